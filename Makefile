@@ -1,0 +1,68 @@
+# On a machine with Python 3.11 or newer, git and make: `make demo` shows Holdfast, `make test` checks it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Wheels only: building a source distribution would run a backend that nobody pinned.
+LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
+PROJECT := $(INSTALL) --no-build-isolation --no-deps --force-reinstall
+SOURCES := $(shell find src -type f ! -name '*.pyc')
+CHECKED := src tests $(wildcard bench)
+LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command 'make lock'
+
+# Start-up depends on compiled modules, and nobody else's modules belong in our environment.
+unexport PYTHONDONTWRITEBYTECODE PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench build lock system clean
+
+help: ## List these commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+demo: $(VENV)/.runtime ## Install Holdfast into .venv and watch it at work
+	@$(BIN)/holdfast demo
+
+test: system lint ## Check everything: format, lint, types, imports, tests
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+lint: $(VENV)/.dev ## Check format, lint, types and the direction of imports
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy $(CHECKED)
+	$(BIN)/lint-imports --no-logo
+
+bench: $(VENV)/.dev ## Measure speed as ratios to raw disk and interpreter costs
+	$(BIN)/python -m bench
+
+build: $(VENV)/.dev ## Build the wheel and the source distribution, the same bytes for the same commit
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m hatchling build -d dist
+
+lock: ## Pin the dependencies anew (needs uv; UPGRADE=--upgrade takes the newest)
+	$(LOCK) $(UPGRADE) requirements/build.in -o requirements/build.txt
+	$(LOCK) $(UPGRADE) requirements/dev.in -o requirements/dev.txt
+
+system:
+	@tools/system-packages
+
+clean: ## Remove everything that these commands made
+	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find src tests $(wildcard bench) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Holdfast needs Python 3.11 or newer, and $(PYTHON) is older. Name another: make PYTHON=python3.12 …")'
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+# Once the development install is there it runs the sources themselves, and no copy of them is needed.
+$(VENV)/.runtime: $(VENV)/.python requirements/build.txt pyproject.toml $(SOURCES)
+	@test -e $(VENV)/.dev || { set -ex; $(LOCKED) requirements/build.txt; $(PROJECT) .; }
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.python requirements/dev.txt pyproject.toml
+	$(LOCKED) requirements/dev.txt
+	$(PROJECT) -e .
+	@touch $@

@@ -1,0 +1,1 @@
+"""Durable workflow state for AI agents."""

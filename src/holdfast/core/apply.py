@@ -1,0 +1,317 @@
+"""The fold: (state, event) → state. Pure and total: whatever the journal says has happened, has happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from holdfast.core import events as ev
+from holdfast.core import lifecycle
+from holdfast.core.plan import Plan
+from holdfast.core.state import (
+    KEPT,
+    KEPT_ALERTS,
+    KEPT_KEYS,
+    KEPT_RENDERINGS,
+    Actor,
+    Mark,
+    Progress,
+    Snapshot,
+    State,
+    Try,
+)
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, assert_never
+else:
+
+    def assert_never(value: object) -> None:
+        raise AssertionError(f"unhandled {value!r}")
+
+
+KEPT_PER_STEP = 20
+"""How many verdicts, tries and old grants a step keeps; the journal has all."""
+
+
+class Record(Value):
+    """One line of the journal: a command's events, and everything that goes with them."""
+
+    revision: int
+    at: str
+    actor: Actor
+    command: str
+    events: tuple[ev.Event, ...]
+    key: str = ""
+    payload: str = ""
+    documents: Mapping[str, str] = {}
+
+
+def fold(state: State | None, record: Record) -> State:
+    """The state after one record."""
+    for event in record.events:
+        state = apply(state, event, record.at, record.actor)
+    assert state is not None
+    changes: dict[str, Any] = {"revision": record.revision, "updated_at": record.at}
+    if record.key:
+        keys = {**state.keys, record.key: (record.payload, record.revision)}
+        changes["keys"] = dict(list(keys.items())[-KEPT_KEYS:])
+    if record.documents:
+        changes["renderings"] = (*state.renderings, (record.revision, record.documents))[-KEPT_RENDERINGS:]
+    return state.replace(**changes)
+
+
+def replay(records: Iterable[Record], state: State | None = None) -> State | None:
+    for record in records:
+        state = fold(state, record)
+    return state
+
+
+def apply(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
+    if isinstance(event, ev.Started):
+        return _remember(_started(event, at), event, at, actor)
+    if isinstance(event, ev.Adopted):
+        return _remember(_adopted(event, at), event, at, actor)
+    assert state is not None, "a journal begins with started or adopted"
+    return _remember(_applied(state, event, at, actor), event, at, actor)
+
+
+def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
+    match event:
+        case ev.Started() | ev.Adopted():
+            return state
+        case ev.Moved():
+            return _finished(_with(state, event.step, _moved(state.step(event.step), event, at)), at)
+        case ev.Produced():
+            step = state.step(event.step)
+            return _with(state, event.step, step.replace(artifacts={**step.artifacts, event.name: event.artifact}))
+        case ev.Checked():
+            step = state.step(event.step)
+            return _with(state, event.step, step.replace(evidence={**step.evidence, event.name: event.evidence}))
+        case ev.Reviewed():
+            step = state.step(event.step)
+            approved = event.verdict.verdict == "approved"
+            return _with(
+                state,
+                event.step,
+                step.replace(
+                    verdicts=(*step.verdicts, event.verdict)[-KEPT_PER_STEP:],
+                    reviewed=approved,
+                    rounds=step.rounds if approved else step.rounds + 1,
+                ),
+            )
+        case ev.Granted():
+            step = state.step(event.step)
+            old = (step.grant,) if step.grant else ()
+            past = (*step.past_grants, *old)[-KEPT_PER_STEP:]
+            return _with(state, event.step, step.replace(grant=event.grant, past_grants=past))
+        case ev.Noted():
+            note = {"at": at, "by": actor.label, "text": event.text, **({"step": event.step} if event.step else {})}
+            return state.replace(notes=(*state.notes, note)[-KEPT:])
+        case ev.Recorded():
+            if not event.step:
+                return state.replace(context={**state.context, **event.values})
+            step = state.step(event.step)
+            return _with(state, event.step, step.replace(data={**step.data, **event.values}))
+        case ev.Marked():
+            return _marked(state, event, at, actor)
+        case ev.Spent():
+            return state.replace(spent=state.spent + event.micros)
+        case ev.Warned():
+            return state.replace(warned=(*state.warned, f"{event.bound}:{event.percent}"))
+        case ev.Extended():
+            return state.replace(bounds=event.bounds, warned=())
+        case ev.Leased():
+            key = f"{event.lease.role}@{event.lease.step}"
+            return state.replace(
+                leases={**state.leases, key: event.lease},
+                fence=max(state.fence, event.lease.token),
+                agent_calls=state.agent_calls + 1,
+            )
+        case ev.Beat():
+            beating = {
+                key: lease.replace(boot=event.boot, deadline=event.deadline) if lease.token == event.token else lease
+                for key, lease in state.leases.items()
+            }
+            return state.replace(leases=beating)
+        case ev.Released():
+            return state.replace(leases={k: v for k, v in state.leases.items() if v.token != event.token})
+        case ev.Amended():
+            return _finished(_amended(state, event), at)
+        case ev.Snapshotted():
+            taken = Snapshot(event.number, state.revision, at, event.head, event.label)
+            return state.replace(snapshots=(*state.snapshots, taken)[-KEPT:])
+        case ev.Restored():
+            return _finished(state.replace(plan=Plan(event.steps), progress=event.progress), at)
+        case ev.Edited():
+            return state.replace(base=event.document)
+        case ev.Remembered():
+            return state
+        case ev.Alerted():
+            return state.replace(alerts=(*state.alerts, event.alert)[-KEPT_ALERTS:])
+        case _:
+            assert_never(event)
+
+
+def _started(event: ev.Started, at: str) -> State:
+    return State(
+        ulid=event.ulid,
+        id=event.id,
+        type=event.type,
+        plan=Plan(event.steps),
+        dialect=event.dialect,
+        version=event.version,
+        digest=event.digest,
+        title=event.title,
+        subject=event.subject,
+        context=event.context,
+        bounds=event.bounds,
+        branch=event.branch,
+        worktree=event.worktree,
+        session=event.session,
+        created_at=at,
+        updated_at=at,
+    )
+
+
+def _adopted(event: ev.Adopted, at: str) -> State:
+    state = State(
+        ulid=event.ulid,
+        id=event.id,
+        type=event.type,
+        plan=Plan(event.steps),
+        dialect=event.dialect,
+        title=event.title,
+        subject=event.subject,
+        context=event.context,
+        branch=event.branch,
+        worktree=event.worktree,
+        origin="adopted",
+        created_at=event.created_at or at,
+        updated_at=at,
+        progress=event.progress,
+        base=event.document,
+    )
+    return _finished(state, at)
+
+
+def _with(state: State, path: str, step: Progress) -> State:
+    return state.replace(progress={**state.progress, path: step})
+
+
+def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
+    move, status = event.move, lifecycle.after(step.status, event.move)
+    changes: dict[str, Any] = {"status": status, "reason": event.reason}
+    if event.attempt and event.attempt != step.attempt:
+        changes.update(attempt=event.attempt, started_at=at, finished_at="", rounds=0, reviewed=False)
+    if event.feedback:
+        changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
+    if event.renewed:
+        changes.update(failures=0, rounds=0)
+    if move == "failed":
+        changes["failures"] = step.failures + 1
+    if move in ("failed", "rejected"):
+        changes["tries"] = (*step.tries, Try(step.attempt, move, at, event.reason))[-KEPT_PER_STEP:]
+    if move == "revised":
+        changes["reviewed"] = False
+    if move == "reset":
+        changes.update(started_at="", finished_at="", reviewed=False)
+    changes["waiting_since"] = at if status == lifecycle.WAITING else ""
+    if status in lifecycle.FINISHED:
+        changes["finished_at"] = at
+    return step.replace(**changes)
+
+
+def _finished(state: State, at: str) -> State:
+    """Keeps the moment the last step was done, and forgets it when one is opened again."""
+    done = all(state.step(path).status in lifecycle.FINISHED for path in state.plan.children(""))
+    if done == bool(state.finished_at):
+        return state
+    return state.replace(finished_at=at if done else "")
+
+
+def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
+    mark = Mark(at, actor.label, event.reason) if event.on else None
+    match event.mark:
+        case "cancelled":
+            return state.replace(cancelled=mark, leases={} if mark else state.leases)
+        case "paused":
+            return state.replace(paused=mark, paused_seconds=state.paused_seconds + event.seconds)
+        case _:
+            return state.replace(finalized=mark)
+
+
+def _amended(state: State, event: ev.Amended) -> State:
+    plan = state.plan
+    if event.op == "add" and event.step is not None:
+        return state.replace(plan=plan.added(event.path, event.step, event.after))
+    if event.op == "retire":
+        gone = {event.path, *plan.below(event.path)}
+        kept = {path: step for path, step in state.progress.items() if path not in gone}
+        return state.replace(plan=plan.changed(event.path, lambda _: None), progress=kept)
+    return state.replace(plan=plan.changed(event.path, lambda _: event.step))
+
+
+def _remember(state: State, event: ev.Event, at: str, actor: Actor) -> State:
+    entry = history_entry(event, at, actor)
+    if entry is None:
+        return state
+    return state.replace(history=(*state.history, entry)[-KEPT:], history_count=state.history_count + 1)
+
+
+def history_entry(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None:
+    """What the history says of an event, in the engine's words; None for what is only bookkeeping."""
+
+    def entry(event_name: str, **more: object) -> Mapping[str, Any]:
+        said = {name: value for name, value in more.items() if value not in ("", None, {}, ())}
+        return {"at": at, "event": event_name, "by": actor.label, **said}
+
+    match event:
+        case ev.Started():
+            return entry("started", subject=event.subject)
+        case ev.Adopted():
+            return entry("adopted")
+        case ev.Moved():
+            return entry(
+                event.move, step=event.step, attempt=event.attempt, reason=event.reason, feedback=event.feedback
+            )
+        case ev.Produced():
+            return entry("produced", step=event.step, artifact=event.name, path=event.artifact.path)
+        case ev.Checked():
+            passed = event.evidence.passed
+            return entry("checked", step=event.step, check=event.name, passed=passed, run_by=event.evidence.run_by)
+        case ev.Reviewed():
+            return entry("reviewed", step=event.step, verdict=event.verdict.verdict, feedback=event.verdict.feedback)
+        case ev.Granted():
+            grant = event.grant
+            return entry("approved", step=event.step, word=grant.word, variant=grant.variant)
+        case ev.Noted():
+            return entry("noted", step=event.step, note=event.text)
+        case ev.Marked():
+            return entry(event.mark if event.on else f"{event.mark}_ended", reason=event.reason)
+        case ev.Warned():
+            return entry("warned", bound=event.bound, percent=event.percent, used=event.used, limit=event.limit)
+        case ev.Extended():
+            return entry("extended")
+        case ev.Leased():
+            return entry(
+                "agent_started", agent=event.lease.role, step=event.lease.step, took_over=event.took_over or ""
+            )
+        case ev.Released():
+            return entry("agent_ended", token=event.token, outcome=event.outcome)
+        case ev.Amended():
+            return entry("amended", op=event.op, step=event.path, added=event.step.id if event.step else "")
+        case ev.Snapshotted():
+            return entry("snapshot", number=event.number, head=event.head, label=event.label)
+        case ev.Restored():
+            return entry("restored", number=event.number)
+        case ev.Edited():
+            return entry("edited", path=event.path, source=event.source)
+        case ev.Remembered():
+            return {"at": at, "entry": event.entry}
+        case ev.Alerted():
+            return entry("alert", code=event.alert.code, message=event.alert.message)
+        case ev.Recorded() | ev.Spent() | ev.Beat():
+            return None
+        case _:
+            assert_never(event)

@@ -1,0 +1,167 @@
+"""The rules: (state, request, facts) → events, or a refusal. Nothing else in Holdfast says yes or no to a change.
+
+Pure: no clock, no disk, no ids made here. Everything a rule must know of the world is in `facts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core import queries, refusals
+from holdfast.core.draft import Draft
+from holdfast.core.names import checked, checked_text
+from holdfast.core.rules import agents, people, steps, tree, whole
+from holdfast.core.state import State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
+    cmd.Begin: steps.begin,
+    cmd.Done: steps.done,
+    cmd.Attach: steps.attach,
+    cmd.Submit: steps.submit,
+    cmd.Fail: steps.fail,
+    cmd.Block: steps.block,
+    cmd.Unblock: steps.unblock,
+    cmd.Skip: steps.skip,
+    cmd.Reopen: steps.reopen,
+    cmd.RecordCheck: steps.record_check,
+    cmd.Review: people.review,
+    cmd.Approve: people.approve,
+    cmd.Reject: people.reject,
+    cmd.Resume: whole.resume,
+    cmd.Cancel: whole.cancel,
+    cmd.Pause: whole.pause,
+    cmd.Extend: whole.extend,
+    cmd.Note: whole.note,
+    cmd.Record: whole.record,
+    cmd.TakeSnapshot: whole.take_snapshot,
+    cmd.Restore: whole.restore,
+    cmd.Alarm: whole.alarm,
+    cmd.Compacted: whole.compacted,
+    cmd.Spend: agents.spend,
+    cmd.StartAgent: agents.start,
+    cmd.BeatAgent: agents.beat,
+    cmd.EndAgent: agents.end,
+    cmd.AddStep: tree.add,
+    cmd.RetireStep: tree.retire,
+    cmd.ChangeStep: tree.change,
+}
+
+WORK = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Skip, cmd.Reopen, cmd.Unblock)
+"""What moves the work on: refused while the workflow is cancelled, paused or out of bounds."""
+
+ALWAYS = (
+    cmd.Note,
+    cmd.Alarm,
+    cmd.Compacted,
+    cmd.EndAgent,
+    cmd.BeatAgent,
+    cmd.Spend,
+    cmd.Resume,
+    cmd.Cancel,
+    cmd.Extend,
+)
+"""What stays possible whatever has happened, and needs no lease."""
+
+
+def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple[ev.Event, ...]:
+    """The events a request leads to; none when it changes nothing; a refusal is raised and changes nothing."""
+    if request.key:
+        checked(request.key, "key", 200)
+        if state is not None and request.key in state.keys:
+            payload, revision = state.keys[request.key]
+            if payload != request.payload:
+                raise refusals.key_conflict(request.key, revision)
+            return ()
+    command = request.command
+    if isinstance(command, cmd.Start):
+        return (_started(command),)
+    if isinstance(command, cmd.Adopt):
+        return (_adopted(command),)
+    if state is None:
+        raise refusals.no_workflow()
+    draft = Draft(state, request.actor, facts)
+    agents.check_fence(draft, request)
+    if isinstance(command, cmd.Edit):
+        _edit(draft, command)
+    else:
+        _one(draft, command)
+    if draft.events:
+        whole.warn(draft)
+    return tuple(draft.events)
+
+
+def _one(draft: Draft, command: cmd.Command) -> None:
+    if isinstance(command, WORK):
+        _may_work(draft)
+    elif draft.state.cancelled and not isinstance(command, ALWAYS):
+        raise refusals.cancelled(draft.state)
+    HANDLERS[type(command)](draft, command)
+
+
+def _may_work(draft: Draft) -> None:
+    state = draft.state
+    if state.cancelled:
+        raise refusals.cancelled(state)
+    if state.paused:
+        raise refusals.paused(state)
+    for usage in queries.usages(state, draft.facts.now):
+        if usage.reached:
+            raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
+
+
+def _edit(draft: Draft, edit: cmd.Edit) -> None:
+    """An edited document is the commands it stands for: if one of them is refused, nothing of it is taken."""
+    draft.emit(ev.Edited(path=edit.path, document=edit.document, source=edit.source))
+    for command in edit.commands:
+        _one(draft, command)
+    for entry in edit.entries:
+        draft.emit(ev.Remembered(entry))
+
+
+def _started(command: cmd.Start) -> ev.Started:
+    definition = command.definition
+    if command.subject:
+        checked_text(command.subject, "subject", 1000)
+    if command.title:
+        checked_text(command.title, "title", 500)
+    return ev.Started(
+        ulid=command.ulid,
+        id=command.id,
+        type=definition.name,
+        steps=definition.steps,
+        dialect=definition.dialect,
+        version=definition.version,
+        digest=definition.digest,
+        title=command.title,
+        subject=command.subject,
+        context=command.context,
+        bounds=definition.bounds,
+        branch=command.branch,
+        worktree=command.worktree,
+        session=command.session,
+    )
+
+
+def _adopted(command: cmd.Adopt) -> ev.Adopted:
+    state = command.state
+    return ev.Adopted(
+        ulid=state.ulid,
+        id=state.id,
+        type=state.type,
+        steps=state.plan.steps,
+        document=command.document,
+        dialect=state.dialect,
+        title=state.title,
+        subject=state.subject,
+        context=state.context,
+        branch=state.branch,
+        worktree=state.worktree,
+        created_at=state.created_at,
+        progress=state.progress,
+    )

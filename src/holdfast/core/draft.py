@@ -1,0 +1,81 @@
+"""A decision in the making: the state as it would be, and the events that lead there."""
+
+from __future__ import annotations
+
+from holdfast.core import events as ev
+from holdfast.core import lifecycle, refusals
+from holdfast.core.apply import apply
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Step
+from holdfast.core.plan import ancestors, parent
+from holdfast.core.state import Actor, Artifact, Progress, State
+
+
+class Draft:
+    """Rules speak through a draft: what one rule emits, the next one sees."""
+
+    def __init__(self, state: State, actor: Actor, facts: Facts) -> None:
+        self.state = state
+        self.actor = actor
+        self.facts = facts
+        self.events: list[ev.Event] = []
+
+    @property
+    def is_person(self) -> bool:
+        return self.actor.kind == "human"
+
+    def emit(self, event: ev.Event) -> None:
+        self.state = apply(self.state, event, self.facts.now, self.actor)
+        self.events.append(event)
+
+    def step(self, path: str) -> tuple[Step, Progress]:
+        if path not in self.state.plan:
+            raise refusals.no_step(path, self.state.id)
+        return self.state.plan.step(path), self.state.step(path)
+
+    def move(self, move: str, path: str, *, reason: str = "", feedback: str = "", renewed: bool = False) -> None:
+        """Moves a step along the transition table; a new try gets the next attempt number."""
+        progress = self.state.step(path)
+        if not lifecycle.allows(progress.status, move):
+            raise refusals.wrong_status(path, progress.status, move)
+        attempt = progress.attempt
+        if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
+            attempt += 1
+            limit = self.state.bounds.max_iterations
+            if limit and attempt > limit and self.state.plan.is_leaf(path):
+                raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
+        self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed))
+
+    def open_branches(self, path: str) -> None:
+        """A step that is worked on stands in branches that are worked on."""
+        for above in reversed(ancestors(path)):
+            status = self.state.step(above).status
+            if status == lifecycle.PENDING:
+                self.move("began", above)
+            elif status in lifecycle.FINISHED:
+                self.move("reopened", above)
+
+    def close_branches(self, path: str) -> None:
+        """A branch without gates of its own is done when its children are."""
+        above = parent(path)
+        if not above or self.state.step(above).status != lifecycle.ACTIVE or self.state.plan.step(above).gated:
+            return
+        if all(self.state.step(child).status in lifecycle.FINISHED for child in self.state.plan.children(above)):
+            self.move("completed", above)
+            self.close_branches(above)
+
+    def reset_later(self, path: str) -> None:
+        """Everything that waited for this step goes back to pending."""
+        for later in reversed(self.state.plan.dependents(path)):
+            if self.state.step(later).status != lifecycle.PENDING:
+                self.move("reset", later)
+
+    def attach(self, path: str, artifacts: dict[str, str]) -> None:
+        for name, file in artifacts.items():
+            seen = self.facts.hashes.get(file)
+            if seen is None:
+                raise refusals.artifact_missing(path, name, file)
+            content, size = seen
+            known = self.state.step(path).artifacts.get(name)
+            if known is None or (known.path, known.hash) != (file, content):
+                self.emit(ev.Produced(path, name, Artifact(file, content, self.facts.now, size)))

@@ -1,0 +1,208 @@
+"""What can happen to a workflow. Events are facts: applying one never fails and never asks the world anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.core.definition import Bounds, Step
+from holdfast.core.state import Alert, Artifact, Evidence, Grant, Lease, Progress, Verdict
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Started(Value):
+    """A workflow began. The whole tree is here: a changed definition file affects new workflows only."""
+
+    ulid: str
+    id: str
+    type: str
+    steps: tuple[Step, ...]
+    dialect: str = "skill"
+    version: int = 1
+    digest: str = ""
+    title: str = ""
+    subject: str = ""
+    context: Mapping[str, Any] = {}
+    bounds: Bounds = Bounds()
+    branch: str | None = None
+    worktree: str = ""
+    session: str = ""
+
+
+class Adopted(Value):
+    """A document with no journal was taken over whole. What it claims of gates opens nothing until confirmed."""
+
+    ulid: str
+    id: str
+    type: str
+    steps: tuple[Step, ...]
+    document: Mapping[str, Any]
+    dialect: str = "skill"
+    title: str = ""
+    subject: str = ""
+    context: Mapping[str, Any] = {}
+    branch: str | None = None
+    worktree: str = ""
+    created_at: str = ""
+    progress: Mapping[str, Progress] = {}
+
+
+class Moved(Value):
+    """A step went from one status to the next. `move` is a key of the transition table."""
+
+    move: str
+    step: str
+    attempt: int = 0
+    reason: str = ""
+    feedback: str = ""
+    renewed: bool = False
+
+
+class Produced(Value):
+    step: str
+    name: str
+    artifact: Artifact
+
+
+class Checked(Value):
+    step: str
+    name: str
+    evidence: Evidence
+
+
+class Reviewed(Value):
+    step: str
+    verdict: Verdict
+
+
+class Granted(Value):
+    """A person's approval or choice. `confirmed` replaces what a document only claimed."""
+
+    step: str
+    grant: Grant
+
+
+class Noted(Value):
+    text: str
+    step: str = ""
+
+
+class Recorded(Value):
+    """Facts about a step, or about the workflow's context when no step is named."""
+
+    values: Mapping[str, Any]
+    step: str = ""
+
+
+class Marked(Value):
+    """`mark` is cancelled, paused or finalized; `on` False takes it away again."""
+
+    mark: str
+    on: bool = True
+    reason: str = ""
+    seconds: float = 0
+
+
+class Spent(Value):
+    micros: int
+    agent: str = ""
+    step: str = ""
+
+
+class Warned(Value):
+    """A bound is nearly used up, or used up. Given once for each level."""
+
+    bound: str
+    percent: int
+    used: str
+    limit: str
+
+
+class Extended(Value):
+    bounds: Bounds
+
+
+class Leased(Value):
+    lease: Lease
+    took_over: int = 0
+
+
+class Beat(Value):
+    token: int
+    boot: str
+    deadline: float
+
+
+class Released(Value):
+    token: int
+    outcome: str = ""
+
+
+class Amended(Value):
+    """The tree changed: `add` a step (below `path`, after a sibling), `retire` or `change` one."""
+
+    op: str
+    path: str
+    step: Step | None = None
+    after: str | None = None
+
+
+class Snapshotted(Value):
+    number: int
+    head: str | None = None
+    label: str = ""
+
+
+class Restored(Value):
+    """The steps are again as they were at a snapshot. History, spending and leases go on."""
+
+    number: int
+    steps: tuple[Step, ...]
+    progress: Mapping[str, Progress]
+
+
+class Edited(Value):
+    """A person or agent changed the document on disk and the change was legal."""
+
+    path: str
+    document: Mapping[str, Any]
+    source: str = "file"
+
+
+class Remembered(Value):
+    """A history entry that came in through a document."""
+
+    entry: Mapping[str, Any]
+
+
+class Alerted(Value):
+    alert: Alert
+
+
+Event = (
+    Started
+    | Adopted
+    | Moved
+    | Produced
+    | Checked
+    | Reviewed
+    | Granted
+    | Noted
+    | Recorded
+    | Marked
+    | Spent
+    | Warned
+    | Extended
+    | Leased
+    | Beat
+    | Released
+    | Amended
+    | Snapshotted
+    | Restored
+    | Edited
+    | Remembered
+    | Alerted
+)

@@ -1,0 +1,52 @@
+"""A step's life, as data. Every rule about which status may follow which is in this table and nowhere else."""
+
+from __future__ import annotations
+
+PENDING = "pending"
+ACTIVE = "active"
+IN_REVIEW = "in_review"
+WAITING = "waiting"
+DONE = "done"
+FAILED = "failed"
+BLOCKED = "blocked"
+ESCALATED = "escalated"
+SKIPPED = "skipped"
+
+STATUSES = (PENDING, ACTIVE, IN_REVIEW, WAITING, DONE, FAILED, BLOCKED, ESCALATED, SKIPPED)
+FINISHED = frozenset({DONE, SKIPPED})
+OPEN = frozenset({ACTIVE, IN_REVIEW, WAITING})
+STUCK = frozenset({FAILED, BLOCKED, ESCALATED})
+
+MOVES: dict[str, dict[str, str]] = {
+    "began": {PENDING: ACTIVE},
+    "submitted": {ACTIVE: IN_REVIEW},
+    "awaited": {ACTIVE: WAITING, IN_REVIEW: WAITING},
+    "revised": {IN_REVIEW: ACTIVE, WAITING: ACTIVE},
+    "completed": {ACTIVE: DONE, IN_REVIEW: DONE, WAITING: DONE},
+    "overridden": {ESCALATED: DONE},
+    "failed": {ACTIVE: FAILED},
+    "rejected": {WAITING: FAILED},
+    "blocked": {ACTIVE: BLOCKED},
+    "escalated": {IN_REVIEW: ESCALATED, FAILED: ESCALATED},
+    "retried": {FAILED: ACTIVE},
+    "resumed": {FAILED: ACTIVE, BLOCKED: ACTIVE, ESCALATED: ACTIVE},
+    "reopened": {DONE: ACTIVE, SKIPPED: ACTIVE},
+    "skipped": {PENDING: SKIPPED, ACTIVE: SKIPPED, FAILED: SKIPPED},
+    "reset": {status: PENDING for status in STATUSES if status != PENDING},
+}
+
+NEW_ATTEMPT = frozenset({"began", "retried", "reopened"})
+"""Moves that start another try at the step; `resumed` does so too, except after a block."""
+
+
+def after(status: str, move: str) -> str:
+    """The status that follows. A move that does not apply leaves the status as it is: folding is total."""
+    return MOVES[move].get(status, status)
+
+
+def allows(status: str, move: str) -> bool:
+    return status in MOVES[move]
+
+
+def sources(move: str) -> tuple[str, ...]:
+    return tuple(MOVES[move])

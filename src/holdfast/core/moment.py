@@ -1,0 +1,111 @@
+"""Moments and spans as text: UTC with `Z`, and "2h 5m". Arithmetic only: no clock is read here."""
+
+from __future__ import annotations
+
+from holdfast.errors import UsageError
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def from_epoch(seconds: float) -> str:
+    """`1763241591.25` → `2025-11-15T21:19:51.250Z`."""
+    millis = round(seconds * 1000)
+    days, millis = divmod(millis, 86_400_000)
+    year, month, day = _civil(days)
+    rest, ms = divmod(millis, 1000)
+    return f"{year:04}-{month:02}-{day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}.{ms:03}Z"
+
+
+def to_epoch(text: str) -> float:
+    """Seconds since 1970 of an ISO 8601 moment; offsets and fractions are accepted, no offset means UTC."""
+    try:
+        date, clock = text[:10], text[11:]
+        year, month, day = int(date[:4]), int(date[5:7]), int(date[8:10])
+        offset = 0
+        if clock.endswith(("Z", "z")):
+            clock = clock[:-1]
+        elif len(clock) > 6 and clock[-6] in "+-" and clock[-3] == ":":
+            sign = -1 if clock[-6] == "-" else 1
+            offset = sign * (int(clock[-5:-3]) * 3600 + int(clock[-2:]) * 60)
+            clock = clock[:-6]
+        hours, minutes, seconds = int(clock[:2]), int(clock[3:5]), float(clock[6:] or 0)
+        if (
+            date[4] != "-"
+            or date[7] != "-"
+            or not (1 <= month <= 12 and 1 <= day <= 31 and hours < 25 and minutes < 60)
+        ):
+            raise ValueError(text)
+    except (ValueError, IndexError):
+        raise UsageError(
+            "bad_time", f"{text!r} is not a moment", remedy="write it as 2026-01-31T12:00:00Z", facts={"value": text}
+        ) from None
+    return _days(year, month, day) * 86400.0 + hours * 3600 + minutes * 60 + seconds - offset
+
+
+def between(start: str, end: str) -> float:
+    """Seconds from start to end, never negative (clocks do jump back)."""
+    return max(0.0, to_epoch(end) - to_epoch(start))
+
+
+def span(seconds: float) -> str:
+    """A span as people write it: `42s`, `5m 3s`, `2h 5m`, `3d 4h`."""
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m {whole % 60}s"
+    if whole < 86400:
+        return f"{whole // 3600}h {whole // 60 % 60}m"
+    return f"{whole // 86400}d {whole // 3600 % 24}h"
+
+
+def read_span(text: object) -> int | None:
+    """Seconds of `90`, `"90s"`, `"2h"`, `"1h 30m"`; None when it is not a positive span."""
+    if isinstance(text, bool):
+        return None
+    if isinstance(text, int):
+        return text if text > 0 else None
+    if not isinstance(text, str) or not text.strip() or not text.isascii():
+        return None
+    total = 0
+    for word in text.split():
+        number, unit = (word, "s") if word.isdigit() else (word[:-1], word[-1])
+        if not number.isdigit() or unit not in _UNITS or len(number) > 9:
+            return None
+        total += int(number) * _UNITS[unit]
+    return total or None
+
+
+def read_money(value: object) -> int | None:
+    """Micro-dollars of `10`, `0.75`, `"$0.75"`; None when it is not an amount."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    text = repr(value) if isinstance(value, float) else str(value).strip().removeprefix("$")
+    whole, _, fraction = text.partition(".")
+    if not whole.isdigit() or not (fraction.isdigit() or fraction == "") or len(whole) > 9 or not text.isascii():
+        return None
+    return int(whole) * 1_000_000 + int((fraction + "000000")[:6])
+
+
+def money(micros: int) -> str:
+    """`750000` → `$0.75`."""
+    cents, rest = divmod(micros, 10_000)
+    text = f"${cents // 100}.{cents % 100:02}"
+    return text if not rest else f"${micros // 1_000_000}.{micros % 1_000_000:06}".rstrip("0")
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01; years are counted from March so that the leap day comes last."""
+    year -= month <= 2
+    era, of_era = divmod(year, 400)
+    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return era * 146_097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719_468
+
+
+def _civil(days: int) -> tuple[int, int, int]:
+    era, of_era = divmod(days + 719_468, 146_097)
+    years = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
+    of_year = of_era - (365 * years + years // 4 - years // 100)
+    shifted = (5 * of_year + 2) // 153
+    month = shifted + 3 if shifted < 10 else shifted - 9
+    return era * 400 + years + (month <= 2), month, of_year - (153 * shifted + 2) // 5 + 1

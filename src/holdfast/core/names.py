@@ -1,0 +1,45 @@
+"""What a name may look like. Every name that comes from outside is checked here, whole and in ASCII."""
+
+from __future__ import annotations
+
+from holdfast.errors import UsageError
+
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+_NAME = _LETTERS | frozenset("_.-")
+_ULID = frozenset("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+
+
+def is_name(text: object, limit: int = 64) -> bool:
+    """A step id, check, artifact or role: a letter or digit, then letters, digits, `_`, `.`, `-`."""
+    return isinstance(text, str) and 0 < len(text) <= limit and text[0] in _LETTERS and _NAME.issuperset(text)
+
+
+def is_ulid(text: object) -> bool:
+    return isinstance(text, str) and len(text) == 26 and _ULID.issuperset(text) and text[0] <= "7"
+
+
+def checked(text: str, what: str, limit: int = 64) -> str:
+    if not is_name(text, limit):
+        raise UsageError(
+            "bad_name",
+            f"{text[:80]!r} cannot be the name of a {what}",
+            remedy=f"use 1 to {limit} of the characters A-Z a-z 0-9 _ . - and begin with a letter or digit",
+            facts={"value": text[:200], "what": what},
+        )
+    return text
+
+
+def checked_text(text: str, what: str, limit: int = 4000) -> str:
+    """Free text: bounded, valid Unicode, no NUL."""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        raise UsageError("bad_text", f"the {what} is not valid UTF-8", remedy="write it in UTF-8") from None
+    if not text.strip() or size > limit or "\0" in text:
+        raise UsageError(
+            "bad_text",
+            f"the {what} must have 1 to {limit} bytes of text, and has {size}",
+            remedy="shorten it, or put it into a file and name the file as an artifact",
+            facts={"what": what, "bytes": size, "limit": limit},
+        )
+    return text

@@ -1,0 +1,151 @@
+"""The tree of steps: where a step stands, what it waits for, what waits for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.core.definition import Step
+
+
+class Plan:
+    """An immutable tree. A step is named by its path: the ids from the top, joined by `/`."""
+
+    def __init__(self, steps: tuple[Step, ...]) -> None:
+        self.steps = steps
+        self._by_path: dict[str, Step] = {}
+        self._requires: dict[str, tuple[str, ...]] = {}
+        self._closures: dict[str, frozenset[str]] = {}
+        self._index(steps, "", parallel=False)
+        self.paths = tuple(self._by_path)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.steps == other.steps
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __contains__(self, path: str) -> bool:
+        return path in self._by_path
+
+    def step(self, path: str) -> Step:
+        return self._by_path[path]
+
+    def children(self, path: str) -> tuple[str, ...]:
+        steps = self._by_path[path].steps if path else self.steps
+        return tuple(f"{path}/{step.id}" if path else step.id for step in steps)
+
+    def is_leaf(self, path: str) -> bool:
+        return not self._by_path[path].steps
+
+    def leaves(self) -> list[str]:
+        return [path for path in self.paths if not self._by_path[path].steps]
+
+    def below(self, path: str) -> tuple[str, ...]:
+        """Everything under a branch, in order."""
+        return tuple(p for p in self.paths if p.startswith(path + "/"))
+
+    def beside(self, path: str, name: str) -> str | None:
+        """The step that `name` means when it is said at `path`: a sibling's id, else a path from the top."""
+        above = parent(path)
+        near = f"{above}/{name}" if above else name
+        if near in self._by_path:
+            return near
+        return name if name in self._by_path else None
+
+    def requires(self, path: str) -> tuple[str, ...]:
+        """The steps that must be done first: its own prerequisites and those of every branch it stands in."""
+        return self._requires[path]
+
+    def closure(self, path: str) -> frozenset[str]:
+        """All that must be done first, the prerequisites' prerequisites included."""
+        known = self._closures.get(path)
+        if known is None:
+            found: set[str] = set()
+            waiting = list(self.requires(path))
+            while waiting:
+                needed = waiting.pop()
+                if needed not in found:
+                    found.add(needed)
+                    waiting.extend(self.requires(needed))
+                    waiting.extend(self.below(needed))
+            known = self._closures[path] = frozenset(found)
+        return known
+
+    def dependents(self, path: str) -> tuple[str, ...]:
+        """Every step that waits, directly or not, for this one; in order."""
+        inside = {path, *ancestors(path)}
+        return tuple(p for p in self.paths if p not in inside and not self.closure(p).isdisjoint({path}))
+
+    def number(self, path: str) -> int:
+        """The step's place among its siblings, from 1."""
+        return self.children(parent(path)).index(path) + 1
+
+    def find(self, word: str) -> list[str]:
+        """The steps a user may mean by a number, an id, or a path whose parts are ids or numbers."""
+        at = ""
+        for part in word.split("/"):
+            children = self.children(at)
+            exact = f"{at}/{part}" if at else part
+            if exact in self._by_path:
+                at = exact
+            elif part.isascii() and part.isdigit() and 1 <= int(part[:9]) <= len(children):
+                at = children[int(part) - 1]
+            else:
+                return [path for path in self.paths if path.endswith("/" + word)]
+        return [at]
+
+    def changed(self, path: str, change: Callable[[Step], Step | None]) -> Plan:
+        """A tree with one step changed, or retired when the change gives None."""
+        return Plan(_changed(self.steps, path.split("/"), change))
+
+    def added(self, above: str, step: Step, after: str | None) -> Plan:
+        """A tree with one step more, after a sibling's id, or last."""
+
+        def insert(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+            if after is None:
+                return (*steps, step)
+            at = next((i for i, s in enumerate(steps) if s.id == after), len(steps) - 1) + 1
+            return (*steps[:at], step, *steps[at:])
+
+        if not above:
+            return Plan(insert(self.steps))
+        return self.changed(above, lambda branch: branch.replace(steps=insert(branch.steps)))
+
+    def _index(self, steps: tuple[Step, ...], above: str, parallel: bool) -> None:
+        inherited = self._requires.get(above, ())
+        before = ""
+        for step in steps:
+            path = f"{above}/{step.id}" if above else step.id
+            self._by_path[path] = step
+            if step.requires is not None:
+                own = tuple(f"{above}/{n}" if above and n in {s.id for s in steps} else n for n in step.requires)
+            else:
+                own = (before,) if before and not parallel else ()
+            self._requires[path] = (*inherited, *own)
+            before = path
+            self._index(step.steps, path, step.parallel)
+
+
+def parent(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def ancestors(path: str) -> list[str]:
+    """The branches a step stands in, nearest first."""
+    found = []
+    while path := parent(path):
+        found.append(path)
+    return found
+
+
+def _changed(steps: tuple[Step, ...], parts: list[str], change: Callable[[Step], Step | None]) -> tuple[Step, ...]:
+    out: list[Step] = []
+    for step in steps:
+        if step.id != parts[0]:
+            out.append(step)
+        elif len(parts) > 1:
+            out.append(step.replace(steps=_changed(step.steps, parts[1:], change)))
+        else:
+            new = change(step)
+            if new is not None:
+                out.append(new)
+    return tuple(out)

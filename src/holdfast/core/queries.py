@@ -1,0 +1,196 @@
+"""Answers about a workflow, from its state alone: where it stands, what comes next, what is in the way."""
+
+from __future__ import annotations
+
+from holdfast.core import gates, lifecycle, moment
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Step
+from holdfast.core.state import Progress, State
+from holdfast.core.value import Value
+from holdfast.errors import NotFound, UsageError
+
+RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
+WARN_AT = (75, 90, 100)
+
+
+class Usage(Value):
+    """How much of a bound is used up."""
+
+    bound: str
+    used: float
+    limit: float
+    used_text: str
+    limit_text: str
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.used / self.limit)
+
+    @property
+    def reached(self) -> bool:
+        return self.used >= self.limit
+
+
+def status(state: State) -> str:
+    """The workflow's status: derived from its steps and the few explicit marks."""
+    if state.finalized:
+        return "finalized"
+    if state.cancelled:
+        return "cancelled"
+    if state.finished_at:
+        return "completed"
+    if state.paused:
+        return "paused"
+    found = {state.step(path).status for path in state.plan.paths}
+    for stuck in (lifecycle.ESCALATED, lifecycle.FAILED, lifecycle.BLOCKED, lifecycle.WAITING):
+        if stuck in found:
+            return stuck
+    return "in_progress"
+
+
+def is_active(state: State) -> bool:
+    return status(state) in RUNNING
+
+
+def current(state: State) -> str | None:
+    """The first leaf that is not done: where the work is. A branch whose children are done counts as its own leaf."""
+
+    def search(path: str) -> str | None:
+        if state.step(path).status in lifecycle.FINISHED:
+            return None
+        for child in state.plan.children(path):
+            found = search(child)
+            if found:
+                return found
+        return path
+
+    for top in state.plan.children(""):
+        found = search(top)
+        if found:
+            return found
+    return None
+
+
+def open_steps(state: State) -> list[str]:
+    """The leaves somebody works on, reviews or waits for."""
+    return [p for p in state.plan.paths if state.step(p).status in lifecycle.OPEN and state.plan.is_leaf(p)]
+
+
+def top_number(state: State) -> int:
+    """The number of the current top-level step, from 1; the last one when all are done."""
+    at = current(state)
+    tops = state.plan.children("")
+    return tops.index(at.split("/")[0]) + 1 if at else len(tops)
+
+
+def percentage(state: State) -> int:
+    """floor(100 × current / total), at most 99 until completed."""
+    if state.finished_at:
+        return 100
+    return min(99, 100 * top_number(state) // len(state.plan.children("")))
+
+
+def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
+    """What stands between this step and done, most urgent first."""
+    step, progress = state.plan.step(path), state.step(path)
+    if state.cancelled:
+        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", "holdfast resume")]
+    if state.paused:
+        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", "holdfast resume")]
+    for usage in usages(state, facts.now):
+        if usage.reached:
+            message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
+            return [
+                gates.Unmet("bound", usage.bound, message, f"holdfast extend --{usage.bound} N, or holdfast cancel")
+            ]
+    if progress.status == lifecycle.PENDING:
+        absent = gates.missing(state, path, facts)
+        if absent:
+            return [_absent(state, needed, facts) for needed in absent]
+        return [gates.Unmet("begin", path, "it has not begun", f"holdfast begin {path}")]
+    if progress.status == lifecycle.BLOCKED:
+        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", f"holdfast unblock {path}")]
+    if progress.status == lifecycle.FAILED:
+        return [gates.Unmet("failed", path, f"failed: {progress.reason}", f"holdfast resume --from {path}")]
+    if progress.status == lifecycle.ESCALATED:
+        remedy = f"holdfast unblock {path} --guidance TEXT, or holdfast approve {path}"
+        return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", remedy)]
+    found = gates.unmet(step, path, progress, facts)
+    for child in state.plan.children(path):
+        if state.step(child).status not in lifecycle.FINISHED:
+            found.append(gates.Unmet("child", child, f"{child} is not done", f"holdfast begin {child}"))
+    if progress.status != lifecycle.ACTIVE or not found:
+        found += gates.people_unmet(step, path, progress, facts)
+    if not found and progress.status == lifecycle.ACTIVE:
+        found = [gates.Unmet("done", path, "the work is under way", f"holdfast done {path}")]
+    return found
+
+
+def _absent(state: State, needed: str, facts: Facts) -> gates.Unmet:
+    if state.step(needed).status in lifecycle.FINISHED:
+        return gates.Unmet(
+            "approval", needed, f"the approval of {needed} no longer holds", f"holdfast approve {needed}"
+        )
+    first = blockers(state, needed, facts)
+    return gates.Unmet(
+        "requires", needed, f"{needed} is not done", first[0].remedy if first else f"holdfast done {needed}"
+    )
+
+
+def elapsed(state: State, now: str) -> float:
+    """Seconds since the start, without the time it was paused."""
+    end = state.finished_at or now
+    running_pause = moment.between(state.paused.at, end) if state.paused else 0.0
+    return max(0.0, moment.between(state.created_at, end) - state.paused_seconds - running_pause)
+
+
+def usages(state: State, now: str) -> list[Usage]:
+    """The bounds the whole workflow has, with what is used of each."""
+    found = []
+    if state.bounds.max_cost:
+        spent, limit = state.spent, state.bounds.max_cost
+        found.append(Usage("cost", spent, limit, moment.money(spent), moment.money(limit)))
+    if state.bounds.max_time:
+        used, most = elapsed(state, now), state.bounds.max_time
+        found.append(Usage("time", used, most, moment.span(used), moment.span(most)))
+    return found
+
+
+def resolve(state: State, word: str) -> str:
+    """The path a user means by a number, an id or a path."""
+    found = state.plan.find(word)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(
+            "ambiguous_step",
+            f"{word[:80]!r} could be {', '.join(found[:8])}",
+            remedy="name the step by its whole path",
+            facts={"step": word[:200], "candidates": found[:20]},
+        )
+    raise NotFound(
+        "no_step",
+        f"there is no step {word[:80]!r} in {state.id}",
+        remedy=f"holdfast status -w {state.id}",
+        facts={"step": word[:200], "steps": list(state.plan.paths[:50])},
+    )
+
+
+def durations(state: State, path: str, now: str) -> float | None:
+    progress = state.step(path)
+    if not progress.started_at:
+        return None
+    return moment.between(progress.started_at, progress.finished_at or now)
+
+
+def next_step(state: State) -> str | None:
+    """The step after the current one."""
+    at = current(state)
+    if at is None:
+        return None
+    later = state.plan.paths[state.plan.paths.index(at) + 1 :]
+    return next((p for p in later if state.step(p).status not in lifecycle.FINISHED and state.plan.is_leaf(p)), None)
+
+
+def tries_left(step: Step, progress: Progress) -> int | None:
+    return None if step.retry is None else max(0, step.retry.max - progress.failures)

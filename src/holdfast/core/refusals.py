@@ -1,0 +1,239 @@
+"""The refusals the rules give: one function each, so that code, sentence, facts and remedy stay together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.core import lifecycle
+from holdfast.core.gates import Unmet
+from holdfast.core.state import Lease, State
+from holdfast.errors import Conflict, NotFound, Refused, UsageError
+
+_INSTEAD = {
+    lifecycle.PENDING: "holdfast begin {}",
+    lifecycle.ACTIVE: "holdfast done {}",
+    lifecycle.IN_REVIEW: "holdfast review {} --verdict approved",
+    lifecycle.WAITING: "holdfast approve {}",
+    lifecycle.DONE: "holdfast reopen {}",
+    lifecycle.SKIPPED: "holdfast reopen {}",
+    lifecycle.FAILED: "holdfast resume --from {}",
+    lifecycle.BLOCKED: "holdfast unblock {}",
+    lifecycle.ESCALATED: "holdfast unblock {} --guidance TEXT",
+}
+
+
+def no_workflow() -> NotFound:
+    return NotFound("no_workflow", "there is no such workflow", remedy="holdfast list")
+
+
+def no_step(path: str, workflow: str) -> NotFound:
+    return NotFound(
+        "no_step",
+        f"there is no step {path[:80]!r} in {workflow}",
+        remedy=f"holdfast status -w {workflow}",
+        facts={"step": path[:200]},
+    )
+
+
+def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
+    listed = ", ".join(known) or "none"
+    return NotFound(
+        "no_check",
+        f"the step {path} has no check {name[:80]!r}; it has {listed}",
+        remedy="holdfast next",
+        facts={"check": name[:200], "step": path, "checks": list(known)},
+    )
+
+
+def wrong_status(path: str, status: str, move: str) -> Refused:
+    wanted = " or ".join(lifecycle.sources(move))
+    return Refused(
+        "wrong_status",
+        f"the step {path} is {status}; only one that is {wanted} can be {move}",
+        remedy=_INSTEAD[status].replace("{}", path),
+        facts={"step": path, "status": status, "move": move},
+    )
+
+
+def step_blocked(path: str, missing: Sequence[str], remedy: str) -> Refused:
+    return Refused(
+        "step_blocked",
+        f"the step {path} cannot begin before {', '.join(missing)}",
+        remedy=remedy,
+        facts={"step": path, "missing": list(missing)},
+    )
+
+
+def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
+    return Refused(
+        "gate_unmet",
+        f"the step {path} is not done: " + "; ".join(one.message for one in unmet),
+        remedy=unmet[0].remedy,
+        facts={"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedy} for one in unmet]},
+    )
+
+
+def artifact_missing(path: str, name: str, file: str) -> Refused:
+    return Refused(
+        "artifact_missing",
+        f"the artifact {name} of {path} is not there: no file {file[:200]!r} inside the project",
+        remedy="write the file, then repeat the command with its path",
+        facts={"step": path, "artifact": name, "path": file[:400]},
+    )
+
+
+def no_gate(path: str) -> Refused:
+    return Refused(
+        "no_gate",
+        f"the step {path} asks for no approval",
+        remedy=f"holdfast done {path}",
+        facts={"step": path},
+    )
+
+
+def person_needed(what: str, command: str) -> Refused:
+    return Refused(
+        "person_needed",
+        f"only a person may {what}",
+        remedy=f"a person types this in a terminal of their own: {command}",
+        facts={"command": command},
+    )
+
+
+def signature_needed(path: str) -> Refused:
+    return Refused(
+        "signature_needed",
+        f"the approval of {path} needs an SSH signature of somebody in .holdfast/allowed_signers",
+        remedy=f"holdfast approve {path} --sign ~/.ssh/id_ed25519",
+        facts={"step": path},
+    )
+
+
+def bad_variant(path: str, variant: str, options: Sequence[str]) -> Refused:
+    said = f"{variant[:60]!r} is not among the options" if variant else "an option must be chosen"
+    return Refused(
+        "bad_variant",
+        f"{said} of {path}: {', '.join(options) or 'it offers no choice'}",
+        remedy=f"holdfast approve {path} --variant {options[0]}" if options else f"holdfast approve {path}",
+        facts={"step": path, "variant": variant[:200], "options": list(options)},
+    )
+
+
+def wrong_reviewer(path: str, role: str, by: Sequence[str]) -> Refused:
+    return Refused(
+        "wrong_reviewer",
+        f"the review of {path} is for {', '.join(by)}, not for {role or 'an unnamed agent'}",
+        remedy=f"holdfast review {path} --verdict VERDICT --as {by[0]}",
+        facts={"step": path, "role": role, "reviewers": list(by)},
+    )
+
+
+def engine_must_run(path: str, name: str) -> Refused:
+    return Refused(
+        "engine_must_run",
+        f"the check {name} of {path} counts only when Holdfast runs it itself",
+        remedy=f"holdfast check {name} --run",
+        facts={"step": path, "check": name},
+    )
+
+
+def untrusted(name: str) -> Refused:
+    return Refused(
+        "untrusted",
+        f"the definition of {name} brings commands that nobody on this machine has trusted yet",
+        remedy=f"a person reads it, then types: holdfast trust {name}",
+        facts={"workflow_type": name},
+    )
+
+
+def cancelled(state: State) -> Refused:
+    return Refused(
+        "cancelled", f"{state.id} is cancelled", remedy=f"holdfast resume -w {state.id}", facts={"workflow": state.id}
+    )
+
+
+def paused(state: State) -> Refused:
+    reason = state.paused.reason if state.paused else ""
+    return Refused(
+        "paused",
+        f"{state.id} is paused: {reason}",
+        remedy=f"holdfast resume -w {state.id}",
+        facts={"workflow": state.id, "reason": reason},
+    )
+
+
+def bound_reached(bound: str, used: str, limit: str) -> Refused:
+    return Refused(
+        "bound_reached",
+        f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on",
+        remedy=f"holdfast extend --{bound} N, or holdfast cancel",
+        facts={"bound": bound, "used": used, "limit": limit},
+    )
+
+
+def nothing_to_resume(state: State, remedy: str) -> Refused:
+    return Refused("nothing_to_resume", f"{state.id} has nothing that could be resumed", remedy=remedy)
+
+
+def not_skippable(path: str) -> Refused:
+    return Refused(
+        "not_skippable",
+        f"the step {path} is not optional: only a person may skip it",
+        remedy=f"a person types this in a terminal of their own: holdfast skip {path}",
+        facts={"step": path},
+    )
+
+
+def key_conflict(key: str, revision: int) -> Conflict:
+    return Conflict(
+        "key_conflict",
+        f"the key {key} was used at revision {revision} for something else",
+        remedy="use a new key for a new command",
+        facts={"key": key, "revision": revision},
+    )
+
+
+def lease_held(lease: Lease, target: str) -> Conflict:
+    return Conflict(
+        "lease_held",
+        f"{lease.role} is at work on {target or 'this workflow'} since {lease.at}",
+        remedy="wait until it ends or its lease runs out, or pass its --token",
+        facts={"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl},
+    )
+
+
+def fenced(token: int) -> Conflict:
+    return Conflict(
+        "fenced",
+        f"the lease {token} is over: it ended or somebody took over",
+        remedy="holdfast status, then: holdfast agent start ROLE",
+        facts={"token": token},
+    )
+
+
+def too_late(path: str, later: Sequence[str]) -> Refused:
+    return Refused(
+        "too_late",
+        f"{path} cannot change any more: {', '.join(later)} already went past it",
+        remedy=f"holdfast reopen {later[0]}",
+        facts={"step": path, "later": list(later)},
+    )
+
+
+def no_snapshot(number: int, known: Sequence[int]) -> NotFound:
+    listed = ", ".join(map(str, known)) or "none"
+    return NotFound(
+        "no_snapshot",
+        f"there is no snapshot {number}; there are: {listed}",
+        remedy="holdfast snapshot",
+        facts={"number": number, "snapshots": list(known)},
+    )
+
+
+def no_such_bound(bound: str) -> UsageError:
+    return UsageError(
+        "no_such_bound",
+        f"the workflow has no bound on {bound} that could be extended",
+        remedy="holdfast status",
+        facts={"bound": bound},
+    )

@@ -1,0 +1,78 @@
+"""Agents at work: leases with a fencing token, heartbeats, spending."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core import refusals
+from holdfast.core.draft import Draft
+from holdfast.core.names import checked
+from holdfast.core.state import Lease
+from holdfast.errors import UsageError
+
+LEASED = (cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.Fail, cmd.Block, cmd.Unblock, cmd.Skip, cmd.Reopen)
+"""What an agent without a lease may not do to a step that another agent holds."""
+
+
+def check_fence(draft: Draft, request: cmd.Request) -> None:
+    """A token must still be the newest of its lease. Expiry alone fences nobody; a takeover does."""
+    leases = draft.state.leases.values()
+    if request.token:
+        if not any(lease.token == request.token for lease in leases):
+            raise refusals.fenced(request.token)
+        return
+    if not isinstance(request.command, LEASED) or request.actor.kind != "agent":
+        return
+    target = request.command.step
+    for lease in leases:
+        covers = not lease.step or target == lease.step or target.startswith(lease.step + "/")
+        same = bool(lease.session) and lease.session == request.actor.session
+        if covers and not same and not lease.expired(draft.facts.boot, draft.facts.mono):
+            raise refusals.lease_held(lease, target)
+
+
+def start(draft: Draft, command: cmd.StartAgent) -> None:
+    checked(command.role, "role")
+    if not 1 <= command.ttl <= 86_400:
+        raise UsageError("bad_number", "a lease lasts between one second and a day", remedy="--ttl 10m")
+    if command.step:
+        draft.step(command.step)
+    held = draft.state.leases.get(f"{command.role}@{command.step}")
+    if held and not held.expired(draft.facts.boot, draft.facts.mono):
+        raise refusals.lease_held(held, command.step)
+    lease = Lease(
+        role=command.role,
+        token=draft.state.fence + 1,
+        at=draft.facts.now,
+        boot=draft.facts.boot,
+        deadline=draft.facts.mono + command.ttl,
+        ttl=command.ttl,
+        step=command.step,
+        session=draft.actor.session,
+    )
+    draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
+
+
+def beat(draft: Draft, command: cmd.BeatAgent) -> None:
+    lease = _lease(draft, command.token)
+    draft.emit(ev.Beat(command.token, draft.facts.boot, draft.facts.mono + lease.ttl))
+
+
+def end(draft: Draft, command: cmd.EndAgent) -> None:
+    _lease(draft, command.token)
+    draft.emit(ev.Released(command.token, command.outcome))
+
+
+def spend(draft: Draft, command: cmd.Spend) -> None:
+    if command.micros <= 0:
+        raise UsageError("bad_number", "an amount spent is more than nothing", remedy="holdfast agent spend 0.20")
+    if command.step:
+        draft.step(command.step)
+    draft.emit(ev.Spent(command.micros, command.agent, command.step))
+
+
+def _lease(draft: Draft, token: int) -> Lease:
+    for lease in draft.state.leases.values():
+        if lease.token == token:
+            return lease
+    raise refusals.fenced(token)

@@ -1,0 +1,126 @@
+"""Gates that people and reviewers pass. A gate is passed only by its own event."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core import gates, lifecycle, refusals
+from holdfast.core.definition import Step
+from holdfast.core.draft import Draft
+from holdfast.core.names import checked_text
+from holdfast.core.rules import steps
+from holdfast.core.state import Grant, Progress, Verdict
+from holdfast.errors import UsageError
+
+
+def review(draft: Draft, command: cmd.Review) -> None:
+    step, progress = draft.step(command.step)
+    if command.verdict not in ("approved", "needs_revision"):
+        raise UsageError(
+            "bad_verdict", f"{command.verdict[:60]!r} is not a verdict", remedy="--verdict approved|needs_revision"
+        )
+    if command.feedback:
+        checked_text(command.feedback, "feedback", 20_000)
+    if progress.status != lifecycle.IN_REVIEW:
+        raise refusals.wrong_status(command.step, progress.status, "escalated")
+    by = step.review.by if step.review else ()
+    if by and draft.actor.name not in by and not draft.is_person:
+        raise refusals.wrong_reviewer(command.step, draft.actor.name, by)
+    if command.verdict == "approved":
+        steps.must_have_work(draft, command.step)
+    draft.emit(ev.Reviewed(command.step, _verdict(draft, command, progress)))
+    if command.verdict == "approved":
+        _pass_on(draft, command.step)
+    elif step.review and draft.state.step(command.step).rounds >= step.review.max:
+        rounds = draft.state.step(command.step).rounds
+        draft.move(
+            "escalated", command.step, reason=f"{rounds} reviews asked for a revision", feedback=command.feedback
+        )
+    else:
+        draft.move("revised", command.step, feedback=command.feedback)
+
+
+def _verdict(draft: Draft, command: cmd.Review, progress: Progress) -> Verdict:
+    return Verdict(command.verdict, draft.facts.now, draft.actor.label, progress.attempt, command.feedback)
+
+
+def _pass_on(draft: Draft, path: str) -> None:
+    step, progress = draft.step(path)
+    if gates.policy(step) and gates.grant_verdict(progress, draft.facts) != "valid":
+        draft.move("awaited", path)
+    else:
+        steps.complete(draft, path)
+
+
+def approve(draft: Draft, command: cmd.Approve) -> None:
+    """A waiting step is done; an active one too when nothing else is outstanding; a stale approval is renewed."""
+    step, progress = draft.step(command.step)
+    escalated = progress.status == lifecycle.ESCALATED
+    if not gates.policy(step) and not escalated:
+        raise refusals.no_gate(command.step)
+    if progress.status == lifecycle.DONE:
+        if gates.grant_verdict(progress, draft.facts) != "valid":
+            _renew(draft, command, step)
+        return
+    if progress.status not in (lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED):
+        raise refusals.wrong_status(command.step, progress.status, "completed")
+    _check_word(draft, command, step, person=escalated)
+    draft.attach(command.step, steps.named_before(progress))
+    if not escalated:
+        steps.must_have_work(draft, command.step)
+        if step.review and not progress.reviewed:
+            raise refusals.gate_unmet(command.step, gates.people_unmet(step, command.step, progress, draft.facts))
+    _grant(draft, command)
+    if escalated:
+        draft.move("overridden", command.step, reason="a person overrode the escalation")
+        draft.close_branches(command.step)
+    else:
+        steps.complete(draft, command.step)
+
+
+def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
+    grant = draft.state.step(command.step).grant
+    if grant and step.choice and not command.variant:
+        command = command.replace(variant=grant.variant)
+    _check_word(draft, command, step, person=bool(grant and grant.claimed))
+    draft.attach(command.step, steps.named_before(draft.state.step(command.step)))
+    _grant(draft, command)
+
+
+def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool) -> None:
+    """Whether this actor's word counts for this gate."""
+    policy = gates.policy(step)
+    if (policy == "human" or person) and not draft.is_person:
+        raise refusals.person_needed(f"approve {command.step}", f"holdfast approve {command.step}")
+    if policy == "signed" and not draft.facts.signer:
+        raise refusals.signature_needed(command.step)
+    options = step.choice.options if step.choice else ()
+    if (options and command.variant not in options) or (command.variant and not options):
+        raise refusals.bad_variant(command.step, command.variant, options)
+
+
+def _grant(draft: Draft, command: cmd.Approve) -> None:
+    progress = draft.state.step(command.step)
+    own = "signed" if draft.facts.signer else "own" if draft.is_person else "relayed"
+    grant = Grant(
+        at=draft.facts.now,
+        by=draft.facts.signer or draft.actor.label,
+        word=command.word or own,
+        attempt=progress.attempt,
+        hashes=gates.artifact_hashes(progress),
+        variant=command.variant,
+        modifications=command.modifications,
+    )
+    draft.emit(ev.Granted(command.step, grant))
+
+
+def reject(draft: Draft, command: cmd.Reject) -> None:
+    """With feedback the work goes on with it; without, the step has failed and can be resumed."""
+    _, progress = draft.step(command.step)
+    if progress.status != lifecycle.WAITING:
+        raise refusals.wrong_status(command.step, progress.status, "rejected")
+    if command.feedback:
+        checked_text(command.feedback, "feedback", 20_000)
+        draft.move("revised", command.step, feedback=command.feedback)
+    else:
+        draft.move("rejected", command.step, reason=f"rejected by {draft.actor.label}")

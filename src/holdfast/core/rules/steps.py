@@ -1,0 +1,178 @@
+"""Working on a step: begin, produce, check, hand in, fail, block, skip, reopen."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core import gates, lifecycle, queries, refusals
+from holdfast.core.draft import Draft
+from holdfast.core.names import checked, checked_text
+from holdfast.core.state import Progress
+
+
+def begin(draft: Draft, command: cmd.Begin) -> None:
+    _, progress = draft.step(command.step)
+    if progress.status == lifecycle.ACTIVE:
+        return
+    if not lifecycle.allows(progress.status, "began"):
+        raise refusals.wrong_status(command.step, progress.status, "began")
+    require(draft, command.step)
+    draft.open_branches(command.step)
+    draft.move("began", command.step)
+
+
+def require(draft: Draft, path: str) -> None:
+    """Refuses unless everything that must come first is done."""
+    missing = gates.missing(draft.state, path, draft.facts)
+    if missing:
+        first = queries.blockers(draft.state, path, draft.facts)
+        raise refusals.step_blocked(path, missing, first[0].remedy)
+
+
+def attach(draft: Draft, command: cmd.Attach) -> None:
+    _, progress = draft.step(command.step)
+    if progress.status not in lifecycle.OPEN:
+        raise refusals.wrong_status(command.step, progress.status, "completed")
+    for name in command.artifacts:
+        checked(name, "artifact")
+    draft.attach(command.step, dict(command.artifacts))
+
+
+def done(draft: Draft, command: cmd.Done) -> None:
+    """Moves a step as far as its gates allow: to review, to waiting, or to done."""
+    _, progress = draft.step(command.step)
+    if progress.status == lifecycle.DONE and not command.artifacts:
+        return
+    if not lifecycle.allows(progress.status, "submitted"):
+        raise refusals.wrong_status(command.step, progress.status, "completed")
+    attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
+    if command.data:
+        draft.emit(ev.Recorded(command.data, command.step))
+    settle(draft, command.step)
+
+
+def named_before(progress: Progress) -> dict[str, str]:
+    """Artifacts of earlier tries are taken as they are now: an approval is of what lies there."""
+    return {name: artifact.path for name, artifact in progress.artifacts.items()}
+
+
+def submit(draft: Draft, command: cmd.Submit) -> None:
+    step, _ = draft.step(command.step)
+    if not (step.review or gates.policy(step)):
+        raise refusals.no_gate(command.step)
+    done(draft, cmd.Done(command.step, command.artifacts))
+
+
+def settle(draft: Draft, path: str) -> None:
+    """As far as the gates allow. The work's own gates refuse; people's gates make the step wait."""
+    step, progress = draft.step(path)
+    must_have_work(draft, path)
+    if step.review and not progress.reviewed:
+        draft.move("submitted", path)
+    elif gates.policy(step) and gates.grant_verdict(progress, draft.facts) != "valid":
+        draft.move("awaited", path)
+    else:
+        complete(draft, path)
+
+
+def must_have_work(draft: Draft, path: str) -> None:
+    step, progress = draft.step(path)
+    unmet = gates.unmet(step, path, progress, draft.facts)
+    unmet += [
+        gates.Unmet("child", child, f"{child} is not done", f"holdfast begin {child}")
+        for child in draft.state.plan.children(path)
+        if draft.state.step(child).status not in lifecycle.FINISHED
+    ]
+    if unmet:
+        raise refusals.gate_unmet(path, unmet)
+
+
+def complete(draft: Draft, path: str) -> None:
+    draft.move("completed", path)
+    draft.close_branches(path)
+
+
+def fail(draft: Draft, command: cmd.Fail) -> None:
+    """Uses up an attempt. With tries left, the next one begins at once and carries the reason."""
+    checked_text(command.reason, "reason")
+    step, _ = draft.step(command.step)
+    draft.move("failed", command.step, reason=command.reason)
+    retry, failures = step.retry, draft.state.step(command.step).failures
+    if retry is None:
+        return
+    if failures >= retry.max:
+        if retry.exhausted == "escalated":
+            draft.move("escalated", command.step, reason=f"failed {failures} times: {command.reason}")
+        return
+    back_to = draft.state.plan.beside(command.step, retry.back_to) if retry.back_to else None
+    again = back_to or command.step
+    limit = draft.state.bounds.max_iterations
+    if limit and draft.state.step(again).attempt >= limit:
+        return
+    if back_to:
+        open_again(draft, back_to, command.reason)
+    else:
+        draft.move("retried", command.step, feedback=command.reason)
+
+
+def block(draft: Draft, command: cmd.Block) -> None:
+    draft.step(command.step)
+    draft.move("blocked", command.step, reason=checked_text(command.reason, "reason"))
+
+
+def unblock(draft: Draft, command: cmd.Unblock) -> None:
+    _, progress = draft.step(command.step)
+    if progress.status == lifecycle.ESCALATED:
+        if not draft.is_person:
+            raise refusals.person_needed("guide an escalated step", f"holdfast unblock {command.step} --guidance TEXT")
+        draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
+    elif progress.status == lifecycle.BLOCKED:
+        draft.move("resumed", command.step, feedback=command.guidance)
+    else:
+        raise refusals.wrong_status(command.step, progress.status, "resumed")
+
+
+def skip(draft: Draft, command: cmd.Skip) -> None:
+    """Only where the definition or a person allows it; counts as done for what follows."""
+    step, progress = draft.step(command.step)
+    if not step.optional and not draft.is_person:
+        raise refusals.not_skippable(command.step)
+    if progress.status == lifecycle.PENDING:
+        require(draft, command.step)
+        draft.open_branches(command.step)
+    draft.move("skipped", command.step, reason=command.reason)
+    draft.close_branches(command.step)
+
+
+def reopen(draft: Draft, command: cmd.Reopen) -> None:
+    draft.step(command.step)
+    if command.feedback:
+        checked_text(command.feedback, "feedback")
+    open_again(draft, command.step, command.feedback)
+
+
+def open_again(draft: Draft, path: str, feedback: str = "") -> None:
+    """A done step is worked on once more; what came after it goes back to pending, its approvals stale."""
+    require(draft, path)
+    draft.move("reopened", path, feedback=feedback)
+    for child in reversed(draft.state.plan.below(path)):
+        if draft.state.step(child).status != lifecycle.PENDING:
+            draft.move("reset", child)
+    draft.reset_later(path)
+    draft.open_branches(path)
+
+
+def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
+    step, progress = draft.step(command.step)
+    check = step.check(command.name)
+    if check is None:
+        raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
+    if progress.status not in lifecycle.OPEN:
+        raise refusals.wrong_status(command.step, progress.status, "completed")
+    if command.evidence.run_by == "engine":
+        if not draft.facts.trusted:
+            raise refusals.untrusted(draft.state.type)
+    elif check.run_by == "engine" and draft.state.origin == "started":
+        raise refusals.engine_must_run(command.step, command.name)
+    evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)
+    draft.emit(ev.Checked(command.step, command.name, evidence))

@@ -1,0 +1,129 @@
+"""The workflow as a whole: cancel, pause, resume, bounds, notes, snapshots."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core import lifecycle, moment, queries, refusals
+from holdfast.core.draft import Draft
+from holdfast.core.names import checked_text
+from holdfast.core.rules import steps
+from holdfast.errors import UsageError
+
+
+def resume(draft: Draft, command: cmd.Resume) -> None:
+    """Takes the marks away and gets the first stuck step going again, or the one that is named."""
+    state = draft.state
+    for usage in queries.usages(state, draft.facts.now):
+        if usage.reached:
+            raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
+    if state.cancelled:
+        draft.emit(ev.Marked("cancelled", on=False, seconds=0))
+    if state.paused:
+        draft.emit(ev.Marked("paused", on=False, seconds=moment.between(state.paused.at, draft.facts.now)))
+    if command.step:
+        _resume_at(draft, command.step)
+        return
+    stuck = next((p for p in state.plan.paths if state.step(p).status in lifecycle.STUCK), None)
+    if stuck:
+        _resume_at(draft, stuck)
+    elif not draft.events and state.finished_at:
+        raise refusals.nothing_to_resume(state, "holdfast reopen STEP")
+
+
+def _resume_at(draft: Draft, path: str) -> None:
+    step, progress = draft.step(path)
+    if progress.status in lifecycle.STUCK:
+        used_up = progress.status == lifecycle.ESCALATED or queries.tries_left(step, progress) == 0
+        if used_up and not draft.is_person:
+            raise refusals.person_needed("resume when the attempts are used up", f"holdfast resume --from {path}")
+        draft.move("resumed", path, renewed=used_up)
+    elif progress.status in lifecycle.FINISHED:
+        steps.open_again(draft, path)
+    elif progress.status == lifecycle.PENDING:
+        steps.begin(draft, cmd.Begin(path))
+
+
+def cancel(draft: Draft, command: cmd.Cancel) -> None:
+    if draft.state.cancelled:
+        return
+    if draft.state.finished_at:
+        raise refusals.nothing_to_resume(draft.state, "holdfast reopen STEP")
+    if command.reason:
+        checked_text(command.reason, "reason", 500)
+    draft.emit(ev.Marked("cancelled", reason=command.reason))
+
+
+def pause(draft: Draft, command: cmd.Pause) -> None:
+    checked_text(command.reason, "reason", 500)
+    if not draft.state.paused:
+        draft.emit(ev.Marked("paused", reason=command.reason))
+
+
+def extend(draft: Draft, command: cmd.Extend) -> None:
+    """Only a person gives more money, time or tries."""
+    wanted = {"cost": command.cost, "time": command.time, "iterations": command.iterations}
+    if not any(wanted.values()) or any(value < 0 for value in wanted.values()):
+        raise UsageError(
+            "bad_number", "nothing to extend", remedy="holdfast extend --cost 5 | --time 1h | --iterations 3"
+        )
+    if not draft.is_person:
+        raise refusals.person_needed("extend a bound", "holdfast extend …")
+    bounds = draft.state.bounds
+    old = {"cost": bounds.max_cost, "time": bounds.max_time, "iterations": bounds.max_iterations}
+    for name, more in wanted.items():
+        limit = old[name]
+        if more and limit is None:
+            raise refusals.no_such_bound(name)
+        old[name] = None if limit is None else limit + more
+    draft.emit(
+        ev.Extended(bounds.replace(max_cost=old["cost"], max_time=old["time"], max_iterations=old["iterations"]))
+    )
+
+
+def warn(draft: Draft) -> None:
+    """Says once each when 75 %, 90 % and all of a bound are used."""
+    for usage in queries.usages(draft.state, draft.facts.now):
+        for percent in queries.WARN_AT:
+            if usage.percent >= percent and f"{usage.bound}:{percent}" not in draft.state.warned:
+                draft.emit(ev.Warned(usage.bound, percent, usage.used_text, usage.limit_text))
+
+
+def note(draft: Draft, command: cmd.Note) -> None:
+    if command.step:
+        draft.step(command.step)
+    draft.emit(ev.Noted(checked_text(command.text, "note"), command.step))
+
+
+def record(draft: Draft, command: cmd.Record) -> None:
+    if command.step:
+        draft.step(command.step)
+    if command.values:
+        draft.emit(ev.Recorded(command.values, command.step))
+
+
+def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
+    taken = draft.state.snapshots
+    number = taken[-1].number + 1 if taken else 1
+    draft.emit(ev.Snapshotted(number, draft.facts.head, command.label))
+
+
+def restore(draft: Draft, command: cmd.Restore) -> None:
+    """The steps are as they were; tries that were used up stay used up."""
+    past = draft.facts.past
+    if past is None:
+        raise refusals.no_snapshot(command.number, [s.number for s in draft.state.snapshots])
+    progress = {
+        path: step.replace(failures=max(step.failures, draft.state.step(path).failures))
+        for path, step in past.progress.items()
+    }
+    draft.emit(ev.Restored(command.number, past.plan.steps, progress))
+
+
+def alarm(draft: Draft, command: cmd.Alarm) -> None:
+    draft.emit(ev.Alerted(command.alert))
+
+
+def compacted(draft: Draft, command: cmd.Compacted) -> None:
+    entry = {"at": draft.facts.now, "event": "context_compacted"}
+    draft.emit(ev.Remembered({**entry, "note": command.note} if command.note else entry))

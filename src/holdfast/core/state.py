@@ -1,0 +1,206 @@
+"""The state of one workflow: always the fold of its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.core import lifecycle
+from holdfast.core.definition import Bounds
+from holdfast.core.plan import Plan
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT = 100
+"""How many history entries and notes the state keeps; the journal has all."""
+KEPT_KEYS = 1000
+KEPT_RENDERINGS = 32
+KEPT_ALERTS = 10
+
+
+class Actor(Value):
+    """Who did it, and through which surface. `session` is the host's, where there is one."""
+
+    kind: str
+    name: str = ""
+    surface: str = ""
+    session: str = ""
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind} {self.name}" if self.name else self.kind
+
+
+ENGINE = Actor("engine")
+
+
+class Artifact(Value):
+    path: str
+    hash: str
+    at: str
+    size: int = 0
+
+
+class Evidence(Value):
+    """The recorded result of a check. `tree` is what the working tree was when it ran."""
+
+    passed: bool
+    at: str
+    attempt: int
+    run_by: str = "reported"
+    by: str = ""
+    exit_code: int | None = None
+    duration_ms: int | None = None
+    head: str | None = None
+    tree: str | None = None
+    dirty: bool = False
+    tail: str = ""
+    digest: str = ""
+    detail: str = ""
+    claimed: bool = False
+
+
+class Grant(Value):
+    """An approval or choice that was given, bound to the attempt and to the artifacts' hashes."""
+
+    at: str
+    by: str
+    word: str
+    attempt: int
+    hashes: Mapping[str, str] = {}
+    variant: str = ""
+    modifications: Mapping[str, Any] = {}
+    claimed: bool = False
+
+
+class Verdict(Value):
+    """What a reviewer said of one round."""
+
+    verdict: str
+    at: str
+    by: str
+    attempt: int
+    feedback: str = ""
+
+
+class Try(Value):
+    """An attempt that ended: how, and what the next one should know."""
+
+    attempt: int
+    ended: str
+    at: str
+    reason: str = ""
+
+
+class Progress(Value):
+    """Where one step stands."""
+
+    status: str = lifecycle.PENDING
+    attempt: int = 0
+    failures: int = 0
+    rounds: int = 0
+    started_at: str = ""
+    finished_at: str = ""
+    waiting_since: str = ""
+    reason: str = ""
+    feedback: tuple[str, ...] = ()
+    artifacts: Mapping[str, Artifact] = {}
+    evidence: Mapping[str, Evidence] = {}
+    verdicts: tuple[Verdict, ...] = ()
+    reviewed: bool = False
+    grant: Grant | None = None
+    past_grants: tuple[Grant, ...] = ()
+    tries: tuple[Try, ...] = ()
+    data: Mapping[str, Any] = {}
+
+
+class Lease(Value):
+    """An agent at work. The deadline is monotonic time on one boot, so a clock jump expires nothing."""
+
+    role: str
+    token: int
+    at: str
+    boot: str
+    deadline: float
+    ttl: int
+    step: str = ""
+    session: str = ""
+
+    def expired(self, boot: str, mono: float) -> bool:
+        return boot != self.boot or mono > self.deadline
+
+
+class Mark(Value):
+    """An explicit mark on the workflow: cancelled, paused, finalized."""
+
+    at: str
+    by: str
+    reason: str = ""
+
+
+class Snapshot(Value):
+    """A place in the journal that `restore` can go back to."""
+
+    number: int
+    revision: int
+    at: str
+    head: str | None = None
+    label: str = ""
+
+
+class Alert(Value):
+    """Something that happened to a document and that people should hear of."""
+
+    at: str
+    code: str
+    message: str
+    path: str = ""
+    kept: str = ""
+
+
+class State(Value):
+    ulid: str
+    id: str
+    type: str
+    plan: Plan
+    dialect: str = "skill"
+    version: int = 1
+    digest: str = ""
+    title: str = ""
+    subject: str = ""
+    context: Mapping[str, Any] = {}
+    branch: str | None = None
+    worktree: str = ""
+    session: str = ""
+    origin: str = "started"
+    created_at: str = ""
+    updated_at: str = ""
+    finished_at: str = ""
+    revision: int = 0
+    progress: Mapping[str, Progress] = {}
+    bounds: Bounds = Bounds()
+    spent: int = 0
+    agent_calls: int = 0
+    warned: tuple[str, ...] = ()
+    paused_seconds: float = 0
+    cancelled: Mark | None = None
+    paused: Mark | None = None
+    finalized: Mark | None = None
+    leases: Mapping[str, Lease] = {}
+    fence: int = 0
+    keys: Mapping[str, tuple[str, int]] = {}
+    notes: tuple[Mapping[str, str], ...] = ()
+    history: tuple[Mapping[str, Any], ...] = ()
+    history_count: int = 0
+    snapshots: tuple[Snapshot, ...] = ()
+    alerts: tuple[Alert, ...] = ()
+    base: Mapping[str, Any] | None = None
+    renderings: tuple[tuple[int, Mapping[str, str]], ...] = ()
+
+    def step(self, path: str) -> Progress:
+        return self.progress.get(path, _UNTOUCHED)
+
+
+_UNTOUCHED = Progress()

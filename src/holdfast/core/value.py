@@ -1,0 +1,78 @@
+"""Frozen values: what `dataclasses` gives, without its start-up cost.
+
+Hooks and `holdfast status` start a fresh interpreter on every call, and importing `dataclasses` costs more than
+twice a bare start. A field is an annotation of the class; its default, if it has one, is the class attribute.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Self, dataclass_transform
+else:
+
+    def dataclass_transform(**_: object):
+        return lambda cls: cls
+
+
+@dataclass_transform(frozen_default=True)
+class Value:
+    """Base of every value in the core: compared by content, never changed in place."""
+
+    _fields: tuple[str, ...] = ()
+    _required: frozenset[str] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        names = dict.fromkeys(cls._fields)
+        names.update(dict.fromkeys(n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("_")))
+        cls._fields = tuple(names)
+        cls._required = frozenset(n for n in names if not hasattr(cls, n))
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        fields = self._fields
+        if args:
+            if len(args) > len(fields):
+                raise TypeError(f"{type(self).__name__} takes {len(fields)} values, got {len(args)}")
+            for name, value in zip(fields, args, strict=False):
+                if name in named:
+                    raise TypeError(f"{type(self).__name__}.{name} is given twice")
+                named[name] = value
+        if not self._required <= named.keys():
+            missing = ", ".join(sorted(self._required - named.keys()))
+            raise TypeError(f"{type(self).__name__} lacks {missing}")
+        for name in named:
+            if name not in fields:
+                raise TypeError(f"{type(self).__name__} has no field {name}")
+        self.__dict__.update(named)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: use replace({name}=…)")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen")
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some fields changed."""
+        for name in changes:
+            if name not in self._fields:
+                raise TypeError(f"{type(self).__name__} has no field {name}")
+        copy = object.__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy.__dict__.update(changes)
+        return copy
+
+    def items(self) -> list[tuple[str, Any]]:
+        """Every field with its value, in the order of declaration."""
+        return [(name, getattr(self, name)) for name in self._fields]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self._fields)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(getattr(self, name) for name in self._fields)))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.items())
+        return f"{type(self).__name__}({shown})"

@@ -1,0 +1,58 @@
+"""Every refusal Holdfast can give: a code, a sentence, the facts, and a remedy that can be typed.
+
+The class says whose move it is, and with it the exit code of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class HoldfastError(Exception):
+    """Base of everything Holdfast raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, code: str, message: str, *, remedy: str = "", facts: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+        self.facts = dict(facts or {})
+
+    def as_json(self) -> dict[str, object]:
+        return {"error": {"code": self.code, "message": self.message, "remedy": self.remedy, "facts": self.facts}}
+
+
+class UsageError(HoldfastError):
+    """The request itself is malformed: a bad name, path, number, encoding or definition."""
+
+    exit_code = 2
+
+
+class Refused(HoldfastError):
+    """A rule of the workflow says no: order, gate, bound, policy, trust."""
+
+    exit_code = 3
+
+
+class NotFound(HoldfastError):
+    """There is no such workflow, step, check or file."""
+
+    exit_code = 4
+
+
+class Conflict(HoldfastError):
+    """Someone else was faster, holds the lock or the lease, or used the key for something else."""
+
+    exit_code = 5
+
+
+class Broken(HoldfastError):
+    """Data on disk is damaged and needs a person."""
+
+    exit_code = 6
+
+
+class OutcomeUnknown(HoldfastError):
+    """The disk failed while a change was being made durable: it may or may not have happened."""

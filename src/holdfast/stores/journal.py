@@ -1,0 +1,426 @@
+"""The journal file: append-only JSON lines, each whole by its own sum, chained to the one before, one per command.
+
+A line carries `synced`, the highest sequence number its writer knew to be durable. That mark tells a torn tail, which
+nobody was ever promised, from the loss of something that was acknowledged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from holdfast.core.value import Value
+from holdfast.digest import digest
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.stores.locks import locked, unlock
+from holdfast.stores.replace import (
+    flush,
+    make_directories,
+    not_durable,
+    not_written,
+    remove,
+    sync_directories,
+    write_all,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+LONGEST_LINE = 16 << 20
+_FIRST = "0" * 16
+_SEAL = len(b',"sum":"0123456789abcdef"}\n')
+_BLOCK = 1 << 20
+_OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+
+
+class Position(Value):
+    """Where the last line that was read lies; a snapshot keeps it and `seek` takes it back."""
+
+    seq: int
+    start: int
+    end: int
+    sum: str
+
+
+class Line(Value):
+    """One command of the journal; `body` is the whole parsed line."""
+
+    seq: int
+    synced: int
+    body: dict[str, Any]
+    start: int
+    end: int
+    sum: str
+
+
+class Journal:
+    """One open journal, used by one thread at a time.
+
+    `synced` is the highest sequence number known to be durable; `wait` bounds the seconds spent waiting for the lock.
+    """
+
+    def __init__(self, path: str, *, wait: float = 10.0) -> None:
+        self.path = path
+        self.synced = 0
+        self._wait = wait
+        self._last: Line | Position | None = None
+        self._shown = 0
+        self._writing = False
+        self._fd = -1
+        # After a failed sync, anyone's, the kernel takes the lost pages for clean and a later sync of a descriptor that
+        # was opened since succeeds without them. Only what this handle wrote again, or anew, can it vouch for.
+        self._sound = False
+        self._suspect = False
+        self._descriptor()
+
+    @classmethod
+    def create(cls, path: str, body: bytes, *, wait: float = 10.0) -> Journal:
+        """A new journal whose first line is durable, and found again after a power cut, when this returns."""
+        folder = os.path.dirname(path)
+        try:
+            made = make_directories(folder, 0o700)
+            os.close(os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            raise Conflict("journal_exists", f"there already is a journal at {path}", facts={"path": path}) from None
+        except OSError as failure:
+            raise not_written(path, failure) from failure
+        journal = None
+        try:
+            journal = cls(path, wait=wait)
+            journal._acquire()
+            journal._writing = journal._sound = True
+            journal.append(body)
+            journal._release()
+            journal.sync()
+            sync_directories(folder, made)
+        except BaseException as failure:
+            remove(path)
+            if journal:
+                journal.close()
+            if isinstance(failure, OSError):
+                raise not_durable(path, failure) from failure
+            raise
+        return journal
+
+    @property
+    def position(self) -> Position | None:
+        last = self._last
+        return last and Position(seq=last.seq, start=last.start, end=last.end, sum=last.sum)
+
+    def seek(self, position: Position) -> bool:
+        """Go on after a position kept elsewhere; False, and nothing moves, when the file has no such line there."""
+        line = self._line_at(position)
+        if line is None or (line.synced + 1 < line.seq and self._unsynced(line, line.synced) is None):
+            return False
+        self._advance([line])
+        return True
+
+    def read(self) -> list[Line]:
+        """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way."""
+        try:
+            return self._read()
+        except Broken:
+            # Without the lock, the old bytes of a tail being cut off can be seen beside new ones; but not twice.
+            return self._read()
+
+    def synced_read(self) -> list[Line]:
+        """`read`, and durable before anyone is shown it."""
+        lines = self.read()
+        self.sync()
+        return lines
+
+    def history(self, after: int = 0) -> Iterator[Line]:
+        """Every whole line above a sequence number, with the chain checked from the first; the position stays."""
+        for line in self._lines(None, os.fstat(self._descriptor()).st_size):
+            if line.seq > after:
+                yield line
+
+    def writing(self) -> Writing:
+        """Hold the lock; the value of the context is what `read` had to give, and a torn tail is gone."""
+        return Writing(self)
+
+    def append(self, body: bytes) -> Line:
+        """Add a JSON object, visible at once and durable after `sync`.
+
+        It is not empty, has no line breaks, and leaves the names `seq`, `synced`, `prev` and `sum` to the journal.
+        """
+        if not self._writing:
+            raise RuntimeError("append() belongs inside writing()")
+        last = self._last
+        start = last.end if last else 0
+        text = _head(last.seq + 1 if last else 1, self.synced, last.sum if last else _FIRST) + body[1:-1]
+        raw = text + _seal(text)
+        line = _parsed(raw, start)
+        if line is None or body[:1] != b"{" or body[-1:] != b"}":
+            raise UsageError(
+                "unfit_line",
+                f"a journal takes one JSON object on one line, not empty, less than {LONGEST_LINE >> 20} MiB",
+                remedy="holdfast doctor",
+                facts={"path": self.path, "bytes": len(body)},
+            )
+        try:
+            write_all(self._fd, raw, start)
+        except OSError as failure:
+            self._cut(start)
+            raise not_written(self.path, failure) from failure
+        except BaseException:
+            # Interrupted: the line may be there whole and seen by others, so it is neither cut off nor written over.
+            self._writing = False
+            raise
+        self._last = line
+        return line
+
+    def sync(self) -> None:
+        """Make what this handle read and appended durable; outside `writing`, so that writers share one sync."""
+        seq = self._last.seq if self._last else 0
+        if seq <= max(self.synced, self._shown):
+            return
+        try:
+            if self._suspect:
+                self._acquire()
+                try:
+                    self._rewrite()
+                finally:
+                    self._release()
+            flush(self._descriptor())
+        except OSError as failure:
+            self.close()
+            raise not_durable(self.path, failure) from failure
+        if self._sound:
+            self.synced = seq
+        else:
+            self._shown = seq  # may be shown, but is no mark to write down
+
+    def close(self) -> None:
+        """Let go of the file and the lock; a later call opens it again."""
+        fd, self._fd = self._fd, -1
+        # An error of the disk that this descriptor was still to report is lost with it.
+        self._suspect = self._suspect or (self._last is not None and self._last.seq > self.synced)
+        self._sound = self._writing = False
+        self._shown = 0
+        if fd >= 0:
+            os.close(fd)
+
+    def _descriptor(self) -> int:
+        if self._fd < 0:
+            try:
+                self._fd = os.open(self.path, _OPEN)
+            except FileNotFoundError:
+                raise self._missing() from None
+            except OSError as failure:
+                reason = failure.strerror
+                raise HoldfastError(
+                    "journal_unreadable",
+                    f"{self.path} cannot be opened: {reason}",
+                    remedy=f"ls -l {self.path}",
+                    facts={"path": self.path, "errno": failure.errno, "reason": reason},
+                ) from failure
+            if self._last and self._line_at(self._last) is None:
+                self.close()
+                raise self._changed()
+        return self._fd
+
+    def _acquire(self) -> None:
+        if self._writing:
+            raise RuntimeError("this journal is already being written")
+        while True:
+            fd = self._descriptor()
+            try:
+                locked(fd, self.path, self._wait)
+                ours = os.fstat(fd)
+                try:
+                    there = os.stat(self.path)
+                except FileNotFoundError:
+                    raise self._missing() from None
+                if (ours.st_ino, ours.st_dev) == (there.st_ino, there.st_dev):
+                    return
+            except BaseException:
+                self.close()
+                raise
+            self.close()  # another file took the place while this one was waited for
+
+    def _release(self) -> None:
+        self._writing = False
+        if self._fd >= 0:
+            unlock(self._fd)
+
+    def _begin(self) -> list[Line]:
+        self._acquire()
+        before = self._last, self.synced
+        try:
+            lines = self._read()
+            if self._last is None:
+                raise self._missing()
+            if os.fstat(self._fd).st_size > self._last.end:
+                os.ftruncate(self._fd, self._last.end)
+            if not self._sound:
+                self._rewrite()
+        except BaseException as failure:
+            self._last, self.synced = before
+            self._release()
+            if isinstance(failure, OSError):
+                raise not_written(self.path, failure) from failure
+            raise
+        self._writing = True
+        return lines
+
+    def _read(self) -> list[Line]:
+        found = os.fstat(self._descriptor())
+        last = self._last
+        if last and found.st_size == last.end and found.st_nlink:
+            return []
+        if not found.st_nlink:
+            raise self._missing()
+        if last and found.st_size < last.end:
+            raise self._damaged(found.st_size, last.seq) if last.seq <= self.synced else self._changed()
+        lines = list(self._lines(last, found.st_size))
+        self._advance(lines)
+        return lines
+
+    def _advance(self, lines: list[Line]) -> None:
+        for line in lines:
+            self._last = line
+            self.synced = max(self.synced, line.synced)
+
+    def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
+        """Good lines after one that is known, up to the first that is not good; then, if that proves a loss, Broken."""
+        seq, prev, at = (last.seq, last.sum, last.end) if last else (0, _FIRST, 0)
+        mark = self.synced
+        rest = b""
+        while (there := at + len(rest)) < size and len(rest) <= LONGEST_LINE:
+            block = os.pread(self._descriptor(), min(_BLOCK, size - there), there)
+            if not block:
+                break
+            *whole, rest = (rest + block).split(b"\n")
+            for text in whole:
+                line = _parsed(text + b"\n", at)
+                if line is None or line.seq != seq + 1 or line.body["prev"] != prev:
+                    return self._judge(at, seq + 1, mark)
+                seq, prev, at, mark = line.seq, line.sum, line.end, max(mark, line.synced)
+                yield line
+        if rest:
+            self._judge(at, seq + 1, mark)
+        return None
+
+    def _judge(self, at: int, seq: int, mark: int) -> None:
+        size = os.fstat(self._descriptor()).st_size
+        if seq <= mark or _acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
+            raise self._damaged(at, seq)
+
+    def _line_at(self, place: Position | Line) -> Line | None:
+        if not 0 <= place.start < place.end <= place.start + LONGEST_LINE:
+            return None
+        line = _parsed(os.pread(self._descriptor(), place.end - place.start, place.start), place.start)
+        return line if line and (line.seq, line.sum, line.end) == (place.seq, place.sum, place.end) else None
+
+    def _unsynced(self, last: Position | Line, synced: int) -> bytes | None:
+        """The lines above `synced` up to `last`, found backwards; None when they are not all there and whole."""
+        count = last.seq - synced
+        span = last.end - last.start
+        while True:
+            low = max(0, last.end - span)
+            lines = os.pread(self._descriptor(), last.end - low, low).split(b"\n")[-1 - count : -1]
+            if len(lines) == count and _chained(lines, last.seq, last.sum):
+                return b"".join(line + b"\n" for line in lines)
+            if low == 0:
+                return None
+            span = 16 * span + (1 << 12)
+
+    def _rewrite(self) -> None:
+        """Under the lock, write the same bytes over everything not known to be durable, so the next sync is honest."""
+        last = self._last
+        if last and last.seq > self.synced:
+            raw = self._unsynced(last, self.synced)
+            if raw is None:
+                raise self._changed()
+            write_all(self._fd, raw, last.end - len(raw))
+        self._sound, self._suspect = True, False
+
+    def _cut(self, end: int) -> None:
+        try:
+            os.ftruncate(self._fd, end)
+        except OSError:
+            pass  # what is left is a torn tail, which the next writer drops
+
+    def _missing(self) -> NotFound:
+        facts = {"path": self.path}
+        return NotFound("no_journal", f"there is no journal at {self.path}", remedy="holdfast list", facts=facts)
+
+    def _changed(self) -> Conflict:
+        return Conflict(
+            "journal_changed",
+            f"{self.path} no longer holds what was read from it",
+            remedy="run the command again",
+            facts={"path": self.path, "seq": self._last.seq if self._last else 0},
+        )
+
+    def _damaged(self, offset: int, seq: int) -> Broken:
+        return Broken(
+            "journal_damaged",
+            f"{self.path} is damaged at byte {offset}: line {seq} was acknowledged and cannot be read",
+            remedy="holdfast doctor",
+            facts={"path": self.path, "offset": offset, "seq": seq},
+        )
+
+
+class Writing:
+    """The context of `Journal.writing`."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+
+    def __enter__(self) -> list[Line]:
+        return self._journal._begin()
+
+    def __exit__(self, *_: object) -> None:
+        self._journal._release()
+
+
+def _head(seq: int, synced: int, prev: str) -> bytes:
+    return b'{"seq":%d,"synced":%d,"prev":"%s",' % (seq, synced, prev.encode())
+
+
+def _seal(text: bytes) -> bytes:
+    return b',"sum":"%s"}\n' % digest(text)[:16].encode()
+
+
+def _parsed(raw: bytes, start: int) -> Line | None:
+    """The line, if it is consistent in itself: one line, right sum, JSON, and its head says what the JSON says."""
+    if len(raw) > LONGEST_LINE or raw.find(b"\n") != len(raw) - 1 or raw[-_SEAL:] != _seal(raw[:-_SEAL]):
+        return None
+    try:
+        body = json.loads(raw.decode())
+        seq, synced, prev = body["seq"], body["synced"], body["prev"]
+        if not 0 <= synced < seq or not raw.startswith(_head(seq, synced, prev)):
+            return None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return Line(seq=seq, synced=synced, body=body, start=start, end=start + len(raw), sum=body["sum"])
+
+
+def _chained(lines: list[bytes], seq: int, end: str) -> bool:
+    for text in reversed(lines):
+        line = _parsed(text + b"\n", 0)
+        if line is None or (line.seq, line.sum) != (seq, end):
+            return False
+        seq, end = seq - 1, line.body["prev"]
+    return True
+
+
+def _acknowledged(data: bytes, seq: int) -> bool:
+    """Whether a line that is whole by its own sum, wherever it lies in `data`, says that `seq` was durable.
+
+    The newline before it may be damaged too, so a line may begin anywhere, except where JSON holds a value inside a line.
+    """
+    import re
+
+    for head in re.finditer(rb'(?<![:,\[])\{"seq":\d{1,18},"synced":(\d{1,18}),"prev":"[0-9a-f]{16}",', data):
+        if int(head[1]) < seq:
+            continue
+        text, _, _ = data[head.start() : head.start() + LONGEST_LINE].partition(b"\n")
+        for seal in re.finditer(rb',"sum":"[0-9a-f]{16}"\}', text):
+            if seal[0] + b"\n" == _seal(text[: seal.start()]):
+                return True
+    return False

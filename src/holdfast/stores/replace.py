@@ -1,0 +1,279 @@
+"""Putting a whole file in place of another: at once, and with the bytes it displaced in hand."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from stat import S_IMODE, S_ISLNK, S_ISREG
+
+from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NOREPLACE, EXCHANGE = 1, 2  # flags of renameat2
+_AT_FDCWD = -100
+_UNSUPPORTED = frozenset((errno.EINVAL, errno.ENOSYS, errno.EXDEV, errno.EOPNOTSUPP, errno.EPERM))
+_ROUNDS = 100
+
+_renameat2: Callable[[str, str, int], int] | None = None
+
+
+def replace(path: str, data: bytes, slot: str, *, mode: int = 0o600, dir_mode: int = 0o777) -> bytes | None:
+    """Make `path` hold `data` in one step and return the bytes it displaced, None where nothing was.
+
+    `slot` is a spare file that keeps the displaced content and is written over by the next call: a path and its slot
+    belong to one caller at a time. Nothing is synced. Whatever fails, `path` is as it was.
+    """
+    try:
+        _write_slot(slot, data, mode, dir_mode)
+        for _ in range(_ROUNDS):  # others may create and remove the file all the while
+            flag = EXCHANGE if _is_file(path) else NOREPLACE
+            failure = rename(slot, path, flag)
+            if not failure:
+                return _displaced(slot, path) if flag == EXCHANGE else None
+            if failure == errno.ENOENT and flag == NOREPLACE:
+                if not make_directories(os.path.dirname(path), dir_mode):
+                    _write_slot(slot, data, mode, dir_mode)
+            elif failure in _UNSUPPORTED:
+                return _replace_beside(path, data, mode)
+            elif failure not in (errno.ENOENT, errno.EEXIST):
+                raise OSError(failure, os.strerror(failure), path)
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
+    except OSError as failed:
+        raise not_written(path, failed) from failed
+
+
+def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 0o777) -> None:
+    """Make `path` hold `data` for good: file, name and new directories are on the disk when this returns."""
+    folder = os.path.dirname(path)
+    temporary = _beside(path)
+    try:
+        made = make_directories(folder, dir_mode)
+        try:
+            _write_new(temporary, data, mode, durable=True)
+            os.rename(temporary, path)
+        except BaseException:
+            remove(temporary)
+            raise
+    except OSError as failed:
+        raise not_written(path, failed) from failed
+    try:
+        sync_directories(folder, made)
+    except OSError as failed:
+        raise not_durable(path, failed) from failed
+
+
+def read_file(path: str) -> bytes:
+    """The whole content of a file that is not a symbolic link."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        parts = []
+        while part := os.read(fd, max(os.fstat(fd).st_size + 1, 1 << 16)):
+            parts.append(part)
+        return b"".join(parts)
+    finally:
+        os.close(fd)
+
+
+def write_all(fd: int, data: bytes, at: int) -> None:
+    """`pwrite` until everything is written: a nearly full disk takes a part first and fails on the rest."""
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(fd, view, at)
+        if not written:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        view, at = view[written:], at + written
+
+
+def flush(fd: int) -> None:
+    """Content and size reach the disk itself, not only its cache."""
+    if full := getattr(fcntl, "F_FULLFSYNC", None):  # macOS, where fsync stops at the drive's cache
+        fcntl.fcntl(fd, full)
+    else:
+        os.fdatasync(fd)
+
+
+def make_directories(folder: str, mode: int) -> list[str]:
+    """Make a directory and what is missing above it, private inside `.holdfast`; those made, innermost first."""
+    missing = []
+    while folder and not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    made = []
+    for name in reversed(missing):
+        try:
+            os.mkdir(name, 0o700 if ".holdfast" in name.split(os.sep) else mode)
+            made.append(name)
+        except FileExistsError:
+            if not os.path.isdir(name):
+                raise
+    return made[::-1]
+
+
+def sync_directories(folder: str, made: list[str]) -> None:
+    """Make the names in `folder` durable, and those of the directories that were made for it."""
+    for name in dict.fromkeys((folder, *made, *map(os.path.dirname, made))):
+        fd = os.open(name or os.curdir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+def remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def not_written(path: str, failure: OSError) -> HoldfastError:
+    """What to say when the file system refused a write that was then taken back."""
+    full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
+    reason = failure.strerror or str(failure)
+    return HoldfastError(
+        "disk_full" if full else "write_failed",
+        f"{path} could not be written: {reason}; nothing was changed",
+        remedy=f"df -h {os.path.dirname(path) or os.curdir}" if full else "holdfast doctor",
+        facts={"path": path, "errno": failure.errno, "reason": reason},
+    )
+
+
+def not_durable(path: str, failure: OSError) -> OutcomeUnknown:
+    """What to say when the disk failed after a change was visible: the next start shows what became of it."""
+    reason = failure.strerror or str(failure)
+    return OutcomeUnknown(
+        "sync_failed",
+        f"{path} was written, but the disk did not confirm it: {reason}; the change may or may not last",
+        remedy="holdfast doctor",
+        facts={"path": path, "errno": failure.errno, "reason": reason},
+    )
+
+
+def rename(source: str, target: str, flag: int) -> int:
+    """`renameat2`: 0, or the error number; ENOSYS where the system has no such call."""
+    global _renameat2
+    if _renameat2 is None:
+        _renameat2 = _find_renameat2()
+    return _renameat2(source, target, flag)
+
+
+def _find_renameat2() -> Callable[[str, str, int], int]:
+    import ctypes
+
+    try:
+        call = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return lambda source, target, flag: errno.ENOSYS
+    call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
+
+    def renameat2(source: str, target: str, flag: int) -> int:
+        while call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flag):
+            if (failure := ctypes.get_errno()) != errno.EINTR:
+                return failure
+        return 0
+
+    return renameat2
+
+
+def _is_file(path: str) -> bool:
+    """False when there is nothing. A link would lead elsewhere, and a directory is as easily exchanged as a file."""
+    try:
+        found = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if S_ISREG(found):
+        return True
+    code, what = ("symlink", "a symbolic link") if S_ISLNK(found) else ("not_a_file", "not a regular file")
+    raise UsageError(code, f"{path} is {what} and is not replaced", remedy=f"ls -ld {path}", facts={"path": path})
+
+
+def _displaced(slot: str, path: str) -> bytes:
+    try:
+        return read_file(slot)
+    except OSError:
+        rename(slot, path, EXCHANGE)  # a link or a directory took the place at the last moment
+        raise
+
+
+def _write_slot(slot: str, data: bytes, mode: int, dir_mode: int) -> None:
+    fd = _open_slot(slot, dir_mode)
+    try:
+        found = os.fstat(fd)
+        if S_IMODE(found.st_mode) != mode:
+            os.fchmod(fd, mode)
+        # Cut off after writing, not before: ext4 flushes a file that was emptied and written again when it is closed.
+        write_all(fd, data, 0)
+        if found.st_size > len(data):
+            os.ftruncate(fd, len(data))
+    finally:
+        os.close(fd)
+
+
+def _open_slot(slot: str, dir_mode: int) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        fd = os.open(slot, flags, 0o600)
+    except FileNotFoundError:
+        make_directories(os.path.dirname(slot), dir_mode)
+        fd = os.open(slot, flags, 0o600)
+    except OSError as failure:
+        if failure.errno not in (errno.ELOOP, errno.EACCES, errno.ENXIO):
+            raise
+        return _open_new(slot)
+    found = os.fstat(fd)
+    # What was displaced may be known under a second name, or belong to someone else: it is let go, not written over.
+    if S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid():
+        return fd
+    os.close(fd)
+    return _open_new(slot)
+
+
+def _open_new(path: str) -> int:
+    remove(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _write_new(path: str, data: bytes, mode: int, *, durable: bool) -> None:
+    fd = _open_new(path)
+    try:
+        os.fchmod(fd, mode)
+        write_all(fd, data, 0)
+        if durable:
+            flush(fd)
+    finally:
+        os.close(fd)
+
+
+def _beside(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+
+
+def _replace_beside(path: str, data: bytes, mode: int) -> bytes | None:
+    """Without an exchange: an edit between reading the old bytes and the rename is lost, and cannot be helped."""
+    temporary = _beside(path)
+    try:
+        _write_new(temporary, data, mode, durable=False)
+        for _ in range(_ROUNDS):
+            if _is_file(path):
+                displaced = read_file(path)
+                os.replace(temporary, path)
+                return displaced
+            failure = rename(temporary, path, NOREPLACE)
+            if failure in _UNSUPPORTED:
+                try:
+                    os.link(temporary, path)
+                except FileExistsError:
+                    continue
+                return None
+            if not failure:
+                return None
+            if failure != errno.EEXIST:
+                raise OSError(failure, os.strerror(failure), path)
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), path)
+    finally:
+        remove(temporary)

@@ -1,0 +1,45 @@
+"""What holds for every test: chance that repeats, and nothing of the machine or of the host that runs the tests."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("holdfast", derandomize=True, deadline=None, database=None)
+settings.load_profile("holdfast")
+
+FOREIGN = ("CLAUDECODE", "CLAUDE_", "CODEX_", "GIT_", "HOLDFAST_", "OPENCODE", "XDG_")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _clean_environment():
+    """Variables of an agent host decide who the actor is, and those of git decide where it looks."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith(FOREIGN)]:
+            patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        for role in ("AUTHOR", "COMMITTER"):
+            patch.setenv(f"GIT_{role}_NAME", "Test Person")
+            patch.setenv(f"GIT_{role}_EMAIL", "person@example.com")
+            patch.setenv(f"GIT_{role}_DATE", "2026-01-01T00:00:00Z")
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _own_home(_clean_environment, tmp_path_factory, monkeypatch):
+    """Each test has a home of its own, outside its `tmp_path`."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    for name, folder in {
+        "XDG_CACHE_HOME": ".cache",
+        "XDG_CONFIG_HOME": ".config",
+        "XDG_DATA_HOME": ".local/share",
+        "XDG_RUNTIME_DIR": ".run",
+        "XDG_STATE_HOME": ".local/state",
+    }.items():
+        path = home / folder
+        path.mkdir(parents=True, mode=0o700)
+        monkeypatch.setenv(name, str(path))
