@@ -1,1 +1,67 @@
-"""Durable workflow state for AI agents."""
+"""Durable workflow state for AI agents.
+
+import holdfast
+
+hf = holdfast.open(".")
+wf = hf.start("release", subject="1.4.0")
+with wf.step("changelog") as step:
+    step.artifact("changelog", "CHANGELOG.md")
+"""
+
+from __future__ import annotations
+
+from holdfast.errors import (
+    Broken,
+    Conflict,
+    HoldfastError,
+    NotFound,
+    OutcomeUnknown,
+    Refused,
+    UsageError,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.definition import Definition, Step
+    from holdfast.project import Project
+    from holdfast.workflow import Workflow
+
+__version__ = "0.1.0"
+__all__ = [
+    "Broken",
+    "Conflict",
+    "Definition",
+    "HoldfastError",
+    "NotFound",
+    "OutcomeUnknown",
+    "Project",
+    "Refused",
+    "Step",
+    "UsageError",
+    "Workflow",
+    "open",
+]
+
+
+def open(path: str = ".") -> Project:
+    """The project a path lies in: the nearest folder with `.holdfast`, else git's top level, else the path itself."""
+    from holdfast.project import open_project
+
+    return open_project(path)
+
+
+def __getattr__(name: str) -> object:
+    """Classes are imported when they are first asked for: hooks import this package on every tool call."""
+    if name in ("Definition", "Step"):
+        from holdfast.core import definition
+
+        return getattr(definition, name)
+    if name == "Project":
+        from holdfast.project import Project
+
+        return Project
+    if name == "Workflow":
+        from holdfast.workflow import Workflow
+
+        return Workflow
+    raise AttributeError(f"module 'holdfast' has no attribute {name!r}")

@@ -35,15 +35,15 @@ _CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 class CheckRun(Value):
     """How a command went. `error` says why it could not even start; then there is no exit code."""
 
-    exit_code: int | None
-    signal: int | None
-    timed_out: bool
-    cancelled: bool
-    duration_ms: int
-    output_tail: str
-    output_digest: str
-    output_bytes: int
-    error: str
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    cancelled: bool = False
+    duration_ms: int = 0
+    output_tail: str = ""
+    output_digest: str = digest(b"")
+    output_bytes: int = 0
+    error: str = ""
 
     @property
     def passed(self) -> bool:
@@ -83,13 +83,14 @@ def run(
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
-        return _unstarted(_reason(argv[0], cwd, environment, error))
+        return CheckRun(error=_reason(argv[0], cwd, environment, error))
     pipe = process.stdout
     assert pipe is not None
     output = _Output(tail_bytes, echo)
     watch = _Watch(process, pipe.fileno(), output, began + timeout, cancelled)
     try:
         watch.until_exit()
+        took = time.monotonic() - began
     finally:
         pipe.close()
         _end_group(process, watch.kill_at or time.monotonic() + GRACE_SECONDS)
@@ -99,11 +100,10 @@ def run(
         signal=-code if code < 0 else None,
         timed_out=watch.timed_out,
         cancelled=watch.was_cancelled,
-        duration_ms=round((time.monotonic() - began) * 1000),
+        duration_ms=round(took * 1000),
         output_tail=output.tail(),
         output_digest=output.hexdigest(),
         output_bytes=output.size,
-        error="",
     )
 
 
@@ -275,20 +275,6 @@ def _require_argv(argv: Sequence[object]) -> None:
             remedy='write it as a list: run = ["pytest", "-q"]',
             facts={"argv": repr(argv)},
         )
-
-
-def _unstarted(error: str) -> CheckRun:
-    return CheckRun(
-        exit_code=None,
-        signal=None,
-        timed_out=False,
-        cancelled=False,
-        duration_ms=0,
-        output_tail="",
-        output_digest=digest(b""),
-        output_bytes=0,
-        error=error,
-    )
 
 
 def _reason(program: str, cwd: str, environment: Mapping[str, str], error: OSError | ValueError) -> str:

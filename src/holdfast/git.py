@@ -44,7 +44,7 @@ class Repository(Value):
 
 
 class Tree(Value):
-    """The content of a working tree. `id` is None when it cannot be told; equal ids mean equal content."""
+    """The content of a working tree: the same id is the same content. None: it cannot be told."""
 
     head: str | None
     id: str | None
@@ -72,8 +72,8 @@ def branch(repo: Repository) -> str | None:
     text = _plain_head(repo)
     if text is None:
         text = "ref: " + os.fsdecode(git(repo.top, "symbolic-ref", "-q", "HEAD", ok=(0, 1))[1]).rstrip("\n")
-    prefix = f"ref: {_BRANCHES}"
-    return text[len(prefix) :] if text.startswith(prefix) else None
+    _, prefix, name = text.partition(f"ref: {_BRANCHES}")
+    return name if prefix else None
 
 
 def busy(repo: Repository) -> str | None:
@@ -143,12 +143,12 @@ def files_tree(root: str, own: Sequence[str]) -> Tree:
         for entry in _entries(folders.pop()):
             if entry.name in _CACHES or entry.path in aside:
                 continue
-            if entry.is_dir(follow_symlinks=False):
-                folders.append(entry.path)
-                continue
             try:
                 stat = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:
+            except OSError:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
                 continue
             if len(rows) == FILES_LIMIT:
                 return Tree(head=None, id=None, dirty=False)
@@ -172,7 +172,8 @@ def head_blob(repo: Repository, path: str) -> bytes | None:
     at = head(repo)
     if inside is None or at is None:
         return None
-    for row in git(repo.top, "ls-tree", "-z", "-l", "--end-of-options", at, "--", inside)[1].split(b"\0"):
+    _, listed = git(repo.top, "ls-tree", "-z", "-l", "--end-of-options", at, "--", f":(literal){inside}")
+    for row in listed.split(b"\0"):
         about, _, name = row.partition(b"\t")
         if name == os.fsencode(inside):
             _, kind, blob, size = about.split()
@@ -244,21 +245,19 @@ def _is_object_id(text: str) -> bool:
 
 def _worktrees(repo: Repository) -> list[str]:
     """The tops of the repository's linked worktrees, this one aside."""
-    registered = os.path.join(repo.common_dir, "worktrees")
-    try:
-        names = os.listdir(registered)
-    except OSError:
-        return []
-    links = (_read(os.path.join(registered, name, "gitdir")) for name in names)
-    tops = (os.path.realpath(os.path.dirname(link.rstrip("\n"))) for link in links if link)
+    folders = [entry.path for entry in _entries(os.path.join(repo.common_dir, "worktrees"))]
+    links = ((folder, _read(os.path.join(folder, "gitdir"))) for folder in folders)
+    tops = (os.path.realpath(os.path.join(folder, os.path.dirname(link))) for folder, link in links if link)
     return [top for top in tops if top != repo.top]
 
 
 def _inside(repo: Repository, path: str) -> str | None:
     """`path` relative to the top; None when it names nothing below it."""
-    inside = os.path.relpath(os.path.join(repo.top, path), repo.top)
-    outside = inside in (".", "..") or inside.startswith("../") or "\0" in inside
-    return None if outside else inside
+    if "\0" in path:
+        return None
+    folder, name = os.path.split(os.path.join(repo.top, path))
+    inside = os.path.relpath(os.path.join(os.path.realpath(folder), name), repo.top)
+    return None if inside in (".", "..") or inside.startswith("../") else inside
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
@@ -284,16 +283,14 @@ def _private_index(repo: Repository, scratch: str) -> dict[str, str]:
     except FileNotFoundError:
         pass
     real = os.path.join(repo.common_dir, "objects").replace("\\", "\\\\").replace('"', '\\"')
-    return {
-        "GIT_INDEX_FILE": index,
-        "GIT_OBJECT_DIRECTORY": objects,
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{real}"',
-    }
+    return {"GIT_INDEX_FILE": index, "GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{real}"'}
 
 
 def _read(path: str) -> str | None:
+    """A small text of git's; None when it is not there or holds what no path may hold."""
     try:
         with open(path, "rb") as file:
-            return os.fsdecode(file.read())
-    except (OSError, ValueError):
+            text = os.fsdecode(file.read())
+    except OSError:
         return None
+    return None if "\0" in text else text

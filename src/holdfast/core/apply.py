@@ -162,6 +162,7 @@ def _started(event: ev.Started, at: str) -> State:
         dialect=event.dialect,
         version=event.version,
         digest=event.digest,
+        source=event.source,
         title=event.title,
         subject=event.subject,
         context=event.context,
@@ -190,6 +191,8 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         created_at=event.created_at or at,
         updated_at=at,
         progress=event.progress,
+        history=event.history[-KEPT:],
+        history_count=len(event.history),
         base=event.document,
     )
     return _finished(state, at)
@@ -269,8 +272,6 @@ def history_entry(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] |
     match event:
         case ev.Started():
             return entry("started", subject=event.subject)
-        case ev.Adopted():
-            return entry("adopted")
         case ev.Moved():
             return entry(
                 event.move, step=event.step, attempt=event.attempt, reason=event.reason, feedback=event.feedback
@@ -304,14 +305,14 @@ def history_entry(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] |
         case ev.Snapshotted():
             return entry("snapshot", number=event.number, head=event.head, label=event.label)
         case ev.Restored():
-            return entry("restored", number=event.number)
+            return entry("restored", number=event.number) if event.number else entry("synced")
         case ev.Edited():
             return entry("edited", path=event.path, source=event.source)
         case ev.Remembered():
             return {"at": at, "entry": event.entry}
         case ev.Alerted():
             return entry("alert", code=event.alert.code, message=event.alert.message)
-        case ev.Recorded() | ev.Spent() | ev.Beat():
+        case ev.Adopted() | ev.Recorded() | ev.Spent() | ev.Beat():
             return None
         case _:
             assert_never(event)

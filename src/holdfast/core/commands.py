@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from holdfast.core.definition import Definition, Step
-from holdfast.core.state import Actor, Alert, Evidence, State
+from holdfast.core.state import Actor, Alert, Evidence, Progress, State
 from holdfast.core.value import Value
 
 TYPE_CHECKING = False
@@ -195,6 +195,14 @@ class Edit(Value):
     source: str = "file"
 
 
+class TakeOver(Value):
+    """A document that came with git: what it says of the steps is taken, what it says of gates is only claimed."""
+
+    path: str
+    document: Mapping[str, Any]
+    progress: Mapping[str, Progress]
+
+
 class Adopt(Value):
     """A document that has no journal yet, decoded into a state."""
 
@@ -232,6 +240,7 @@ Command = (
     | ChangeStep
     | TakeSnapshot
     | Restore
+    | TakeOver
     | Alarm
     | Compacted
     | Edit

@@ -41,6 +41,7 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Record: whole.record,
     cmd.TakeSnapshot: whole.take_snapshot,
     cmd.Restore: whole.restore,
+    cmd.TakeOver: whole.take_over,
     cmd.Alarm: whole.alarm,
     cmd.Compacted: whole.compacted,
     cmd.Spend: agents.spend,
@@ -138,6 +139,7 @@ def _started(command: cmd.Start) -> ev.Started:
         dialect=definition.dialect,
         version=definition.version,
         digest=definition.digest,
+        source=definition.source,
         title=command.title,
         subject=command.subject,
         context=command.context,
@@ -164,4 +166,5 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
         worktree=state.worktree,
         created_at=state.created_at,
         progress=state.progress,
+        history=state.history,
     )

@@ -104,6 +104,8 @@ class Definition(Value):
     dialect: str = "skill"
     bounds: Bounds = Bounds()
     digest: str = ""
+    source: str = ""
+    """The file it was read from; empty for one that was given as Python values."""
 
 
 def fill(template: str, subject: str, context: Mapping[str, object]) -> str:

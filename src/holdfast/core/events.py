@@ -23,6 +23,7 @@ class Started(Value):
     dialect: str = "skill"
     version: int = 1
     digest: str = ""
+    source: str = ""
     title: str = ""
     subject: str = ""
     context: Mapping[str, Any] = {}
@@ -48,6 +49,7 @@ class Adopted(Value):
     worktree: str = ""
     created_at: str = ""
     progress: Mapping[str, Progress] = {}
+    history: tuple[Mapping[str, Any], ...] = ()
 
 
 class Moved(Value):
@@ -157,7 +159,7 @@ class Snapshotted(Value):
 
 
 class Restored(Value):
-    """The steps are again as they were at a snapshot. History, spending and leases go on."""
+    """The steps are as they were at a snapshot, or as git brought them (number 0). History and spending go on."""
 
     number: int
     steps: tuple[Step, ...]

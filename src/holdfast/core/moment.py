@@ -16,6 +16,11 @@ def from_epoch(seconds: float) -> str:
     return f"{year:04}-{month:02}-{day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}.{ms:03}Z"
 
 
+def whole(text: str) -> str:
+    """The moment to the second: what documents show."""
+    return text[:19] + "Z" if text[19:20] == "." and text.endswith("Z") else text
+
+
 def to_epoch(text: str) -> float:
     """Seconds since 1970 of an ISO 8601 moment; offsets and fractions are accepted, no offset means UTC."""
     try:

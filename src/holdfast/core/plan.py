@@ -98,12 +98,12 @@ class Plan:
         return Plan(_changed(self.steps, path.split("/"), change))
 
     def added(self, above: str, step: Step, after: str | None) -> Plan:
-        """A tree with one step more, after a sibling's id, or last."""
+        """A tree with one step more: after the sibling with this id, first where that is empty, last without it."""
 
         def insert(steps: tuple[Step, ...]) -> tuple[Step, ...]:
             if after is None:
                 return (*steps, step)
-            at = next((i for i, s in enumerate(steps) if s.id == after), len(steps) - 1) + 1
+            at = next((i + 1 for i, s in enumerate(steps) if s.id == after), 0)
             return (*steps[:at], step, *steps[at:])
 
         if not above:

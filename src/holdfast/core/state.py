@@ -168,6 +168,7 @@ class State(Value):
     dialect: str = "skill"
     version: int = 1
     digest: str = ""
+    source: str = ""
     title: str = ""
     subject: str = ""
     context: Mapping[str, Any] = {}

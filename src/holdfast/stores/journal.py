@@ -32,6 +32,7 @@ LONGEST_LINE = 16 << 20
 _FIRST = "0" * 16
 _SEAL = len(b',"sum":"0123456789abcdef"}\n')
 _BLOCK = 1 << 20
+_json = json.JSONDecoder().raw_decode
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -96,9 +97,9 @@ class Journal:
             journal.sync()
             sync_directories(folder, made)
         except BaseException as failure:
-            remove(path)
             if journal:
                 journal.close()
+            remove(path)
             if isinstance(failure, OSError):
                 raise not_durable(path, failure) from failure
             raise
@@ -107,7 +108,7 @@ class Journal:
     @property
     def position(self) -> Position | None:
         last = self._last
-        return last and Position(seq=last.seq, start=last.start, end=last.end, sum=last.sum)
+        return Position(seq=last.seq, start=last.start, end=last.end, sum=last.sum) if last else None
 
     def seek(self, position: Position) -> bool:
         """Go on after a position kept elsewhere; False, and nothing moves, when the file has no such line there."""
@@ -120,10 +121,10 @@ class Journal:
     def read(self) -> list[Line]:
         """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way."""
         try:
-            return self._read()
+            return self._read(os.fstat(self._descriptor()))
         except Broken:
             # Without the lock, the old bytes of a tail being cut off can be seen beside new ones; but not twice.
-            return self._read()
+            return self._read(os.fstat(self._descriptor()))
 
     def synced_read(self) -> list[Line]:
         """`read`, and durable before anyone is shown it."""
@@ -152,7 +153,7 @@ class Journal:
         start = last.end if last else 0
         text = _head(last.seq + 1 if last else 1, self.synced, last.sum if last else _FIRST) + body[1:-1]
         raw = text + _seal(text)
-        line = _parsed(raw, start)
+        line = _understood(raw, start)
         if line is None or body[:1] != b"{" or body[-1:] != b"}":
             raise UsageError(
                 "unfit_line",
@@ -185,7 +186,7 @@ class Journal:
                 finally:
                     self._release()
             flush(self._descriptor())
-        except OSError as failure:
+        except (OSError, HoldfastError) as failure:
             self.close()
             raise not_durable(self.path, failure) from failure
         if self._sound:
@@ -202,6 +203,12 @@ class Journal:
         self._shown = 0
         if fd >= 0:
             os.close(fd)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _descriptor(self) -> int:
         if self._fd < 0:
@@ -222,7 +229,8 @@ class Journal:
                 raise self._changed()
         return self._fd
 
-    def _acquire(self) -> None:
+    def _acquire(self) -> os.stat_result:
+        """Take the lock of the file that is at the path now, and say how large it is."""
         if self._writing:
             raise RuntimeError("this journal is already being written")
         while True:
@@ -234,8 +242,8 @@ class Journal:
                     there = os.stat(self.path)
                 except FileNotFoundError:
                     raise self._missing() from None
-                if (ours.st_ino, ours.st_dev) == (there.st_ino, there.st_dev):
-                    return
+                if ours.st_ino == there.st_ino and ours.st_dev == there.st_dev:
+                    return ours
             except BaseException:
                 self.close()
                 raise
@@ -247,13 +255,13 @@ class Journal:
             unlock(self._fd)
 
     def _begin(self) -> list[Line]:
-        self._acquire()
+        found = self._acquire()
         before = self._last, self.synced
         try:
-            lines = self._read()
+            lines = self._read(found)
             if self._last is None:
                 raise self._missing()
-            if os.fstat(self._fd).st_size > self._last.end:
+            if found.st_size > self._last.end:
                 os.ftruncate(self._fd, self._last.end)
             if not self._sound:
                 self._rewrite()
@@ -266,13 +274,12 @@ class Journal:
         self._writing = True
         return lines
 
-    def _read(self) -> list[Line]:
-        found = os.fstat(self._descriptor())
+    def _read(self, found: os.stat_result) -> list[Line]:
         last = self._last
-        if last and found.st_size == last.end and found.st_nlink:
-            return []
         if not found.st_nlink:
             raise self._missing()
+        if last and found.st_size == last.end:
+            return []
         if last and found.st_size < last.end:
             raise self._damaged(found.st_size, last.seq) if last.seq <= self.synced else self._changed()
         lines = list(self._lines(last, found.st_size))
@@ -387,13 +394,21 @@ def _seal(text: bytes) -> bytes:
 
 
 def _parsed(raw: bytes, start: int) -> Line | None:
-    """The line, if it is consistent in itself: one line, right sum, JSON, and its head says what the JSON says."""
-    if len(raw) > LONGEST_LINE or raw.find(b"\n") != len(raw) - 1 or raw[-_SEAL:] != _seal(raw[:-_SEAL]):
+    """The line, if it is consistent in itself."""
+    if len(raw) > LONGEST_LINE or raw[-_SEAL:] != _seal(raw[:-_SEAL]):
+        return None
+    return _understood(raw, start)
+
+
+def _understood(raw: bytes, start: int) -> Line | None:
+    """What a line with the right sum says, if it is one line of JSON whose head says what the JSON says."""
+    if len(raw) > LONGEST_LINE or raw.find(b"\n") != len(raw) - 1:
         return None
     try:
-        body = json.loads(raw.decode())
+        text = raw.decode()
+        body, end = _json(text)
         seq, synced, prev = body["seq"], body["synced"], body["prev"]
-        if not 0 <= synced < seq or not raw.startswith(_head(seq, synced, prev)):
+        if end != len(text) - 1 or not 0 <= synced < seq or not raw.startswith(_head(seq, synced, prev)):
             return None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
@@ -412,15 +427,15 @@ def _chained(lines: list[bytes], seq: int, end: str) -> bool:
 def _acknowledged(data: bytes, seq: int) -> bool:
     """Whether a line that is whole by its own sum, wherever it lies in `data`, says that `seq` was durable.
 
-    The newline before it may be damaged too, so a line may begin anywhere, except where JSON holds a value inside a line.
+    The newlines around it may be damaged too. What JSON goes on after is a copy of a line that another one carries.
     """
     import re
 
-    for head in re.finditer(rb'(?<![:,\[])\{"seq":\d{1,18},"synced":(\d{1,18}),"prev":"[0-9a-f]{16}",', data):
+    for head in re.finditer(rb'\{"seq":\d{1,18},"synced":(\d{1,18}),"prev":"[0-9a-f]{16}",', data):
         if int(head[1]) < seq:
             continue
         text, _, _ = data[head.start() : head.start() + LONGEST_LINE].partition(b"\n")
-        for seal in re.finditer(rb',"sum":"[0-9a-f]{16}"\}', text):
+        for seal in re.finditer(rb',"sum":"[0-9a-f]{16}"\}(?![,}\]])', text):
             if seal[0] + b"\n" == _seal(text[: seal.start()]):
                 return True
     return False

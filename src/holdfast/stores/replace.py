@@ -17,6 +17,7 @@ NOREPLACE, EXCHANGE = 1, 2  # flags of renameat2
 _AT_FDCWD = -100
 _UNSUPPORTED = frozenset((errno.EINVAL, errno.ENOSYS, errno.EXDEV, errno.EOPNOTSUPP, errno.EPERM))
 _ROUNDS = 100
+_FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS, where fsync stops at the drive's cache
 
 _renameat2: Callable[[str, str, int], int] | None = None
 
@@ -25,7 +26,8 @@ def replace(path: str, data: bytes, slot: str, *, mode: int = 0o600, dir_mode: i
     """Make `path` hold `data` in one step and return the bytes it displaced, None where nothing was.
 
     `slot` is a spare file that keeps the displaced content and is written over by the next call: a path and its slot
-    belong to one caller at a time. Nothing is synced. Whatever fails, `path` is as it was.
+    belong to one caller at a time. Nothing is synced. Whatever fails, `path` is as it was. A reader that holds the file
+    open through two replacements sees it change under its hands.
     """
     try:
         _write_slot(slot, data, mode, dir_mode)
@@ -80,20 +82,19 @@ def read_file(path: str) -> bytes:
 
 def write_all(fd: int, data: bytes, at: int) -> None:
     """`pwrite` until everything is written: a nearly full disk takes a part first and fails on the rest."""
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(fd, view, at)
+    while data:
+        written = os.pwrite(fd, data, at)
         if not written:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
-        view, at = view[written:], at + written
+        data, at = data[written:], at + written
 
 
 def flush(fd: int) -> None:
     """Content and size reach the disk itself, not only its cache."""
-    if full := getattr(fcntl, "F_FULLFSYNC", None):  # macOS, where fsync stops at the drive's cache
-        fcntl.fcntl(fd, full)
-    else:
+    if _FULL_SYNC is None:
         os.fdatasync(fd)
+    else:
+        fcntl.fcntl(fd, _FULL_SYNC)
 
 
 def make_directories(folder: str, mode: int) -> list[str]:
@@ -142,14 +143,14 @@ def not_written(path: str, failure: OSError) -> HoldfastError:
     )
 
 
-def not_durable(path: str, failure: OSError) -> OutcomeUnknown:
-    """What to say when the disk failed after a change was visible: the next start shows what became of it."""
-    reason = failure.strerror or str(failure)
+def not_durable(path: str, failure: Exception) -> OutcomeUnknown:
+    """What to say when a change was visible before the disk failed: the next start shows what became of it."""
+    reason = getattr(failure, "strerror", None) or str(failure)
     return OutcomeUnknown(
         "sync_failed",
         f"{path} was written, but the disk did not confirm it: {reason}; the change may or may not last",
         remedy="holdfast doctor",
-        facts={"path": path, "errno": failure.errno, "reason": reason},
+        facts={"path": path, "errno": getattr(failure, "errno", None), "reason": reason},
     )
 
 

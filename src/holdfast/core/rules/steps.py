@@ -43,6 +43,9 @@ def done(draft: Draft, command: cmd.Done) -> None:
     _, progress = draft.step(command.step)
     if progress.status == lifecycle.DONE and not command.artifacts:
         return
+    if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
+        step = draft.state.plan.step(command.step)
+        raise refusals.gate_unmet(command.step, gates.people_unmet(step, command.step, progress, draft.facts))
     if not lifecycle.allows(progress.status, "submitted"):
         raise refusals.wrong_status(command.step, progress.status, "completed")
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))

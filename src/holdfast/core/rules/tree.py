@@ -14,7 +14,7 @@ def add(draft: Draft, command: cmd.AddStep) -> None:
     plan = draft.state.plan
     if command.above:
         draft.step(command.above)
-    if command.after is not None:
+    if command.after:
         draft.step(f"{command.above}/{command.after}" if command.above else command.after)
     new = f"{command.above}/{command.step.id}" if command.above else command.step.id
     amended = plan.added(command.above, command.step, command.after)

@@ -120,6 +120,11 @@ def restore(draft: Draft, command: cmd.Restore) -> None:
     draft.emit(ev.Restored(command.number, past.plan.steps, progress))
 
 
+def take_over(draft: Draft, command: cmd.TakeOver) -> None:
+    draft.emit(ev.Edited(path=command.path, document=command.document, source="git"))
+    draft.emit(ev.Restored(0, draft.state.plan.steps, command.progress))
+
+
 def alarm(draft: Draft, command: cmd.Alarm) -> None:
     draft.emit(ev.Alerted(command.alert))
 

@@ -1,0 +1,69 @@
+"""The one place that wires: a root becomes a store, a world, documents, an engine."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import trust
+from holdfast.core.apply import replay
+from holdfast.core.state import State
+from holdfast.core.value import Value
+from holdfast.definitions import Catalogue
+from holdfast.dialects import DIALECTS
+from holdfast.documents.files import Documents
+from holdfast.documents.reconcile import Reconciler
+from holdfast.engine import Engine
+from holdfast.place import HOME, Place
+from holdfast.settings import Settings
+from holdfast.stores.files import FilesStore
+from holdfast.world import LocalWorld
+
+
+class Wired(Value):
+    """Everything that works together on one root."""
+
+    place: Place
+    settings: Settings
+    store: FilesStore
+    world: LocalWorld
+    documents: Documents
+    engine: Engine
+    reconciler: Reconciler
+    catalogue: Catalogue
+
+
+def wire(place: Place, settings: Settings) -> Wired:
+    store = FilesStore(place.home, wait=settings.lock_wait)
+    own = (HOME, *(path for dialect in DIALECTS.values() for path in dialect.own))
+
+    def is_trusted(digest: str, path: str) -> bool:
+        return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
+
+    def trusts(state: State) -> bool:
+        """Python values and what comes with Holdfast are trusted by their origin."""
+        return state.source in ("", BUILT_IN) or is_trusted(state.digest, os.path.join(place.root, state.source))
+
+    def past(state: State, number: int) -> State | None:
+        found = next((snapshot for snapshot in state.snapshots if snapshot.number == number), None)
+        if found is None:
+            return None
+        return replay(record for record in store.history(state.ulid) if record.revision <= found.revision)
+
+    world = LocalWorld(place, own, trusts, past)
+    documents = Documents(place, store, wait=settings.lock_wait)
+    engine = Engine(store, world, documents)
+    catalogue = Catalogue(place.root, is_trusted)
+    return Wired(
+        place=place,
+        settings=settings,
+        store=store,
+        world=world,
+        documents=documents,
+        engine=engine,
+        reconciler=Reconciler(engine, documents),
+        catalogue=catalogue,
+    )
+
+
+BUILT_IN = "built-in"
+"""The source of a definition that comes with Holdfast."""

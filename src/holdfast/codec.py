@@ -1,0 +1,230 @@
+"""Events, records and state ⇄ plain JSON. What is stored is small (defaults are left out) and readable with `jq`.
+
+A record carries the version it was written in. `UPCASTS` lifts older ones, one version at a time, so that every
+journal ever written stays readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from json import JSONDecodeError, JSONEncoder
+from json import loads as _loads
+
+from holdfast.core import definition as de
+from holdfast.core import events as ev
+from holdfast.core import state as st
+from holdfast.core.apply import Record
+from holdfast.core.plan import Plan
+from holdfast.core.value import Value
+from holdfast.errors import Broken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = 1
+UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""From the version a record was written in to the next: `{1: one_to_two}` once version 2 exists."""
+
+_compact = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
+
+
+def to_text(data: object) -> str:
+    """Compact JSON."""
+    return _compact(data)
+
+
+def parse(data: bytes | str) -> Any:
+    """JSON from outside; raises ValueError, also for nesting that is too deep or bytes that are not UTF-8."""
+    try:
+        return _loads(data)
+    except (JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError(str(error)) from None
+
+
+_MOVED = "moved"
+_EVENTS: dict[str, type[Any]] = {
+    "started": ev.Started,
+    "adopted": ev.Adopted,
+    "produced": ev.Produced,
+    "checked": ev.Checked,
+    "reviewed": ev.Reviewed,
+    "granted": ev.Granted,
+    "noted": ev.Noted,
+    "recorded": ev.Recorded,
+    "marked": ev.Marked,
+    "spent": ev.Spent,
+    "warned": ev.Warned,
+    "extended": ev.Extended,
+    "leased": ev.Leased,
+    "beat": ev.Beat,
+    "released": ev.Released,
+    "amended": ev.Amended,
+    "snapshotted": ev.Snapshotted,
+    "restored": ev.Restored,
+    "edited": ev.Edited,
+    "remembered": ev.Remembered,
+    "alerted": ev.Alerted,
+    _MOVED: ev.Moved,
+}
+_NAMES = {cls: name for name, cls in _EVENTS.items()}
+
+
+def _tuple(data: Any) -> tuple[Any, ...]:
+    return tuple(data)
+
+
+def _one(cls: type[Any]) -> Callable[[Any], Any]:
+    return lambda data: None if data is None else decode(cls, data)
+
+
+def _many(cls: type[Any]) -> Callable[[Any], Any]:
+    return lambda data: tuple(decode(cls, item) for item in data)
+
+
+def _map(cls: type[Any]) -> Callable[[Any], Any]:
+    return lambda data: {key: decode(cls, item) for key, item in data.items()}
+
+
+_SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
+    de.Check: {"run": _tuple},
+    de.Review: {"by": _tuple},
+    de.Choice: {"options": _tuple},
+    de.Step: {
+        "agents": _tuple,
+        "requires": lambda data: None if data is None else tuple(data),
+        "outputs": _tuple,
+        "checks": _many(de.Check),
+        "review": _one(de.Review),
+        "approval": _one(de.Approval),
+        "choice": _one(de.Choice),
+        "retry": _one(de.Retry),
+        "steps": lambda data: tuple(decode(de.Step, item) for item in data),
+    },
+    st.Progress: {
+        "feedback": _tuple,
+        "artifacts": _map(st.Artifact),
+        "evidence": _map(st.Evidence),
+        "verdicts": _many(st.Verdict),
+        "grant": _one(st.Grant),
+        "past_grants": _many(st.Grant),
+        "tries": _many(st.Try),
+    },
+    st.State: {
+        "plan": lambda data: Plan(tuple(decode(de.Step, item) for item in data)),
+        "progress": _map(st.Progress),
+        "bounds": _one(de.Bounds),
+        "warned": _tuple,
+        "cancelled": _one(st.Mark),
+        "paused": _one(st.Mark),
+        "finalized": _one(st.Mark),
+        "leases": _map(st.Lease),
+        "keys": lambda data: {key: (payload, revision) for key, (payload, revision) in data.items()},
+        "notes": _tuple,
+        "history": _tuple,
+        "snapshots": _many(st.Snapshot),
+        "alerts": _many(st.Alert),
+        "renderings": lambda data: tuple((revision, hashes) for revision, hashes in data),
+    },
+    ev.Started: {"steps": _many(de.Step), "bounds": _one(de.Bounds)},
+    ev.Adopted: {"steps": _many(de.Step), "progress": _map(st.Progress), "history": _tuple},
+    ev.Produced: {"artifact": _one(st.Artifact)},
+    ev.Checked: {"evidence": _one(st.Evidence)},
+    ev.Reviewed: {"verdict": _one(st.Verdict)},
+    ev.Granted: {"grant": _one(st.Grant)},
+    ev.Extended: {"bounds": _one(de.Bounds)},
+    ev.Leased: {"lease": _one(st.Lease)},
+    ev.Amended: {"step": _one(de.Step)},
+    ev.Restored: {"steps": _many(de.Step), "progress": _map(st.Progress)},
+    ev.Alerted: {"alert": _one(st.Alert)},
+}
+_ABSENT = object()
+
+
+def encode(value: object) -> Any:
+    """Plain data of a value; fields at their default are left out."""
+    if isinstance(value, Value):
+        cls = type(value)
+        return {
+            name: encode(field)
+            for name, field in value.__dict__.items()
+            if (default := getattr(cls, name, _ABSENT)) is _ABSENT or default != field
+        }
+    if isinstance(value, Plan):
+        return [encode(step) for step in value.steps]
+    if isinstance(value, (tuple, list)):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: encode(item) for key, item in value.items()}
+    return value
+
+
+def decode(cls: type[Any], data: Mapping[str, Any]) -> Any:
+    shapes = _SHAPES.get(cls, {})
+    return cls(**{name: shapes[name](item) if name in shapes else item for name, item in data.items()})
+
+
+def encode_event(event: ev.Event) -> dict[str, Any]:
+    data: dict[str, Any] = encode(event)
+    if isinstance(event, ev.Moved):
+        return {"event": data.pop("move"), **data}
+    return {"event": _NAMES[type(event)], **data}
+
+
+def decode_event(data: Mapping[str, Any]) -> ev.Event:
+    rest = {name: item for name, item in data.items() if name != "event"}
+    cls = _EVENTS.get(data["event"])
+    if cls is None:
+        return ev.Moved(move=data["event"], **rest)
+    event: ev.Event = decode(cls, rest)
+    return event
+
+
+def encode_record(record: Record) -> str:
+    """The body of a journal line. The revision is the line's own sequence number."""
+    data: dict[str, Any] = {
+        "v": VERSION,
+        "at": record.at,
+        "actor": encode(record.actor),
+        "command": record.command,
+        "events": [encode_event(event) for event in record.events],
+    }
+    if record.key:
+        data["key"], data["payload"] = record.key, record.payload
+    if record.documents:
+        data["documents"] = record.documents
+    return _compact(data)
+
+
+def decode_record(
+    data: dict[str, Any],
+    *,
+    version: int = VERSION,
+    upcasts: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = UPCASTS,
+) -> Record:
+    """A record from a journal line, lifted to the present version."""
+    written = data.get("v", 0)
+    if not isinstance(written, int) or written > version:
+        raise Broken(
+            "newer_version",
+            f"this journal was written by a newer Holdfast (format {written}, this one reads up to {version})",
+            remedy="upgrade: pip install --upgrade holdfast",
+            facts={"format": written, "known": version},
+        )
+    while written < version:
+        data, written = upcasts[written](data), written + 1
+    return Record(
+        revision=data["seq"],
+        at=data["at"],
+        actor=decode(st.Actor, data["actor"]),
+        command=data["command"],
+        events=tuple(decode_event(event) for event in data["events"]),
+        key=data.get("key", ""),
+        payload=data.get("payload", ""),
+        documents=data.get("documents", {}),
+    )
+
+
+def decode_state(data: Mapping[str, Any]) -> st.State:
+    state: st.State = decode(st.State, data)
+    return state

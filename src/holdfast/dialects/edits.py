@@ -1,0 +1,182 @@
+"""What an edited document asks for: its changes as commands, in an order in which they can be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import lifecycle, queries
+from holdfast.core.definition import Step
+from holdfast.core.state import Evidence, State
+from holdfast.dialects.mapping import Change, changes, new_entries
+from holdfast.dialects.spec import ABSENT, Document, Meaning
+from holdfast.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def edit(
+    document: Document, state: State, path: str, old: Mapping[str, Any], new: Mapping[str, Any], source: str = "file"
+) -> cmd.Edit:
+    """The edit that leads from one document to another. Raises when it cannot be understood."""
+    found = list(changes(document, state, old, new))
+    return cmd.Edit(
+        path=path,
+        document=new,
+        commands=tuple(commands(state, found)),
+        entries=tuple(new_entries(document, old, new)),
+        source=source,
+    )
+
+
+def commands(state: State, found: list[Change]) -> list[cmd.Command]:
+    fixed = [change.at for change in found if change.meaning == Meaning.FIXED]
+    if fixed:
+        raise Refused(
+            "forged",
+            f"{', '.join(dict.fromkeys(fixed))} cannot be changed by hand",
+            remedy="use the command that does it: holdfast --help",
+            facts={"fields": fixed},
+        )
+    first: list[cmd.Command] = []
+    wanted: dict[str, str] = {}
+    checks: dict[str, list[cmd.Command]] = {}
+    for change in found:
+        match change.meaning:
+            case Meaning.STATUS:
+                wanted[change.item] = lifecycle.PENDING if change.new is ABSENT else change.new
+            case Meaning.CHECK:
+                step, _, name = change.item.rpartition("#")
+                checks.setdefault(step, []).append(cmd.RecordCheck(step, name, _evidence(change)))
+            case Meaning.CONTEXT:
+                first.append(cmd.Record(_difference(change)))
+            case Meaning.DATA:
+                name = change.at.rpartition(".")[2]
+                first.append(cmd.Record({name: None if change.new is ABSENT else change.new}, change.item))
+            case "added":
+                first.append(_addition(change))
+            case "removed":
+                first.append(cmd.RetireStep(change.item))
+    for change in found:
+        if change.meaning == Meaning.POINTER:
+            _point(state, change.new, wanted)
+    last: list[cmd.Command] = []
+    for change in found:
+        if change.meaning == Meaning.WHOLE:
+            last += _whole(state, change, wanted)
+    return [*first, *_moves(state, wanted, checks), *last]
+
+
+def _moves(state: State, wanted: dict[str, str], checks: dict[str, list[cmd.Command]]) -> list[cmd.Command]:
+    """Commands that bring steps to the wanted statuses, in the order of the tree; evidence before what needs it."""
+    out: list[cmd.Command] = []
+    for path in state.plan.paths:
+        has, wants = state.step(path).status, wanted.get(path)
+        recorded = checks.get(path, [])
+        if wants in (lifecycle.ACTIVE, lifecycle.DONE) and has == lifecycle.PENDING:
+            out.append(cmd.Begin(path))
+        elif wants == lifecycle.ACTIVE and has in lifecycle.FINISHED:
+            out.append(cmd.Reopen(path))
+        elif wants == lifecycle.ACTIVE and has in lifecycle.STUCK:
+            out.append(cmd.Resume(path))
+        elif wants == lifecycle.BLOCKED and has == lifecycle.ACTIVE:
+            out.append(cmd.Block(path, "its document says it is blocked"))
+        elif wants == lifecycle.PENDING and has != lifecycle.PENDING:
+            raise Refused(
+                "not_undone",
+                f"{path} has begun and cannot be made pending by hand",
+                remedy=f"holdfast reopen {path}",
+                facts={"step": path},
+            )
+        out += recorded
+        if wants == lifecycle.DONE and has not in lifecycle.FINISHED and state.plan.is_leaf(path):
+            out.append(cmd.Done(path))
+    done = [p for p in reversed(state.plan.paths) if wanted.get(p) == lifecycle.DONE and not state.plan.is_leaf(p)]
+    out += [cmd.Done(path) for path in done if state.step(path).status not in lifecycle.FINISHED]
+    return out
+
+
+def _point(state: State, to: Any, wanted: dict[str, str]) -> None:
+    """Moving the pointer means finishing what is before a step and beginning it; or opening it again."""
+    if not isinstance(to, str) or to not in state.plan:
+        raise Refused(
+            "no_step", f"{to!r} is not a step of {state.id}", remedy="holdfast status", facts={"step": str(to)[:200]}
+        )
+    if state.step(to).status in lifecycle.FINISHED:
+        wanted.setdefault(to, lifecycle.ACTIVE)
+        return
+    for path in state.plan.paths:
+        if path == to:
+            break
+        if not to.startswith(path + "/") and state.step(path).status not in lifecycle.FINISHED:
+            wanted.setdefault(path, lifecycle.DONE)
+    wanted.setdefault(to, lifecycle.ACTIVE)
+
+
+def _whole(state: State, change: Change, wanted: dict[str, str]) -> list[cmd.Command]:
+    at = queries.current(state)
+    match change.new:
+        case "completed":
+            for path in state.plan.paths:
+                if state.step(path).status not in lifecycle.FINISHED:
+                    wanted[path] = lifecycle.DONE
+            return []
+        case "cancelled":
+            return [cmd.Cancel("its document says it is abandoned")]
+        case "blocked" if at and state.step(at).status == lifecycle.ACTIVE:
+            return [cmd.Block(at, "its document says it is blocked")]
+        case "in_progress" if state.cancelled or state.paused or queries.status(state) in lifecycle.STUCK:
+            return [cmd.Resume()]
+        case "in_progress":
+            return []
+    raise Refused(
+        "not_possible",
+        f"{state.id} cannot become {change.new} by hand",
+        remedy="holdfast status",
+        facts={"status": str(change.new)},
+    )
+
+
+def _evidence(change: Change) -> Evidence:
+    """A checkpoint written by hand is a report: nobody but its author saw it pass."""
+    data = change.data if isinstance(change.data, Mapping) else {}
+    passed = data.get("passed")
+    at = data.get("last_run")
+    return Evidence(
+        passed=data.get("status") == "completed" if passed is None else passed is True,
+        at=at if isinstance(at, str) else "",
+        attempt=0,
+        detail="written into the document",
+    )
+
+
+def _difference(change: Change) -> Mapping[str, Any]:
+    old = change.old if isinstance(change.old, Mapping) else {}
+    new = change.new if isinstance(change.new, Mapping) else {}
+    gone = {name: None for name in old if name not in new}
+    return {**gone, **{name: value for name, value in new.items() if name not in old or old[name] != value}}
+
+
+def _addition(change: Change) -> cmd.AddStep:
+    above, step = change.new
+    if not isinstance(step, Step):
+        raise Refused("wrong_shape", f"{change.at} has an entry that is no step", remedy="holdfast task add TEXT")
+    return cmd.AddStep(above, step)
+
+
+def nearest(rendered: list[tuple[int, Mapping[str, Any]]], edited: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The rendering an edit began from: the one it differs least from, newest first. A slow editor may be behind."""
+    closest: tuple[int, Mapping[str, Any]] = min(reversed(rendered), key=lambda one: _distance(one[1], edited))
+    return closest[1]
+
+
+def _distance(one: Any, other: Any) -> int:
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        names = one.keys() | other.keys()
+        return sum(_distance(one.get(name), other.get(name)) for name in names)
+    if isinstance(one, list) and isinstance(other, list):
+        paired = sum(_distance(a, b) for a, b in zip(one, other, strict=False))
+        return paired + abs(len(one) - len(other))
+    return int(one != other)

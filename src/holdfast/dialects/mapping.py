@@ -1,0 +1,190 @@
+"""The lens itself: states into documents, and what somebody changed in a document back out of it.
+
+Writing keeps a field's literal form while it still says what the state says, and everything the dialect does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from holdfast.core.state import State
+from holdfast.core.value import Value
+from holdfast.dialects.spec import ABSENT, UNKNOWN, Document, Field, Items
+from holdfast.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_MISSING = object()
+
+
+class Change(Value):
+    """Somebody wrote another value: in which field, of which item, and what it said before and says now."""
+
+    at: str
+    meaning: str
+    item: str
+    old: Any
+    new: Any
+    data: Any = None
+
+
+def put(document: Document, base: Mapping[str, Any] | None, state: State) -> dict[str, Any]:
+    """The document of a state, written over the one it was last based on."""
+    fresh = base is None
+    out: dict[str, Any] = _copy(base) if base is not None else {}
+    for part in document.parts:
+        if isinstance(part, Field):
+            _put_field(out, part, state, "", fresh)
+        elif part.when is None or part.when(state):
+            _put_items(out, part, state, fresh)
+    if document.history and document.entry:
+        out[document.history] = [document.entry(state, entry) for entry in state.history]
+        count = f"{document.history}_count"
+        if state.history_count > len(state.history):
+            out[count] = state.history_count
+        else:
+            out.pop(count, None)
+    return out
+
+
+def changes(document: Document, state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    """What differs between two documents of one workflow, in the dialect's own terms."""
+    for part in document.parts:
+        if isinstance(part, Field):
+            yield from _field_change(part, "", old, new)
+        else:
+            yield from _item_changes(part, state, old, new)
+
+
+def new_entries(document: Document, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """History entries that were appended by hand."""
+    before, after = old.get(document.history), new.get(document.history)
+    if not document.history or not isinstance(before, list) or not isinstance(after, list):
+        return []
+    return [entry for entry in after if isinstance(entry, dict) and entry not in before]
+
+
+def _put_field(out: dict[str, Any], field: Field, state: State, item: str, fresh: bool) -> None:
+    value = field.value(state, item)
+    if value is UNKNOWN:
+        return
+    *above, last = field.at.split(".")
+    holder = out
+    for name in above:
+        inner = holder.get(name)
+        if not isinstance(inner, dict):
+            if value is ABSENT and not (field.nullable and fresh):
+                return
+            inner = holder[name] = {}
+        holder = inner
+    there = holder.get(last, _MISSING)
+    if value is ABSENT:
+        if there is not _MISSING and (field.nullable or there is None):
+            holder[last] = None
+        elif there is not _MISSING:
+            del holder[last]
+        elif field.nullable and fresh:
+            holder[last] = None
+        return
+    if there is _MISSING and field.quiet and not fresh:
+        return
+    if there is not _MISSING and _says(field, there, value):
+        return
+    holder[last] = field.codec.encode(value) if field.codec else value
+
+
+def _says(field: Field, literal: Any, value: Any) -> bool:
+    if field.codec is None:
+        return bool(literal == value) and type(literal) is type(value)
+    try:
+        return bool(field.codec.decode(literal) == field.codec.decode(field.codec.encode(value)))
+    except UsageError:
+        return False
+
+
+def _put_items(out: dict[str, Any], part: Items, state: State, fresh: bool) -> None:
+    *above, last = part.at.split(".")
+    holder = out
+    for name in above:
+        holder = holder.setdefault(name, {})
+    known = _by_name(part, holder.get(last))
+    items = part.each(state)
+    written: list[tuple[Any, dict[str, Any]]] = []
+    for item in items:
+        name = part.name(state, item)
+        found = known.pop(name, None)
+        target: dict[str, Any] = found if found is not None else ({part.key: name} if part.key else {})
+        for field in part.fields:
+            _put_field(target, field, state, item, fresh or found is None)
+        written.append((name, target))
+    if part.key:
+        holder[last] = [target for _, target in written]
+    elif written or last in holder:
+        kept = holder.get(last)
+        holder[last] = {**(kept if isinstance(kept, dict) else {}), **dict(written)}
+
+
+def _by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
+    if part.key and isinstance(data, list):
+        return {entry[part.key]: entry for entry in data if isinstance(entry, dict) and _hashable(entry.get(part.key))}
+    if not part.key and isinstance(data, dict):
+        return {name: entry for name, entry in data.items() if isinstance(entry, dict)}
+    return {}
+
+
+def _hashable(name: Any) -> bool:
+    return isinstance(name, (str, int))
+
+
+def _field_change(field: Field, item: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    before, after = _at(old, field.at), _at(new, field.at)
+    if before == after and type(before) is type(after):
+        return
+    if field.codec:
+        before = ABSENT if before in (_MISSING, None) else field.codec.decode(before)
+        after = ABSENT if after in (_MISSING, None) else field.codec.decode(after)
+        if before == after:
+            return
+    before, after = (ABSENT if value is _MISSING else value for value in (before, after))
+    yield Change(at=field.at, meaning=field.meaning, item=item, old=before, new=after)
+
+
+def _item_changes(part: Items, state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    data = _at(new, part.at)
+    before, after = _by_name(part, _at(old, part.at)), _by_name(part, data)
+    if data is not _MISSING and not isinstance(data, list if part.key else dict):
+        raise UsageError("wrong_shape", f"{part.at} must be {'a list' if part.key else 'an object'}")
+    if part.key and isinstance(data, list) and len(after) != len(data):
+        raise UsageError("wrong_shape", f"every entry of {part.at} needs a {part.key} of its own")
+    known = {part.name(state, item): item for item in part.each(state)}
+    for name, entry in after.items():
+        if name in before and name in known:
+            for field in part.fields:
+                for change in _field_change(field, known[name], before[name], entry):
+                    yield change.replace(data=entry)
+        elif name not in before and part.added:
+            yield Change(
+                at=part.at, meaning="added", item=str(name), old=ABSENT, new=part.added(state, entry), data=entry
+            )
+    for name in before:
+        if name not in after and name in known and part.added:
+            yield Change(at=part.at, meaning="removed", item=known[name], old=before[name], new=ABSENT)
+
+
+def _at(document: Mapping[str, Any], path: str) -> Any:
+    here: Any = document
+    for name in path.split("."):
+        if not isinstance(here, Mapping) or name not in here:
+            return _MISSING
+        here = here[name]
+    return here
+
+
+def _copy(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {name: _copy(item) for name, item in data.items()}
+    if isinstance(data, list):
+        return [_copy(item) for item in data]
+    return data

@@ -1,0 +1,99 @@
+"""What a dialect declares: which documents a workflow has, where they lie, and what each field means.
+
+A dialect is a lens. `mapping.put` writes a state into a document, `mapping.changes` reads what somebody changed in one,
+and `edits.commands` turns those changes into commands by the meaning each field declares here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Definition
+from holdfast.core.state import State
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class _Nothing:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+ABSENT: Any = _Nothing("ABSENT")
+"""The state has no such value: the field is left out, or null where it is nullable."""
+UNKNOWN: Any = _Nothing("UNKNOWN")
+"""The state does not say: whatever the document has stays."""
+
+
+class Codec(Value):
+    """A reversible form: the state's value ⇄ what stands in the document."""
+
+    encode: Callable[[Any], Any]
+    decode: Callable[[Any], Any]
+
+
+class Meaning:
+    """What it means when somebody changes a field by hand."""
+
+    DERIVED = "derived"  # follows from the rest: the change is put right without a word
+    FIXED = "fixed"  # what the workflow is, or what only a gate's own event may say: refused
+    STATUS = "status"  # moves a step
+    POINTER = "pointer"  # finishes what is before a step and begins it
+    WHOLE = "whole"  # the workflow's status
+    CONTEXT = "context"  # values to remember
+    DATA = "data"  # a fact about a step
+    CHECK = "check"  # evidence, reported
+
+
+class Field(Value):
+    """One place in the document. `value(state, item)` is what belongs there."""
+
+    at: str
+    value: Callable[[State, str], Any]
+    codec: Codec | None = None
+    nullable: bool = False
+    quiet: bool = False
+    meaning: str = Meaning.DERIVED
+
+
+class Items(Value):
+    """A list of objects, matched by the field `key`; or, without `key`, an object of objects."""
+
+    at: str
+    each: Callable[[State], list[str]]
+    name: Callable[[State, str], Any]
+    fields: tuple[Field, ...]
+    key: str = ""
+    when: Callable[[State], bool] | None = None
+    added: Callable[[State, Mapping[str, Any]], Any] | None = None
+
+
+class Document(Value):
+    """One file of a workflow: where it lies, and the parts that make it up, in order."""
+
+    path: Callable[[State], str]
+    former: Callable[[State], tuple[str, ...]]
+    parts: tuple[Field | Items, ...]
+    history: str = ""
+    entry: Callable[[State, Mapping[str, Any]], Mapping[str, Any]] | None = None
+
+
+class Dialect(Value):
+    """One convention on disk, as data."""
+
+    name: str
+    document: Document
+    own: tuple[str, ...]
+    identify: Callable[[Definition, str, Mapping[str, Any], str], str]
+    status_words: Mapping[str, str]
+    missing: str
+    adopt: Callable[[Mapping[str, Any], Definition | None, Facts, str], State]
+    index: Callable[[list[Any], Mapping[str, Any] | None, str], tuple[str, Mapping[str, Any]]] | None = None
+    patterns: tuple[str, ...] = ()

@@ -1,0 +1,260 @@
+"""Documents on disk: rendered whole, put in place atomically, and recognised by their hash."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast import git
+from holdfast.codec import parse
+from holdfast.core.state import State
+from holdfast.dialects import dialect
+from holdfast.dialects.mapping import put
+from holdfast.dialects.text import Writer
+from holdfast.digest import digest
+from holdfast.errors import HoldfastError
+from holdfast.place import Place
+from holdfast.ports import Store
+from holdfast.stores.locks import locked, unlock
+from holdfast.stores.replace import durable_write, read_file, remove, replace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+LARGEST = 16 << 20
+SETTLED_AFTER = 1.0
+"""A file that does not parse and changed less than this many seconds ago may still be being written."""
+
+
+class Documents:
+    """The views of one root. Implements `ports.Views`."""
+
+    def __init__(self, place: Place, store: Store, *, wait: float = 10.0) -> None:
+        self._place = place
+        self._store = store
+        self._wait = wait
+        self._writer = Writer()
+        self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
+        self._judged: set[tuple[str, str]] = set()
+        self._indexed: tuple[list[Any], float] | None = None
+
+    def render(self, state: State) -> dict[str, bytes]:
+        document = dialect(state.dialect).document
+        return {document.path(state): self._writer.write(put(document, state.base, state))}
+
+    def value(self, state: State) -> Mapping[str, Any]:
+        """The native document as JSON."""
+        return put(dialect(state.dialect).document, state.base, state)
+
+    def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
+        """Puts documents in place unless newer ones or an edit are there; gives back edits it displaced."""
+        raced: list[tuple[str, bytes]] = []
+        folder = self._lock(state)
+        try:
+            for path, data in rendered.items():
+                if not self.elsewhere(state, path):
+                    displaced = self._put(state, path, data)
+                    if displaced is not None:
+                        raced.append((path, displaced))
+            for path in dialect(state.dialect).document.former(state):
+                self._retire(state, path)
+        finally:
+            unlock(folder)
+            os.close(folder)
+        self._refresh_index(state)
+        return raced
+
+    def full(self, state: State, path: str) -> str:
+        return os.path.join(self._place.base(state.worktree), path)
+
+    def read(self, state: State, path: str) -> bytes | None:
+        """What lies at a document's place; None when nothing does."""
+        full = self.full(state, path)
+        try:
+            if os.path.getsize(full) > LARGEST:
+                return b""
+            return read_file(full)
+        except FileNotFoundError:
+            return None
+
+    def is_clean(self, state: State, path: str) -> bool:
+        """Whether the newest rendering is in place, judged by the file's stamp when this process wrote it."""
+        seen = self._seen.get(self.full(state, path))
+        newest = newest_hash(state, path)
+        if seen and seen[1] == newest and self._stamp(self.full(state, path)) == seen[0]:
+            return True
+        data = self.read(state, path)
+        return data is not None and digest(data) == newest
+
+    def was_placed(self, state: State, path: str) -> bool:
+        """The spare slot is made only after the document itself is durable: without it, there never was one."""
+        return os.path.exists(self._slot(state, path))
+
+    def being_written(self, state: State, path: str) -> bool:
+        try:
+            return time.time() - os.stat(self.full(state, path)).st_mtime < SETTLED_AFTER
+        except OSError:
+            return False
+
+    def elsewhere(self, state: State, path: str) -> bool:
+        """A document that git tracks belongs to a branch: on another one, or in mid-merge, it is left alone."""
+        repository = self._place.repository
+        if repository is None or state.branch is None:
+            return False
+        base = self._place.base(state.worktree)
+        if repository.top != base:
+            found = git.find(base)
+            if found is None:
+                return False
+            repository = found
+        if git.branch(repository) == state.branch and not git.busy(repository):
+            return False
+        return git.tracked(repository, os.path.join(base, path))
+
+    def in_head(self, state: State, path: str, data: bytes) -> bool:
+        """Whether git brought exactly these bytes."""
+        repository = git.find(self._place.base(state.worktree))
+        if repository is None:
+            return False
+        full = self.full(state, path)
+        return git.tracked(repository, full) and git.head_blob(repository, full) == data
+
+    def quarantine(self, path: str, data: bytes, reason: str) -> str:
+        """Keeps a synced copy of a refused or broken file, with the reason beside it."""
+        stamp = self._now().replace(":", "").replace("-", "").replace(".", "")
+        name = f"{stamp}-{digest(data)[:8]}-{os.path.basename(path)}"
+        kept = os.path.join(self._place.home, "quarantine", name)
+        durable_write(kept, data, dir_mode=0o700)
+        durable_write(kept + ".reason", (reason + "\n").encode(), dir_mode=0o700)
+        return os.path.relpath(kept, self._place.root)
+
+    def accept(self, state: State, path: str, data: bytes) -> None:
+        """These bytes have been judged, so they may be replaced; anything written after them may not."""
+        self._judged.add((self.full(state, path), digest(data)))
+
+    def _put(self, state: State, path: str, data: bytes) -> bytes | None:
+        full, new = self.full(state, path), digest(data)
+        there = self._known_there(full)
+        if there is None:
+            current = self.read(state, path)
+            if current is None:
+                durable_write(full, data, mode=0o644)
+                replace(self._slot(state, path), b"", self._slot(state, path) + ".new", dir_mode=0o700)
+                self._remember(full, new)
+                return None
+            there = digest(current)
+        if there == new:
+            return None
+        if not self._may_replace(state, path, there):
+            return None
+        displaced = replace(full, data, self._slot(state, path), mode=0o644, dir_mode=0o700)
+        self._remember(full, new)
+        if displaced is None or digest(displaced) == there:
+            return None
+        return displaced
+
+    def _may_replace(self, state: State, path: str, there: str) -> bool:
+        """An older rendering may be replaced. A newer one stays; what we never wrote is an edit, and stays too."""
+        if _revision_of(state, path, there) is not None or (self.full(state, path), there) in self._judged:
+            return True
+        newest = self._store.load(state.ulid)
+        found = _revision_of(newest, path, there)
+        return found is not None and found <= state.revision
+
+    def _retire(self, state: State, path: str) -> None:
+        """Removes a document from where it no longer belongs, if it is one of ours."""
+        data = self.read(state, path)
+        if data is None:
+            return
+        hashes = {hashed for _, documents in state.renderings for hashed in documents.values()}
+        if digest(data) in hashes or (self.full(state, path), digest(data)) in self._judged:
+            remove(self.full(state, path))
+        remove(self._slot(state, path))
+        self._seen.pop(self.full(state, path), None)
+
+    def _refresh_index(self, state: State) -> None:
+        """The dialect's own index: rewritten when the list changed, or when its activity is a minute old."""
+        spoken = dialect(state.dialect)
+        if spoken.index is None:
+            return
+        entries = [e for e in self._store.entries() if e.dialect == state.dialect and e.worktree == state.worktree]
+        now = self._now()
+        path, _ = spoken.index([], None, now)
+        full = self.full(state, path)
+        if self._is_recent(full, entries):
+            return
+        try:
+            old = parse(read_file(full))
+        except (OSError, ValueError, HoldfastError):
+            old = None
+        _, said = spoken.index(entries, old if isinstance(old, dict) else None, now)
+        for item in said["active_workflows"]:
+            if item["id"] == state.id:
+                item["last_activity"] = said["updated_at"]
+        replace(full, self._writer.write(said), os.path.join(self._place.home, "slots", "index"), mode=0o644)
+        self._indexed = (entries, time.monotonic())
+
+    def _is_recent(self, full: str, entries: list[Any]) -> bool:
+        if self._indexed is None or self._indexed[0] != entries:
+            return False
+        return time.monotonic() - self._indexed[1] < 60 and os.path.exists(full)
+
+    def _lock(self, state: State) -> int:
+        """The view lock: one for each shard of workflows, on the folder itself."""
+        folder = os.path.join(self._place.home, "state", state.ulid[-2:].lower())
+        try:
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            locked(fd, folder, self._wait)
+        except BaseException:
+            os.close(fd)
+            raise
+        return fd
+
+    def _slot(self, state: State, path: str) -> str:
+        return os.path.join(self._place.home, "slots", f"{state.ulid}-{digest(path.encode())[:8]}")
+
+    def _stamp(self, full: str) -> tuple[int, int, int] | None:
+        try:
+            found = os.stat(full)
+        except OSError:
+            return None
+        return found.st_ino, found.st_mtime_ns, found.st_size
+
+    def _remember(self, full: str, hashed: str) -> None:
+        stamp = self._stamp(full)
+        if stamp:
+            self._seen[full] = (stamp, hashed)
+
+    def _known_there(self, full: str) -> str | None:
+        seen = self._seen.get(full)
+        return seen[1] if seen and self._stamp(full) == seen[0] else None
+
+    def _now(self) -> str:
+        from holdfast.core.moment import from_epoch
+
+        return from_epoch(time.time())
+
+
+def newest_hash(state: State, path: str) -> str:
+    for _, documents in reversed(state.renderings):
+        if path in documents:
+            return documents[path]
+    return ""
+
+
+def _revision_of(state: State, path: str, hashed: str) -> int | None:
+    for revision, documents in reversed(state.renderings):
+        if documents.get(path) == hashed:
+            return revision
+    return None
+
+
+def is_rendering(state: State, path: str, hashed: str) -> bool:
+    """Whether this is one of the renderings we remember: a crash, or git, brought it back."""
+    return _revision_of(state, path, hashed) is not None

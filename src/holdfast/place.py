@@ -1,0 +1,113 @@
+"""Where things lie: the root, its `.holdfast`, and the worktree one stands in."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import git
+from holdfast.core.value import Value
+from holdfast.errors import Refused, UsageError
+
+HOME = ".holdfast"
+_UNSAFE = ("nfs", "9p", "smb", "cifs", "fuse.sshfs", "afs", "ceph", "lustre", "vboxsf", "drvfs")
+
+
+class Place(Value):
+    """`root` holds `.holdfast`; `worktree` is where the files are that one works on. Often they are the same."""
+
+    root: str
+    worktree: str
+    repository: git.Repository | None = None
+
+    @property
+    def home(self) -> str:
+        return os.path.join(self.root, HOME)
+
+    def base(self, worktree: str) -> str:
+        """The folder in which the documents of a workflow appear."""
+        return worktree or self.root
+
+    def key(self) -> str:
+        """How a workflow remembers this worktree: nothing for the main one, else its path."""
+        return "" if self.worktree == self.root else self.worktree
+
+    def branch(self) -> str | None:
+        return git.branch(self.repository) if self.repository else None
+
+    def inside(self, path: str) -> str:
+        """A path as it is written down: relative to the worktree, and never leaving it."""
+        full = os.path.normpath(os.path.join(os.getcwd(), path))
+        real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+        relative = os.path.relpath(real, os.path.realpath(self.worktree))
+        bad = any(ord(c) < 32 or c == "\x7f" for c in relative) or not relative.isprintable()
+        if relative == os.curdir or relative.split(os.sep)[0] == os.pardir or bad or os.path.islink(real):
+            raise UsageError(
+                "outside_root",
+                f"{path[:200]!r} is not a file inside the project",
+                remedy=f"name a file below {self.worktree}",
+                facts={"path": path[:400], "root": self.worktree},
+            )
+        return relative.replace(os.sep, "/")
+
+
+def find(start: str) -> Place:
+    """The nearest folder with `.holdfast`, else git's top level, else the folder itself; worktrees share one."""
+    start = os.path.realpath(start)
+    repository = git.find(start)
+    folder = start
+    while True:
+        if os.path.isdir(os.path.join(folder, HOME)):
+            linked = repository and folder == repository.top and repository.main != repository.top
+            if not linked:
+                inside = repository is not None and folder in (repository.top, repository.main)
+                return Place(folder, repository.top if inside and repository else folder, repository)
+        if repository and folder == repository.top:
+            break
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    if repository:
+        return Place(repository.main, repository.top, repository)
+    return Place(start, start, None)
+
+
+def prepare(place: Place, *, insist: bool) -> None:
+    """Makes `.holdfast` at the first write. It keeps itself out of git, the user's own files in it aside."""
+    if os.path.isdir(place.home):
+        return
+    if not insist:
+        _refuse_unsafe(place.root)
+    os.makedirs(place.home, mode=0o700, exist_ok=True)
+    ignore = os.path.join(place.home, ".gitignore")
+    with open(ignore, "w", encoding="utf-8") as file:
+        file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")
+
+
+def _refuse_unsafe(root: str) -> None:
+    """Some file systems cannot keep the promise that a synced write is there after a crash."""
+    kind = file_system(root)
+    if kind and kind.startswith(_UNSAFE):
+        raise Refused(
+            "unsafe_file_system",
+            f"{root} lies on {kind}, which cannot promise that a lock or a synced write holds",
+            remedy="use a local disk, or insist with HOLDFAST_ALLOW_UNSAFE_FS=1",
+            facts={"root": root, "file_system": kind},
+        )
+
+
+def file_system(path: str) -> str:
+    """The type of the file system a path lies on, as the kernel names it; empty where that cannot be known."""
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return ""
+    best, kind = "", ""
+    for line in lines:
+        fields, _, rest = line.partition(" - ")
+        mount = fields.split(" ")[4].replace("\\040", " ")
+        covers = path == mount or path.startswith(mount.rstrip("/") + "/")
+        if covers and len(mount) >= len(best):
+            best, kind = mount, rest.split(" ")[0]
+    return kind

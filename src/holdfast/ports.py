@@ -1,0 +1,109 @@
+"""What the engine needs from outside, in the words of the field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from holdfast.core import queries
+from holdfast.core.apply import Record
+from holdfast.core.state import State
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from holdfast.core.commands import Command, Facts
+else:
+
+    class Protocol: ...
+
+
+class Entry(Value):
+    """What can be known of a workflow without opening it. It changes when a workflow starts, ends or comes back."""
+
+    ulid: str
+    id: str
+    type: str
+    dialect: str
+    active: bool
+    status: str
+    subject: str = ""
+    title: str = ""
+    branch: str | None = None
+    worktree: str = ""
+    session: str = ""
+    key: str = ""
+    payload: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+
+    def says_the_same_as(self, other: Entry | None) -> bool:
+        return other is not None and self.replace(updated_at="") == other.replace(updated_at="")
+
+
+def entry_of(state: State) -> Entry:
+    active = queries.is_active(state)
+    key, (payload, revision) = next(iter(state.keys.items()), ("", ("", 0)))
+    return Entry(
+        ulid=state.ulid,
+        id=state.id,
+        type=state.type,
+        dialect=state.dialect,
+        active=active,
+        status="in_progress" if active else queries.status(state),
+        subject=state.subject,
+        title=state.title,
+        branch=state.branch,
+        worktree=state.worktree,
+        session=state.session,
+        key=key if revision == 1 else "",
+        payload=payload if revision == 1 else "",
+        created_at=state.created_at,
+        updated_at=state.updated_at,
+    )
+
+
+class Store(Protocol):
+    """Keeps journals. What `create` and `commit` return is durable."""
+
+    def create(self, record: Record, state: State) -> None:
+        """A new workflow from its first record."""
+
+    def load(self, ulid: str) -> State:
+        """The newest durable state."""
+
+    def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
+        """Runs `change` on the newest state with nobody else writing, and keeps the record it gives."""
+
+    def settle(self, state: State) -> None:
+        """The views of this state are in place: the index may say so."""
+
+    def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
+        """Every record, oldest first."""
+
+    def entries(self) -> list[Entry]:
+        """The active workflows and the newest finished ones."""
+
+    def find(self, word: str) -> list[Entry]:
+        """The workflows whose id or ULID begins with a word, active ones first."""
+
+    def unsettled(self) -> list[str]:
+        """Workflows whose views may be behind because a process died."""
+
+
+class World(Protocol):
+    """Where facts come from."""
+
+    def now(self) -> str: ...
+
+    def facts(self, state: State | None, command: Command) -> Facts: ...
+
+
+class Views(Protocol):
+    """The documents that people and agents see."""
+
+    def render(self, state: State) -> dict[str, bytes]: ...
+
+    def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
+        """Puts documents in place, unless newer ones are there; gives back edits that came in meanwhile."""

@@ -1,0 +1,197 @@
+"""A project with its workflows, from Python: `holdfast.open(".")`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from holdfast import bootstrap, ulid
+from holdfast import place as places
+from holdfast import settings as settings_
+from holdfast.core import commands as cmd
+from holdfast.core import definition as definitions
+from holdfast.core import queries
+from holdfast.core.definition import Definition
+from holdfast.core.names import checked_text, is_name
+from holdfast.dialects import dialect
+from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.ports import Entry
+from holdfast.settings import Settings
+from holdfast.workflow import Workflow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def open_project(path: str = ".", *, settings: Settings | None = None) -> Project:
+    """The project a path lies in, found as git does. Nothing is written before the first change."""
+    if settings is None:
+        terminal = sys.stdin is not None and sys.stdin.isatty()
+        settings = settings_.read(os.environ, terminal=terminal, surface="python")
+    if not os.path.isdir(path):
+        raise NotFound("no_folder", f"there is no folder {path!r}", remedy="name a folder that exists")
+    return Project(bootstrap.wire(places.find(path), settings))
+
+
+class Project:
+    """One root. All its workflows are started and found through this."""
+
+    def __init__(self, wired: bootstrap.Wired) -> None:
+        self.wired = wired
+        self._healed = False
+
+    @property
+    def root(self) -> str:
+        return self.wired.place.root
+
+    def start(
+        self,
+        workflow: str | Definition | Mapping[str, Any],
+        subject: str = "",
+        *,
+        title: str = "",
+        context: Mapping[str, Any] | None = None,
+        session: str = "",
+        key: str = "",
+        fresh: bool = False,
+    ) -> Workflow:
+        """Starts a workflow by the name of its definition, or from one given as values.
+
+        One that is active with the same id is refused, unless `fresh` gives it up first. The same `key` again returns
+        the workflow that it started.
+        """
+        found = self.definition(workflow)
+        context = dict(context or {})
+        if subject:
+            checked_text(subject, "subject", 1000)
+        for name in context:
+            if not is_name(name):
+                raise UsageError("bad_name", f"{name[:80]!r} cannot be a key of the context", remedy="--set KEY=VALUE")
+        spoken = dialect(found.dialect)
+        now = self.wired.world.now()
+        command = cmd.Start(
+            definition=found,
+            ulid=ulid.new(),
+            id=spoken.identify(found, subject, context, now),
+            subject=subject,
+            title=title or definitions.fill(found.title, subject, context),
+            context=context,
+            branch=self.wired.place.branch(),
+            worktree=self.wired.place.key(),
+            session=session,
+        )
+        places.prepare(self.wired.place, insist=self.wired.settings.allow_unsafe_fs)
+        self._heal()
+        self._make_room(command, fresh=fresh, key=key)
+        outcome = self.wired.engine.start(command, self.wired.settings.actor, key=key)
+        return Workflow(self.wired, self.wired.reconciler.settle(outcome))
+
+    def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
+        """A definition by name, or the checked form of one given as values."""
+        if isinstance(workflow, Definition):
+            definitions.check_steps(workflow.steps)
+            return workflow
+        if isinstance(workflow, Mapping):
+            return definitions.read(workflow)
+        found = self.wired.catalogue.get(workflow)
+        path = self.wired.catalogue.path_of(workflow)
+        return found.replace(source=os.path.relpath(path, self.root) if path else bootstrap.BUILT_IN)
+
+    def workflow(self, word: str = "") -> Workflow:
+        """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""
+        self._heal()
+        entry = self._named(word) if word else self._only()
+        state = self.wired.store.load(entry.ulid)
+        return Workflow(self.wired, self.wired.reconciler.reconcile(state) if entry.active else state)
+
+    def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
+        """The active workflows and the newest finished ones; `status` takes the engine's or the dialect's word."""
+        self._heal()
+        found = []
+        for entry in self.wired.store.entries():
+            if (type and entry.type != type) or (session and entry.session != session):
+                continue
+            if status and not entry.active and status not in _words(entry.dialect, entry.status):
+                continue
+            state = self.wired.store.load(entry.ulid)
+            if entry.active:
+                state = self.wired.reconciler.reconcile(state)
+            if not status or status in _words(state.dialect, queries.status(state)):
+                found.append(Workflow(self.wired, state))
+        return found
+
+    def _heal(self) -> None:
+        """Once a process: finishes what a dead one left half shown."""
+        if not self._healed and os.path.isdir(self.wired.place.home):
+            self._healed = True
+            self.wired.reconciler.heal()
+
+    def _make_room(self, command: cmd.Start, *, fresh: bool, key: str) -> None:
+        same = [
+            e for e in self.wired.store.entries() if e.active and (e.id, e.worktree) == (command.id, command.worktree)
+        ]
+        for entry in same:
+            if key and entry.key == key:
+                return
+            if not fresh:
+                raise Refused(
+                    "already_active",
+                    f"{entry.id} is already active",
+                    remedy=f"go on with it: holdfast next -w {entry.id}; or give it up: holdfast start … --fresh",
+                    facts={"workflow": entry.id, "ulid": entry.ulid},
+                )
+            cancel = cmd.Cancel("given up for a fresh start")
+            outcome = self.wired.engine.execute(entry.ulid, cancel, self.wired.settings.actor)
+            self.wired.reconciler.settle(outcome)
+
+    def _named(self, word: str) -> Entry:
+        found = self.wired.store.find(word)
+        exact = [entry for entry in found if word in (entry.id, entry.ulid)]
+        here = [entry for entry in exact if entry.active and entry.worktree == self.wired.place.key()]
+        active = [entry for entry in exact if entry.active]
+        for candidates in (here, active, exact[-1:], found):
+            if len(candidates) == 1:
+                return candidates[0]
+            if candidates:
+                break
+        if not found:
+            raise NotFound(
+                "no_workflow",
+                f"there is no workflow {word[:80]!r} here",
+                remedy="holdfast list",
+                facts={"workflow": word[:200], "root": self.root},
+            )
+        raise _ambiguous(f"{word[:80]!r} could be", candidates)
+
+    def _only(self) -> Entry:
+        place = self.wired.place
+        active = [entry for entry in self.wired.store.entries() if entry.active]
+        here = [entry for entry in active if entry.worktree == place.key()]
+        branch = [entry for entry in here if entry.branch in (None, place.branch())]
+        for candidates in (branch, here, active):
+            if len(candidates) == 1:
+                return candidates[0]
+            if candidates:
+                raise _ambiguous("several workflows are active:", candidates)
+        raise NotFound(
+            "no_workflow",
+            "no workflow is active here",
+            remedy="holdfast start WORKFLOW; or name a finished one with -w: holdfast list",
+            facts={"root": self.root},
+        )
+
+
+def _words(name: str, status: str) -> tuple[str, str]:
+    return status, dialect(name).status_words.get(status, status)
+
+
+def _ambiguous(beginning: str, candidates: list[Entry]) -> UsageError:
+    names = [f"{entry.id} ({entry.ulid})" for entry in candidates[:8]]
+    return UsageError(
+        "ambiguous_workflow",
+        f"{beginning} {', '.join(names)}",
+        remedy=f"pick one with -w: -w {candidates[0].ulid}",
+        facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in candidates]},
+    )

@@ -1,0 +1,157 @@
+"""Approvals signed with an SSH key, made and checked by `ssh-keygen -Y`.
+
+The signature is over a text that names the workflow, the step, the attempt and every artifact: it says yes to exactly
+this, and cannot be carried over to another try or another workflow. Who may sign stands in an allowed-signers file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from holdfast.errors import HoldfastError, NotFound, Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAMESPACE = "holdfast"
+LARGEST_SIGNATURE = 1 << 16
+TIMEOUT_SECONDS = 60  # a key on a stick waits for a finger
+_ARMOR = b"-----BEGIN SSH SIGNATURE-----"
+
+
+def payload(
+    workflow_ulid: str,
+    workflow_id: str,
+    step: str,
+    attempt: int,
+    hashes: Mapping[str, str],
+    variant: str = "",
+    modifications: Mapping[str, Any] | None = None,
+) -> bytes:
+    """The text that is signed: one field a line, every value in JSON, so that no value can pass for another field."""
+    import json
+
+    def line(field: str, value: object) -> str:
+        return f"{field} {json.dumps(value, sort_keys=True, separators=(',', ':'))}\n"
+
+    return "".join(
+        (
+            "holdfast approval 1\n",
+            line("workflow", workflow_ulid),
+            line("id", workflow_id),
+            line("step", step),
+            line("attempt", attempt),
+            *(line("artifact", [name, hashes[name]]) for name in sorted(hashes)),
+            line("variant", variant),
+            line("modifications", dict(modifications or {})),
+        )
+    ).encode()
+
+
+def sign(payload: bytes, key_path: str) -> bytes:
+    """An armored signature with a private key, or with a public one whose other half an agent holds."""
+    import shlex
+
+    if not os.path.isfile(key_path):
+        raise NotFound("no_key", f"there is no key {key_path}", remedy="ls ~/.ssh/*.pub", facts={"path": key_path})
+    code, signature, complaint = _keygen("sign", "-n", NAMESPACE, "-f", key_path, stdin=payload)
+    if code == 0 and signature.startswith(_ARMOR):
+        return signature
+    said, key = complaint.lower(), shlex.quote(key_path)
+    if "passphrase" in said:
+        raise HoldfastError(
+            "key_locked",
+            f"{key_path} needs a passphrase, and nobody is asked for one here",
+            remedy=f"ssh-add {key}, then repeat the command",
+            facts={"path": key_path},
+        )
+    exposed = "too open" in said
+    raise HoldfastError(
+        "signing_failed",
+        f"ssh-keygen could not sign with {key_path}: {_reason(complaint, code)}",
+        remedy=f"chmod 600 {key}" if exposed else f"ssh-keygen -l -f {key}",
+        facts={"path": key_path, "exit_code": code},
+    )
+
+
+def verify(payload: bytes, signature: bytes, allowed_signers_path: str) -> str:
+    """Who signed this payload, as the allowed-signers file names them; refused when it is nobody in there."""
+    import shlex
+    import tempfile
+
+    if not os.path.isfile(allowed_signers_path):
+        raise NotFound(
+            "no_allowed_signers",
+            f"there is no file {allowed_signers_path} that says who may sign",
+            remedy=f'echo "NAME $(cat ~/.ssh/id_ed25519.pub)" >> {shlex.quote(allowed_signers_path)}',
+            facts={"path": allowed_signers_path},
+        )
+    if len(signature) > LARGEST_SIGNATURE:
+        raise _bad(f"the signature is larger than {LARGEST_SIGNATURE >> 10} KiB")
+    if not signature.startswith(_ARMOR):
+        raise _bad("this is not an SSH signature")
+    with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
+        file = os.path.join(folder, "signature")
+        with open(file, "wb") as out:
+            out.write(signature)
+        who = ("-s", file, "-f", allowed_signers_path)
+        code, found, complaint = _keygen("find-principals", *who)
+        principals = found.decode("utf-8", "replace").splitlines()
+        if code != 0 or not principals:
+            raise _bad(f"its key is not in {allowed_signers_path}: {_reason(complaint, code)}")
+        for principal in principals:
+            code, _, complaint = _keygen("verify", "-n", NAMESPACE, "-I", principal, *who, stdin=payload)
+            if code == 0:
+                return principal
+        raise _bad(_reason(complaint, code))
+
+
+def _bad(reason: str) -> Refused:
+    return Refused(
+        "bad_signature",
+        f"the signature does not count: {reason}",
+        remedy="sign what is asked for now: holdfast approve STEP --sign KEY",
+        facts={"reason": reason},
+    )
+
+
+def _keygen(action: str, *args: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+    """Run `ssh-keygen -Y`: its exit code, output and complaint."""
+    import subprocess
+
+    # In a session of its own it has no terminal to ask on, and a window that asks would stop an agent's work.
+    quiet = {name: value for name, value in os.environ.items() if name not in ("SSH_ASKPASS", "DISPLAY")}
+    quiet |= {"SSH_ASKPASS_REQUIRE": "never", "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            ["ssh-keygen", "-Y", action, *args],
+            input=stdin,
+            capture_output=True,
+            env=quiet,
+            start_new_session=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise HoldfastError(
+            "ssh_keygen_timeout",
+            f"ssh-keygen did not finish within {TIMEOUT_SECONDS} s",
+            remedy="ssh-add -l",
+            facts={"action": action},
+        ) from None
+    except OSError as failure:
+        raise HoldfastError(
+            "no_ssh_keygen",
+            f"ssh-keygen cannot be run: {failure.strerror}",
+            remedy="install OpenSSH 8.2 or newer, and see: ssh -V",
+            facts={"action": action},
+        ) from None
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def _reason(complaint: str, code: int) -> str:
+    """The last line says what went wrong; the ones before it, how it was noticed."""
+    said = [line.strip() for line in complaint.splitlines() if line.strip()]
+    return said[-1][:300] if said else f"ssh-keygen ended with {code}"

@@ -1,0 +1,130 @@
+"""What may reach a terminal: escaped text, colours where they are wanted, and widths as a person sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_ASCII = str.maketrans("✓▶◎⏸✗■▲○↷▰▱·…→↳⚠—↻◇", "+>?=x#!.-#--~>>!-%?")
+
+
+def escape(text: str, *, lines: bool = False) -> str:
+    """Makes visible what a terminal would obey or hide; `lines` lets line ends and tabs through.
+
+    Controls, lone surrogates, line separators, overrides of the writing direction and invisible tag characters.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if not _commands(c) or (lines and c in "\n\t") else _named(c) for c in text)
+
+
+def _commands(char: str) -> bool:
+    code = ord(char)
+    return (
+        code < 0x20
+        or 0x7F <= code < 0xA0
+        or 0x2028 <= code <= 0x202E
+        or 0x2066 <= code <= 0x2069
+        or 0xD800 <= code <= 0xDFFF
+        or 0xE0000 <= code <= 0xE007F
+    )
+
+
+def _named(char: str) -> str:
+    short = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(char)
+    code = ord(char)
+    return short or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+
+
+def to_ascii(text: str) -> str:
+    """Our own marks for a terminal that cannot show them, one character for one, so that columns stay."""
+    return text.translate(_ASCII)
+
+
+def wants_colour(stream_is_tty: bool, environ: Mapping[str, str]) -> bool:
+    if environ.get("NO_COLOR"):
+        return False
+    if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
+        return True
+    return stream_is_tty and environ.get("TERM") != "dumb"
+
+
+class Style:
+    """Colours by name; without `enabled`, the text as it is."""
+
+    def __init__(self, enabled: bool) -> None:
+        self.enabled = enabled
+
+    def _paint(self, on: int, off: int, text: str) -> str:
+        return f"\x1b[{on}m{text}\x1b[{off}m" if self.enabled and text else text
+
+    def bold(self, text: str) -> str:
+        return self._paint(1, 22, text)
+
+    def dim(self, text: str) -> str:
+        return self._paint(2, 22, text)
+
+    def red(self, text: str) -> str:
+        return self._paint(31, 39, text)
+
+    def green(self, text: str) -> str:
+        return self._paint(32, 39, text)
+
+    def yellow(self, text: str) -> str:
+        return self._paint(33, 39, text)
+
+    def cyan(self, text: str) -> str:
+        return self._paint(36, 39, text)
+
+
+def columns(text: str) -> int:
+    """How many columns escaped, uncoloured text takes."""
+    return len(text) if text.isascii() else sum(_columns(c) for c in text)
+
+
+def _columns(char: str) -> int:
+    if char.isascii():
+        return 1
+    import unicodedata
+
+    if unicodedata.category(char) in ("Mn", "Me", "Cf") or 0x1160 <= ord(char) <= 0x11FF:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def clip(text: str, width: int) -> str:
+    """At most so many columns, with a mark where something was cut off."""
+    if width <= 0:
+        return ""
+    if len(text) * 2 <= width or columns(text) <= width:
+        return text
+    used, out = 0, ""
+    for char in text:
+        used += _columns(char)
+        if used > width - 1:
+            break
+        out += char
+    return out.rstrip() + "…"
+
+
+def pad(text: str, width: int) -> str:
+    return text + " " * max(0, width - columns(text))
+
+
+def wrap(text: str, width: int, most: int) -> list[str]:
+    """Lines of words, at most so many; the last one is clipped when there was more."""
+    out: list[str] = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split():
+            longer = f"{line} {word}" if line else word
+            if columns(longer) <= width:
+                line = longer
+                continue
+            out += [line] if line else []
+            line = word
+        out += [line] if line else []
+    if len(out) > most:
+        out = [*out[: most - 1], f"{out[most - 1]} …"]
+        if columns(out[-1]) > width:
+            out[-1] = clip(out[-1], width)
+    return [clip(line, width) for line in out]

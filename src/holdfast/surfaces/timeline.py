@@ -1,0 +1,149 @@
+"""The journal as a story: who did what, and when, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from holdfast.core import events as ev
+from holdfast.core import lifecycle, moment
+from holdfast.core.apply import Record
+from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, wrap
+from holdfast.surfaces.tree import paint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import assert_never
+else:
+
+    def assert_never(value: object) -> None:
+        raise AssertionError(f"unhandled {value!r}")
+
+
+WIDEST_ACTOR = 18
+_LINES = 2
+_TARGET = {move: next(iter(targets.values())) for move, targets in lifecycle.MOVES.items()}
+
+
+def lines(records: Iterable[Record], style: Style, width: int) -> list[str]:
+    """Days as headings, then revision, time (UTC), actor, and one line for each thing that happened."""
+    told = [(record, said) for record in records if (said := [one for e in record.events if (one := words(e))])]
+    if not told:
+        return ["nothing has happened yet"]
+    number = max(len(str(record.revision)) for record, _ in told)
+    actor = min(WIDEST_ACTOR, max(columns(escape(record.actor.label)) for record, _ in told))
+    before = " " * (number + actor + 14)
+    room = max(20, width - len(before))
+    out: list[str] = []
+    day = ""
+    for record, said in told:
+        if record.at[:10] != day:
+            out += ([""] if day else []) + [style.bold(escape(record.at[:10])) + style.dim(" UTC")]
+            day = record.at[:10]
+        who = pad(clip(escape(record.actor.label), actor), actor)
+        head = f"{style.dim(f'{record.revision:>{number}}')}  {escape(record.at[11:19])}  {style.dim(who)}  "
+        before_that = ""
+        for status, what, why in said:
+            short, why = escape(what), "" if why == before_that else why
+            before_that = why or before_that
+            inline = f"{short}: {escape(why, lines=True)}"
+            if why and "\n" not in why and columns(inline) <= room:
+                short, why = inline, ""
+            out.append(head + (paint(style, status) if status else str)(clip(short, room)))
+            quoted = wrap(escape(why, lines=True), room - 2, _LINES)
+            out += [f"{before}{style.dim(f'  {line}')}" for line in quoted]
+            head = before
+    return out
+
+
+def words(event: ev.Event) -> tuple[str, str, str] | None:
+    """An event's status for its colour, what happened, and why or with which words; None for mere heartbeats."""
+    match event:
+        case ev.Started():
+            return "", f"started {event.type}" + (f": {event.subject}" if event.subject else ""), ""
+        case ev.Adopted():
+            return "", f"adopted {event.id} from a document", ""
+        case ev.Moved():
+            return _moved(event)
+        case ev.Produced():
+            return "", f"{event.step} produced {event.name} → {event.artifact.path}", ""
+        case ev.Checked():
+            return _checked(event)
+        case ev.Reviewed():
+            approved = event.verdict.verdict == "approved"
+            said = "review approved" if approved else "review asked for changes to"
+            return "passed" if approved else "waiting", f"{said} {event.step}", event.verdict.feedback
+        case ev.Granted():
+            chosen = f": {event.grant.variant}" if event.grant.variant else ""
+            return "approved", f"approved {event.step}{chosen} ({event.grant.word} word of {event.grant.by})", ""
+        case ev.Noted():
+            return "", f"noted{f' on {event.step}' if event.step else ''}", event.text
+        case ev.Recorded():
+            return "", f"recorded {', '.join(event.values)}{f' of {event.step}' if event.step else ''}", ""
+        case ev.Marked():
+            return "paused", event.mark if event.on else f"no longer {event.mark}", event.reason
+        case ev.Spent():
+            by = f" by {event.agent}" if event.agent else ""
+            return "", f"spent {moment.money(event.micros)}{by}{f' on {event.step}' if event.step else ''}", ""
+        case ev.Warned():
+            level = "failed" if event.percent >= 100 else "waiting"
+            return level, f"{event.percent} % of the {event.bound} used: {event.used} of {event.limit}", ""
+        case ev.Extended():
+            return "", f"extended the bounds: {_bounds(event)}", ""
+        case ev.Leased():
+            lease = event.lease
+            over = f", taking over from lease {event.took_over}" if event.took_over else ""
+            return (
+                "",
+                f"{lease.role} began work{f' on {lease.step}' if lease.step else ''} (lease {lease.token}){over}",
+                "",
+            )
+        case ev.Released():
+            return "", f"lease {event.token} ended", event.outcome
+        case ev.Amended():
+            added = f" {event.step.id}" if event.op == "add" and event.step else ""
+            where = f" below {event.path}" if added and event.path else f" {event.path}" if not added else ""
+            return "", f"amended the tree: {event.op}{added}{where}", ""
+        case ev.Snapshotted():
+            return "", f"snapshot {event.number}{f' {event.label}' if event.label else ''}", ""
+        case ev.Restored():
+            return "waiting", f"restored snapshot {event.number}", ""
+        case ev.Edited():
+            return "", f"took over an edit of {event.path} ({event.source})", ""
+        case ev.Remembered():
+            name = str(event.entry.get("event", "history entry")).replace("_", " ")
+            return "", name, str(event.entry.get("note", ""))
+        case ev.Alerted():
+            return "failed", f"alert {event.alert.code}", event.alert.message
+        case ev.Beat():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _moved(event: ev.Moved) -> tuple[str, str, str]:
+    said = {
+        "awaited": f"{event.step} waits for a person",
+        "revised": f"changes asked for {event.step}",
+        "overridden": f"overrode the escalation of {event.step}",
+        "reset": f"{event.step} back to pending",
+    }.get(event.move, f"{event.move} {event.step}")
+    again = f" (try {event.attempt})" if event.attempt > 1 and event.move in lifecycle.NEW_ATTEMPT | {"resumed"} else ""
+    return _TARGET[event.move], said + again, event.reason or event.feedback
+
+
+def _checked(event: ev.Checked) -> tuple[str, str, str]:
+    evidence = event.evidence
+    verdict = "passed" if evidence.passed else "failed"
+    exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
+    how = "" if evidence.run_by == "engine" else " (reported)"
+    return verdict, f"check {event.name} of {event.step} {verdict}{exit_code}{how}", evidence.detail
+
+
+def _bounds(event: ev.Extended) -> str:
+    bounds = event.bounds
+    known = (
+        ("cost", moment.money(bounds.max_cost) if bounds.max_cost else ""),
+        ("time", moment.span(bounds.max_time) if bounds.max_time else ""),
+        ("iterations", str(bounds.max_iterations or "")),
+    )
+    return ", ".join(f"{name} {value}" for name, value in known if value)

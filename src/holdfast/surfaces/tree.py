@@ -1,0 +1,276 @@
+"""The tree of steps as lines of text: marks, durations, gates under what is open, long runs folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.core import gates, lifecycle, moment, queries
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Check, Step
+from holdfast.core.diagram import MARKS
+from holdfast.core.state import Artifact, Evidence, Progress, State
+from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, wrap
+
+MANY_LINES = 40
+SHOWN_DONE = 2
+SHOWN_PENDING = 3
+SHOWN_OPEN = 12
+INDENT = "  "
+
+
+def paint(style: Style, status: str) -> Callable[[str], str]:
+    """The colour of a status, of a step or of the whole workflow."""
+    if status in ("done", "completed", "finalized", "passed", "approved"):
+        return style.green
+    if status in ("active", "in_review", "in_progress"):
+        return style.cyan
+    if status in ("waiting", "blocked", "escalated", "paused", "stale", "claimed"):
+        return style.yellow
+    if status == "failed":
+        return style.red
+    return style.dim
+
+
+def ago(then: str, now: str) -> str:
+    """`4m ago`."""
+    return moment.span(moment.between(then, now)).split()[0] + " ago"
+
+
+class TreeView:
+    """Draws one state, at one moment, so many columns wide."""
+
+    def __init__(self, state: State, facts: Facts, style: Style, width: int) -> None:
+        self.state, self.facts, self.style, self.width = state, facts, style, width
+        self.folded = len(state.plan.paths) > 4 * MANY_LINES
+        self._numbers: dict[str, int] = {}
+
+    def lines(self) -> list[str]:
+        whole = self._level("", INDENT)
+        if len(whole) <= MANY_LINES or self.folded:
+            return whole
+        self.folded = True
+        return self._level("", INDENT)
+
+    def _level(self, above: str, indent: str) -> list[str]:
+        out: list[str] = []
+        children = self.state.plan.children(above)
+        self._numbers.update((path, number) for number, path in enumerate(children, 1))
+        for run in self._runs(children):
+            shown, hidden, first = self._choose(run)
+            gap = [self._summary(hidden, indent)] if hidden else []
+            out += gap if first else []
+            for path in shown:
+                out += self._step(path, indent)
+            out += [] if first else gap
+        return out
+
+    def _runs(self, paths: tuple[str, ...]) -> list[list[str]]:
+        """Neighbours that are told in the same words."""
+        runs: list[list[str]] = []
+        for path in paths:
+            if runs and self._kind(runs[-1][0]) == self._kind(path):
+                runs[-1].append(path)
+            else:
+                runs.append([path])
+        return runs
+
+    def _kind(self, path: str) -> str:
+        status = self.state.step(path).status
+        return lifecycle.DONE if status == lifecycle.SKIPPED and self._collapses(path) else status
+
+    def _choose(self, run: list[str]) -> tuple[list[str], list[str], bool]:
+        """What of a run is shown, what is only counted, and whether the count comes first."""
+        kind = self._kind(run[0])
+        most = {lifecycle.DONE: SHOWN_DONE, lifecycle.PENDING: SHOWN_PENDING}.get(kind, SHOWN_OPEN)
+        if not self.folded or len(run) <= most + 1:
+            return run, [], False
+        if kind == lifecycle.DONE:
+            loose = [path for path in run if not self._collapses(path)][:SHOWN_OPEN]
+            shown = [path for path in run if path in loose or path in run[-most:]]
+        else:
+            shown = run[:most]
+        return shown, [path for path in run if path not in shown], kind == lifecycle.DONE
+
+    def _summary(self, hidden: list[str], indent: str) -> str:
+        status = self._kind(hidden[0])
+        return self.style.dim(f"{indent}{MARKS[status]} … {len(hidden)} more {status.replace('_', ' ')}")
+
+    def _collapses(self, path: str) -> bool:
+        """A finished step needs no more than its line, unless an approval in it no longer holds."""
+        finished = self.state.step(path).status in lifecycle.FINISHED
+        return finished and gates.satisfied(self.state, path, self.facts)
+
+    def _step(self, path: str, indent: str) -> list[str]:
+        plan, progress = self.state.plan, self.state.step(path)
+        out = [self._line(path, indent)]
+        if self._collapses(path):
+            return out
+        if progress.status != lifecycle.PENDING:
+            out += self.gates(path, indent + INDENT * 2)
+            out += self.feedback(path, indent + INDENT * 2)
+        elif self.folded and not plan.is_leaf(path):
+            return out
+        return out + self._level(path, indent + INDENT)
+
+    def _line(self, path: str, indent: str) -> str:
+        plan, progress, style = self.state.plan, self.state.step(path), self.style
+        step, status = plan.step(path), progress.status
+        right = self.beside(path)
+        count = ""
+        if not plan.is_leaf(path) and (self._collapses(path) or (self.folded and status == lifecycle.PENDING)):
+            leaves = [p for p in plan.below(path) if plan.is_leaf(p)]
+            count = f"{len(leaves)} step{'s' if len(leaves) != 1 else ''}"
+        elif status in lifecycle.FINISHED and progress.artifacts:
+            paths = [artifact.path for artifact in progress.artifacts.values()]
+            count = f"→ {escape(paths[0])}" + (f" +{len(paths) - 1}" if len(paths) > 1 else "")
+        number = f"{self._numbers[path]}. "
+        room = self.width - len(indent) - 2 - len(number) - (columns(right) + 2 if right else 0)
+        name = clip(escape(step.label), room)
+        count = clip(count, room - columns(name) - 2) if room - columns(name) > 8 else ""
+        gap = room - columns(name) - (columns(count) + 2 if count else 0)
+        shown = style.bold(name) if status in lifecycle.OPEN else style.dim(name) if status in _QUIET else name
+        line = f"{indent}{paint(style, status)(MARKS[status])} {style.dim(number)}{shown}"
+        line += f"  {style.dim(count)}" if count else ""
+        return line + (" " * (gap + 2) + style.dim(right) if right else "")
+
+    def beside(self, path: str) -> str:
+        """What stands right of a step's name: tries and duration."""
+        progress, step = self.state.step(path), self.state.plan.step(path)
+        words = [tries(step, progress)]
+        if progress.status == lifecycle.SKIPPED:
+            words.append("skipped")
+        elif progress.status in lifecycle.STUCK:
+            words.append(progress.status)
+        elif progress.waiting_since:
+            words.append(f"waiting {moment.span(moment.between(progress.waiting_since, self.facts.now))}")
+        taken = queries.durations(self.state, path, self.facts.now)
+        if taken is not None and progress.status != lifecycle.SKIPPED:
+            words.append(moment.span(taken))
+        return " · ".join(word for word in words if word)
+
+    def gates(self, path: str, indent: str) -> list[str]:
+        """Every gate of a step with its verdict, one line each."""
+        step, progress = self.state.plan.step(path), self.state.step(path)
+        rows = [_output(name, progress, self.facts) for name in step.outputs]
+        rows += [
+            (*_artifact(artifact, self.facts), name)
+            for name, artifact in progress.artifacts.items()
+            if name not in step.outputs
+        ]
+        rows += [_check(check, progress, self.facts) for check in step.checks]
+        if step.review:
+            rows.append(_review(step, progress, self.facts))
+        if gates.policy(step):
+            rows.append(_approval(step, progress, self.facts))
+        widest = min(20, max((columns(escape(name)) for _, _, name in rows), default=0))
+        out = []
+        for verdict, text, name in rows:
+            colour = paint(self.style, verdict)
+            label = pad(clip(escape(name), widest), widest)
+            room = self.width - len(indent) - widest - 4
+            out.append(f"{indent}{colour(_VERDICTS[verdict])} {label}  {colour(clip(escape(text), room))}")
+            evidence = progress.evidence.get(name) if verdict == "failed" else None
+            said = _last_line(evidence)
+            if said:
+                out.append(f"{indent}{' ' * (widest + 4)}{self.style.dim(clip(escape(said), room))}")
+        return out
+
+    def feedback(self, path: str, indent: str, most: int = 2) -> list[str]:
+        """Why a step stands still, and what the try before left behind."""
+        progress = self.state.step(path)
+        said = []
+        if progress.status in lifecycle.STUCK and progress.reason:
+            said.append((self.style.yellow, progress.reason))
+        if progress.feedback and progress.feedback[-1] != progress.reason:
+            said.append((self.style.dim, progress.feedback[-1]))
+        out = []
+        for colour, text in said:
+            wrapped = wrap(escape(text, lines=True), self.width - len(indent) - 2, most)
+            out += [f"{indent}{colour('↳ ' if not n else '  ')}{colour(line)}" for n, line in enumerate(wrapped)]
+        return out
+
+
+_QUIET = frozenset({lifecycle.PENDING, lifecycle.SKIPPED})
+_VERDICTS = {
+    "passed": "✓",
+    "failed": "✗",
+    "stale": "↻",
+    "claimed": "⚠",
+    "waiting": "⏸",
+    "in_review": "◎",
+    "missing": "○",
+}
+
+
+def tries(step: Step, progress: Progress) -> str:
+    """`try 2 of 3`, from the second try on."""
+    if step.retry and progress.failures:
+        over = progress.status in (lifecycle.FAILED, lifecycle.ESCALATED)
+        return f"try {min(progress.failures + (not over), step.retry.max)} of {step.retry.max}"
+    return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
+
+
+def _last_line(evidence: Evidence | None) -> str:
+    if evidence is None:
+        return ""
+    lines = [line.strip() for line in (evidence.tail or evidence.detail).split("\n") if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def _artifact(artifact: Artifact, facts: Facts) -> tuple[str, str]:
+    if artifact.path in facts.hashes:
+        seen = facts.hashes[artifact.path]
+        if seen is None:
+            return "failed", f"→ {artifact.path}, which is gone"
+        if seen[0] != artifact.hash:
+            return "stale", f"→ {artifact.path}, changed since it was named"
+    return "passed", f"→ {artifact.path}"
+
+
+def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str, str]:
+    artifact = progress.artifacts.get(name)
+    return (*_artifact(artifact, facts), name) if artifact else ("missing", "output not named yet", name)
+
+
+def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str, str]:
+    verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
+    if evidence is None:
+        return verdict, "has not run", check.name
+    when = ago(evidence.at, facts.now)
+    reported = "" if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"
+    if verdict == "stale":
+        why = "the tree changed since" if evidence.attempt == progress.attempt else f"in try {evidence.attempt}"
+        return verdict, f"stale: passed {when}, {why}{reported}", check.name
+    if verdict == "claimed":
+        return verdict, "only claimed by the document it was adopted from", check.name
+    exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
+    return verdict, f"{verdict}{exit_code}, {when}{reported}", check.name
+
+
+def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str, str]:
+    assert step.review is not None
+    last = progress.verdicts[-1] if progress.verdicts else None
+    if progress.reviewed:
+        return "passed", f"approved by {last.by}, {ago(last.at, facts.now)}" if last else "approved", "review"
+    by = " or ".join(step.review.by) or "a reviewer"
+    round_now = f"round {min(progress.rounds + 1, step.review.max)} of {step.review.max}"
+    if progress.status == lifecycle.IN_REVIEW:
+        return "in_review", f"under review by {by}, {round_now}", "review"
+    if last and progress.rounds:
+        return "missing", f"{last.by} asked for changes {ago(last.at, facts.now)}; {round_now} to come", "review"
+    return "missing", f"needed by {by}", "review"
+
+
+def _approval(step: Step, progress: Progress, facts: Facts) -> tuple[str, str, str]:
+    name = "choice" if step.choice else "approval"
+    grant, verdict = progress.grant, gates.grant_verdict(progress, facts)
+    if grant is not None and verdict == "claimed":
+        return verdict, "only claimed by the document it was adopted from", name
+    if grant is not None and verdict == "stale":
+        return verdict, f"stale: the work changed since {grant.by} gave it {ago(grant.at, facts.now)}", name
+    if grant is not None:
+        chosen = f"{grant.variant}, " if grant.variant else ""
+        return "passed", f"{chosen}by {grant.by}, {ago(grant.at, facts.now)}", name
+    who = {"relayed": "", "human": " from a person", "signed": ", signed"}[gates.policy(step)]
+    among = f": {', '.join(step.choice.options)}" if step.choice else ""
+    return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}", name

@@ -1,0 +1,323 @@
+"""One workflow, from Python: what a surface calls to move it and to ask about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+
+from holdfast import checks, signing
+from holdfast.bootstrap import Wired
+from holdfast.core import answers, queries, refusals
+from holdfast.core import commands as cmd
+from holdfast.core.apply import Record
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Step
+from holdfast.core.gates import artifact_hashes, policy
+from holdfast.core.lifecycle import OPEN
+from holdfast.core.state import Evidence, Progress, State
+from holdfast.dialects import dialect
+from holdfast.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Any, Self
+
+
+class Workflow:
+    """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
+
+    def __init__(self, wired: Wired, state: State) -> None:
+        self._wired = wired
+        self.state = state
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    @property
+    def ulid(self) -> str:
+        return self.state.ulid
+
+    def refresh(self) -> Self:
+        """Looks again: at the journal, and at what others did to the document."""
+        self.state = self._wired.reconciler.reconcile(self._wired.store.load(self.ulid))
+        return self
+
+    def facts(self) -> Facts:
+        """What a reader must know to judge the gates now."""
+        return self._wired.world.facts(self.state)
+
+    def status(self) -> dict[str, Any]:
+        self.refresh()
+        return answers.status(self.state, self.facts(), dialect(self.state.dialect).status_words)
+
+    def summary(self) -> dict[str, Any]:
+        return answers.summary(self.state, dialect(self.state.dialect).status_words)
+
+    def next(self) -> dict[str, Any]:
+        self.refresh()
+        return answers.next_step(self.state, self.facts())
+
+    def document(self) -> Mapping[str, Any]:
+        """The native document, as its dialect prescribes it."""
+        return self._wired.documents.value(self.refresh().state)
+
+    def history(self, after: int = 0) -> Iterator[Record]:
+        return self._wired.store.history(self.ulid, after)
+
+    def metrics(self) -> dict[str, Any]:
+        from holdfast.core.metrics import metrics
+
+        return metrics(self.history(), self._wired.world.now())
+
+    def diagram(self) -> str:
+        from holdfast.core.diagram import mermaid
+
+        return mermaid(self.state)
+
+    def path(self, step: str) -> str:
+        """The path of a step named by number, id or path."""
+        return queries.resolve(self.state, step)
+
+    def execute(self, command: cmd.Command, *, key: str = "", token: int = 0) -> Self:
+        """Decides any command. What the other methods do ends here."""
+        self.refresh()
+        settings = self._wired.settings
+        outcome = self._wired.engine.execute(self.ulid, command, settings.actor, token=token or settings.token, key=key)
+        self.state = self._wired.reconciler.settle(outcome)
+        return self
+
+    def begin(self, step: str, **how: Any) -> Self:
+        return self.execute(cmd.Begin(self.path(step)), **how)
+
+    def done(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
+        """Moves a step as far as its gates allow."""
+        return self.execute(cmd.Done(self.path(step), self._inside(artifacts)), **how)
+
+    def attach(self, step: str, artifacts: Mapping[str, str], **how: Any) -> Self:
+        return self.execute(cmd.Attach(self.path(step), self._inside(artifacts)), **how)
+
+    def submit(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
+        return self.execute(cmd.Submit(self.path(step), self._inside(artifacts)), **how)
+
+    def fail(self, step: str, reason: str, **how: Any) -> Self:
+        return self.execute(cmd.Fail(self.path(step), reason), **how)
+
+    def block(self, step: str, reason: str, **how: Any) -> Self:
+        return self.execute(cmd.Block(self.path(step), reason), **how)
+
+    def unblock(self, step: str, guidance: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Unblock(self.path(step), guidance), **how)
+
+    def skip(self, step: str, reason: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Skip(self.path(step), reason), **how)
+
+    def review(self, step: str, verdict: str, feedback: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Review(self.path(step), verdict, feedback), **how)
+
+    def approve(
+        self,
+        step: str,
+        variant: str = "",
+        modifications: Mapping[str, Any] | None = None,
+        *,
+        sign: str = "",
+        signature: bytes = b"",
+        **how: Any,
+    ) -> Self:
+        """Approves a step. A `signed` gate takes a signature, or an SSH key to make one with."""
+        path = self.path(step)
+        command = cmd.Approve(path, variant, dict(modifications or {}))
+        world = self._wired.world
+        if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
+            said = self.signing_payload(path, variant, modifications)
+            made = signature or signing.sign(said, sign)
+            signers = os.path.join(self._wired.place.home, "allowed_signers")
+            world.signer = signing.verify(said, made, signers)
+        try:
+            return self.execute(command, **how)
+        finally:
+            world.signer = ""
+
+    def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
+        """The bytes that an SSH signature of an approval is made over."""
+        path = self.path(step)
+        progress = self.state.step(path)
+        hashes = artifact_hashes(progress)
+        return signing.payload(self.ulid, self.id, path, progress.attempt, hashes, variant, modifications or {})
+
+    def reject(self, step: str, feedback: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Reject(self.path(step), feedback), **how)
+
+    def reopen(self, step: str, feedback: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Reopen(self.path(step), feedback), **how)
+
+    def resume(self, step: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Resume(self.path(step) if step else ""), **how)
+
+    def cancel(self, reason: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Cancel(reason), **how)
+
+    def pause(self, reason: str, **how: Any) -> Self:
+        return self.execute(cmd.Pause(reason), **how)
+
+    def extend(self, *, cost: int = 0, time: int = 0, iterations: int = 0, **how: Any) -> Self:
+        """More micro-dollars, seconds or attempts; only a person may."""
+        return self.execute(cmd.Extend(cost, time, iterations), **how)
+
+    def note(self, text: str, step: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Note(text, self.path(step) if step else ""), **how)
+
+    def record(self, values: Mapping[str, Any], step: str = "", **how: Any) -> Self:
+        """Remembers values: of the workflow's context, or of a step."""
+        return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
+
+    def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Spend(micros, agent, self.path(step) if step else ""), **how)
+
+    def start_agent(self, role: str, step: str = "", ttl: int = 600, **how: Any) -> int:
+        """Takes a lease; gives its fencing token."""
+        self.execute(cmd.StartAgent(role, self.path(step) if step else "", ttl), **how)
+        return max(lease.token for lease in self.state.leases.values() if lease.role == role)
+
+    def beat(self, token: int, **how: Any) -> Self:
+        return self.execute(cmd.BeatAgent(token), **how)
+
+    def end_agent(self, token: int, outcome: str = "", **how: Any) -> Self:
+        return self.execute(cmd.EndAgent(token, outcome), **how)
+
+    def snapshot(self, label: str = "", **how: Any) -> int:
+        self.execute(cmd.TakeSnapshot(label), **how)
+        return self.state.snapshots[-1].number
+
+    def restore(self, number: int, **how: Any) -> Self:
+        """The steps as they were at a snapshot. The working tree is left alone."""
+        return self.execute(cmd.Restore(number), **how)
+
+    def compacted(self, note: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Compacted(note), **how)
+
+    def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
+        return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)
+
+    def retire_step(self, step: str, **how: Any) -> Self:
+        return self.execute(cmd.RetireStep(self.path(step)), **how)
+
+    def change_step(self, step: str, new: Step, **how: Any) -> Self:
+        return self.execute(cmd.ChangeStep(self.path(step), new), **how)
+
+    def check(
+        self,
+        name: str,
+        *,
+        passed: bool | None = None,
+        step: str = "",
+        echo: Callable[[bytes], None] | None = None,
+        **how: Any,
+    ) -> Evidence:
+        """Runs a check, or records what somebody reports of it when `passed` is given."""
+        self.refresh()
+        path = self._step_with(name, step)
+        if passed is None:
+            evidence = self._run_check(path, name, echo)
+        else:
+            evidence = Evidence(passed, self._wired.world.now(), 0, tree=self._wired.world.tree(self.state).id)
+        self.execute(cmd.RecordCheck(path, name, evidence), **how)
+        return self.state.step(path).evidence[name]
+
+    def step(self, step: str) -> StepWork:
+        """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
+        return StepWork(self, self.path(step))
+
+    def _run_check(self, path: str, name: str, echo: Callable[[bytes], None] | None) -> Evidence:
+        """Nothing is locked while the command runs; what it saw is bound to the tree it started on."""
+        check = self.state.plan.step(path).check(name)
+        assert check is not None
+        if not check.run:
+            raise UsageError(
+                "nothing_to_run",
+                f"the check {name} has no command; somebody reports it",
+                remedy=f"holdfast check {name} --passed",
+                facts={"check": name, "step": path},
+            )
+        world = self._wired.world
+        if not world.facts(self.state, cmd.RecordCheck(path, name, Evidence(False, "", 0))).trusted:
+            raise refusals.untrusted(self.state.type)
+        tree = world.tree(self.state)
+        cwd = self._wired.place.base(self.state.worktree)
+        run = checks.run(check.run, cwd=cwd, timeout=check.timeout, echo=echo)
+        detail = "timed out" if run.timed_out else run.error
+        return Evidence(
+            passed=run.passed,
+            at=world.now(),
+            attempt=0,
+            run_by="engine",
+            exit_code=run.exit_code,
+            duration_ms=run.duration_ms,
+            head=tree.head,
+            tree=tree.id,
+            dirty=tree.dirty,
+            tail=run.output_tail,
+            digest=run.output_digest,
+            detail=detail,
+        )
+
+    def _step_with(self, name: str, step: str) -> str:
+        """The step a check belongs to: the one that is named, else the open one that has it."""
+        if step:
+            path = self.path(step)
+            found = [path] if self.state.plan.step(path).check(name) else []
+        else:
+            having = [p for p in self.state.plan.paths if self.state.plan.step(p).check(name)]
+            found = [p for p in having if self.state.step(p).status in OPEN] or having[:1]
+        if len(found) > 1:
+            raise UsageError(
+                "ambiguous_check",
+                f"several open steps have a check {name}: {', '.join(found)}",
+                remedy=f"holdfast check {name} --step {found[0]}",
+            )
+        if not found:
+            known = [check.name for p in self.state.plan.paths for check in self.state.plan.step(p).checks]
+            raise refusals.no_check(name, step or "this workflow", known)
+        return found[0]
+
+    def _inside(self, artifacts: Mapping[str, str] | None) -> dict[str, str]:
+        return {name: self._wired.place.inside(file) for name, file in (artifacts or {}).items()}
+
+
+class StepWork:
+    """The body of a `with wf.step(…)`."""
+
+    def __init__(self, workflow: Workflow, path: str) -> None:
+        self._workflow = workflow
+        self._artifacts: dict[str, str] = {}
+        self.path = path
+
+    @property
+    def progress(self) -> Progress:
+        return self._workflow.state.step(self.path)
+
+    @property
+    def feedback(self) -> tuple[str, ...]:
+        """What earlier tries were told."""
+        return self.progress.feedback
+
+    def artifact(self, name: str, path: str) -> None:
+        """Names an output; it is hashed when the step is done."""
+        self._artifacts[name] = path
+
+    def check(self, name: str, *, passed: bool | None = None) -> Evidence:
+        return self._workflow.check(name, passed=passed, step=self.path)
+
+    def __enter__(self) -> Self:
+        self._workflow.begin(self.path)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self._workflow.done(self.path, self._artifacts)
+        elif isinstance(error, Exception):
+            self._workflow.fail(self.path, (str(error) or type(error).__name__)[:2000])

@@ -1,0 +1,125 @@
+"""The facts: clock, boot, artifact hashes, the working tree. Gathered here, judged in the core."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast import git
+from holdfast.core import commands as cmd
+from holdfast.core import moment
+from holdfast.core.state import State
+from holdfast.digest import digest
+from holdfast.place import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LARGEST_ARTIFACT = 1 << 30
+
+TREE_MATTERS = (cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
+
+
+class LocalWorld:
+    """This machine, as seen from one root."""
+
+    def __init__(
+        self,
+        place: Place,
+        own: tuple[str, ...],
+        trusted: Callable[[State], bool],
+        past: Callable[[State, int], State | None],
+    ) -> None:
+        self._place = place
+        self._own = own
+        self._trusted = trusted
+        self._past = past
+        self._boot = ""
+        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
+        self.signer = ""
+
+    def now(self) -> str:
+        return moment.from_epoch(time.time())
+
+    def facts(self, state: State | None, command: cmd.Command | None = None) -> cmd.Facts:
+        """What the rules must know for this command; without one, what a reader must know to judge the gates."""
+        if state is None:
+            return cmd.Facts(now=self.now())
+        tree = self._tree(state, command)
+        return cmd.Facts(
+            now=self.now(),
+            boot=self._boot_id(),
+            mono=time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic(),
+            hashes=self._artifacts(state, command),
+            tree=tree.id if tree else None,
+            head=tree.head if tree else self._head(command),
+            dirty=tree.dirty if tree else False,
+            trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state),
+            signer=self.signer,
+            past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
+        )
+
+    def tree(self, state: State) -> git.Tree:
+        """The working tree of a workflow, Holdfast's own files aside."""
+        base = self._place.base(state.worktree)
+        repository = self._place.repository
+        if repository and repository.top != base:
+            repository = git.find(base)
+        if repository:
+            inside = os.path.relpath(base, repository.top)
+            own = self._own if inside == os.curdir else tuple(f"{inside}/{path}" for path in self._own)
+            return git.tree(repository, own)
+        return git.files_tree(base, self._own)
+
+    def _tree(self, state: State, command: cmd.Command | None) -> git.Tree | None:
+        """Only asked when recorded evidence could have become stale: it costs several git processes."""
+        if command is not None and not isinstance(command, TREE_MATTERS):
+            return None
+        if not any(e.tree for path in state.plan.paths for e in state.step(path).evidence.values()):
+            return None
+        return self.tree(state)
+
+    def _head(self, command: cmd.Command | None) -> str | None:
+        if isinstance(command, cmd.TakeSnapshot) and self._place.repository:
+            return git.head(self._place.repository)
+        return None
+
+    def _artifacts(self, state: State, command: cmd.Command | None) -> dict[str, tuple[str, int] | None]:
+        wanted = dict.fromkeys(
+            artifact.path
+            for progress in state.progress.values()
+            if progress.artifacts
+            for artifact in progress.artifacts.values()
+        )
+        for part in command.commands if isinstance(command, cmd.Edit) else (command,):
+            if isinstance(part, (cmd.Done, cmd.Attach, cmd.Submit)):
+                wanted.update(dict.fromkeys(part.artifacts.values()))
+        base = self._place.base(state.worktree)
+        return {path: self._hash(os.path.join(base, path)) for path in wanted}
+
+    def _hash(self, path: str) -> tuple[str, int] | None:
+        try:
+            found = os.stat(path)
+            stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+            known = self._hashes.get(path)
+            if known and known[0] == stamp and time.time_ns() - found.st_mtime_ns > 2_000_000_000:
+                return known[1]
+            if os.path.isdir(path) or found.st_size > LARGEST_ARTIFACT:
+                return None
+            with open(path, "rb") as file:
+                content = file.read()
+        except OSError:
+            return None
+        result = (digest(content), len(content))
+        self._hashes[path] = (stamp, result)
+        return result
+
+    def _boot_id(self) -> str:
+        if not self._boot:
+            try:
+                with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+                    self._boot = file.read().strip()
+            except OSError:
+                self._boot = "unknown"
+        return self._boot

@@ -1,0 +1,245 @@
+"""Agents at work: leases, fencing tokens, heartbeats; and keys that make a repetition harmless."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.core.commands import (
+    Approve,
+    Attach,
+    BeatAgent,
+    Begin,
+    Block,
+    Cancel,
+    Done,
+    EndAgent,
+    Fail,
+    Note,
+    Reopen,
+    Skip,
+    StartAgent,
+    Submit,
+    Unblock,
+)
+from holdfast.core.events import Beat, Leased, Released
+from holdfast.core.state import Lease
+from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, given, step
+
+STEPWISE = [
+    Begin("a"),
+    Done("a"),
+    Attach("a", {}),
+    Submit("a"),
+    Fail("a", "r"),
+    Block("a", "r"),
+    Unblock("a"),
+    Skip("a"),
+    Reopen("a"),
+]
+
+
+def leased(ttl: int = 600, on: str = "a") -> Play:
+    play = given(step("a", step("x")), step("b", requires=[]))
+    play.do(StartAgent("coder", on, ttl))
+    return play
+
+
+def the_lease(play: Play) -> Lease:
+    (lease,) = play.state.leases.values()
+    return lease
+
+
+# Leases
+
+
+def test_an_agent_that_starts_holds_a_lease_with_a_token():
+    play = leased()
+    lease = the_lease(play)
+    assert (lease.role, lease.step, lease.token, lease.ttl, lease.session) == ("coder", "a", 1, 600, "session-1")
+    assert (lease.boot, lease.deadline, lease.at) == ("boot-1", play.mono + 600, play.now)
+    assert play.state.agent_calls == 1
+
+
+@pytest.mark.parametrize("command", STEPWISE)
+def test_an_agent_without_the_lease_may_not_touch_the_step(command):
+    refusal = leased().refuses(command, "lease_held", by=OTHER_AGENT)
+    assert refusal.exit_code == 5
+    assert refusal.facts["role"] == "coder"
+
+
+def test_a_lease_on_a_branch_covers_what_is_below_and_nothing_beside():
+    play = leased()
+    play.refuses(Begin("a/x"), "lease_held", by=OTHER_AGENT)
+    play.do(Begin("b"), by=OTHER_AGENT)
+
+
+def test_a_lease_on_the_workflow_covers_every_step():
+    play = leased(on="")
+    play.refuses(Begin("b"), "lease_held", by=OTHER_AGENT)
+
+
+def test_the_holder_works_by_its_token_or_from_its_own_session():
+    play = leased()
+    play.do(Begin("a"), by=OTHER_AGENT, token=1)
+    play.do(Begin("a/x"), by=AGENT)
+
+
+def test_two_agents_without_a_session_are_not_taken_for_one():
+    play = given(step("a"))
+    nobody = AGENT.replace(session="")
+    play.do(StartAgent("coder", "a"), by=nobody)
+    play.refuses(Begin("a"), "lease_held", by=nobody)
+
+
+def test_a_person_is_held_up_by_no_lease():
+    leased().do(Begin("a"), by=PERSON)
+
+
+def test_an_unknown_token_is_refused_for_every_command():
+    play = leased()
+    for command in (Begin("a"), Note("n"), Approve("a")):
+        assert play.refuses(command, "fenced", token=7).exit_code == 5
+
+
+def test_a_lease_that_runs_is_not_taken_over():
+    play = leased()
+    play.wait(600).refuses(StartAgent("coder", "a"), "lease_held", by=OTHER_AGENT)
+
+
+def test_expiry_fences_nobody_by_itself():
+    play = leased()
+    play.wait(HOUR).do(Begin("a"), token=1)
+    play.do(Begin("a/x"), by=OTHER_AGENT)
+    assert play.status("a/x") == "active"
+
+
+def test_after_a_takeover_the_old_holder_is_fenced():
+    play = leased()
+    (event,) = play.wait(601).do(StartAgent("coder", "a"), by=OTHER_AGENT)
+    assert isinstance(event, Leased)
+    assert (event.took_over, event.lease.token) == (1, 2)
+    play.refuses(Begin("a"), "fenced", by=AGENT, token=1)
+    play.refuses(Begin("a"), "lease_held", by=AGENT)
+    play.refuses(BeatAgent(1), "fenced", by=AGENT)
+    play.do(Begin("a"), by=OTHER_AGENT, token=2)
+
+
+def test_a_token_is_never_given_twice():
+    play = leased()
+    play.do(EndAgent(1), StartAgent("coder", "a"))
+    assert the_lease(play).token == 2
+    play.refuses(Begin("a"), "fenced", token=1)
+
+
+def test_a_heartbeat_moves_the_deadline():
+    play = leased()
+    play.wait(500)
+    assert play.do(BeatAgent(1)) == (Beat(1, "boot-1", play.mono + 600),)
+    play.wait(500).refuses(StartAgent("coder", "a"), "lease_held", by=OTHER_AGENT)
+
+
+def test_a_heartbeat_after_expiry_still_counts_if_nobody_took_over():
+    play = leased()
+    play.wait(HOUR).do(BeatAgent(1))
+    play.refuses(StartAgent("coder", "a"), "lease_held", by=OTHER_AGENT)
+
+
+def test_after_a_reboot_a_lease_is_expired():
+    play = leased()
+    play.world["boot"] = "boot-2"
+    play.mono = 3.0
+    play.do(StartAgent("coder", "a"), by=OTHER_AGENT)
+    assert the_lease(play).token == 2
+
+
+@pytest.mark.parametrize("jump", [-100 * HOUR, 100 * HOUR])
+def test_a_jump_of_the_wall_clock_expires_nothing(jump):
+    play = leased()
+    play.seconds += jump
+    play.refuses(StartAgent("coder", "a"), "lease_held", by=OTHER_AGENT)
+    play.refuses(Begin("a"), "lease_held", by=OTHER_AGENT)
+
+
+def test_an_agent_that_ends_gives_its_lease_back():
+    play = leased()
+    assert play.do(EndAgent(1, "finished")) == (Released(1, "finished"),)
+    assert play.state.leases == {}
+    play.refuses(EndAgent(1), "fenced")
+
+
+def test_roles_hold_leases_of_their_own_on_one_step():
+    play = leased()
+    play.do(StartAgent("validator", "a"), by=OTHER_AGENT)
+    assert sorted(lease.token for lease in play.state.leases.values()) == [1, 2]
+
+
+def test_cancelling_ends_every_lease():
+    play = leased()
+    play.do(Cancel())
+    assert play.state.leases == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        (StartAgent("two words"), "bad_name"),
+        (StartAgent("coder", ttl=0), "bad_number"),
+        (StartAgent("coder", ttl=86_401), "bad_number"),
+        (StartAgent("coder", "nowhere"), "no_step"),
+    ],
+)
+def test_a_lease_has_a_role_a_span_and_a_step_that_exists(command, code):
+    given(step("a")).refuses(command, code)
+
+
+# Keys
+
+
+def test_the_same_key_again_changes_nothing():
+    play = given(step("a"))
+    play.do(Note("once"), key="k-1", payload="p")
+    play.unchanged_by(Note("once"), key="k-1", payload="p")
+
+
+def test_a_repetition_is_harmless_even_when_the_rule_would_refuse_by_now():
+    play = given(step("a"))
+    play.do(Begin("a"), key="k-1", payload="p")
+    play.do(Done("a"))
+    play.unchanged_by(Begin("a"), key="k-1", payload="p")
+
+
+def test_the_same_key_for_something_else_is_a_conflict():
+    play = given(step("a"))
+    play.do(Note("once"), key="k-1", payload="p")
+    refusal = play.refuses(Note("other"), "key_conflict", key="k-1", payload="q")
+    assert (refusal.exit_code, refusal.facts) == (5, {"key": "k-1", "revision": 2})
+
+
+def test_a_repetition_is_answered_before_the_token_is_looked_at():
+    play = given(step("a"))
+    play.do(StartAgent("coder", "a"))
+    play.do(Note("once"), token=1, key="k-1", payload="p")
+    play.do(EndAgent(1))
+    play.unchanged_by(Note("once"), token=1, key="k-1", payload="p")
+
+
+def test_the_newest_thousand_keys_are_kept():
+    play = given(step("a"))
+    for number in range(1001):
+        play.keep((), AGENT, key=f"k-{number}", payload="p")
+    assert len(play.state.keys) == 1000
+    assert "k-0" not in play.state.keys
+    play.unchanged_by(Note("n"), key="k-1", payload="p")
+    assert play.decide(Note("n"), key="k-0", payload="other")
+
+
+@pytest.mark.parametrize("key", ["a b", "../x", "x" * 201, "ä"])
+def test_a_key_is_a_name_of_at_most_200_characters(key):
+    given(step("a")).refuses(Note("n"), "bad_name", key=key)
+
+
+def test_a_refused_command_leaves_its_key_free():
+    play = given(step("a"), step("b"))
+    play.refuses(Begin("b"), "step_blocked", key="k-1", payload="p")
+    play.finish("a").do(Begin("b"), key="k-1", payload="p")
+    assert play.status("b") == "active"

@@ -1,0 +1,392 @@
+"""Gates that reviewers and people pass: reviews, approvals, choices, and what makes an approval stale."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.core import gates
+from holdfast.core.commands import Approve, Attach, Begin, Done, Reject, Reopen, Resume, Review, Submit, Unblock
+from holdfast.core.events import Granted, Produced, Reviewed
+from holdfast.core.state import Actor
+from tests.core.play import AGENT, FILE, PERSON, REVIEWER, Play, given, moves, only, step
+
+# Review
+
+
+def in_review(**review):
+    play = given(step("a", review=review))
+    play.do(Begin("a"), Submit("a"))
+    return play
+
+
+def test_an_approving_review_finishes_a_step_that_asks_for_nothing_more():
+    play = in_review()
+    events = play.do(Review("a", "approved", "good"), by=REVIEWER)
+    (reviewed,) = only(events, Reviewed)
+    assert (reviewed.verdict.verdict, reviewed.verdict.attempt, reviewed.verdict.by) == ("approved", 1, "agent reviewer")
+    assert moves(events) == [("completed", "a")]
+
+
+def test_after_its_review_a_step_waits_for_its_approval():
+    play = given(step("a", review={}, approval={"by": "human"}))
+    play.do(Begin("a"), Submit("a"))
+    assert moves(play.do(Review("a", "approved"), by=REVIEWER)) == [("awaited", "a")]
+    assert play.status("a") == "waiting"
+
+
+def test_a_review_that_asks_for_a_revision_sends_the_feedback_to_the_same_try():
+    play = in_review()
+    play.do(Review("a", "needs_revision", "shorter"), by=REVIEWER)
+    progress = play.state.step("a")
+    assert (progress.status, progress.attempt, progress.rounds, progress.feedback) == ("active", 1, 1, ("shorter",))
+
+
+def test_when_the_rounds_are_used_up_the_step_is_escalated_with_the_feedback():
+    play = in_review(max=2)
+    play.do(Review("a", "needs_revision", "one"), Submit("a"), by=REVIEWER)
+    assert moves(play.do(Review("a", "needs_revision", "two"), by=REVIEWER)) == [("escalated", "a")]
+    assert play.state.step("a").feedback == ("one", "two")
+    assert "2 reviews" in play.state.step("a").reason
+
+
+def test_four_full_reviews_are_the_default():
+    play = given(step("a", review={}))
+    play.do(Begin("a"))
+    assert play.send_back("a", 3).status("a") == "active"
+    assert play.send_back("a", 1).status("a") == "escalated"
+
+
+def test_the_verdicts_are_kept():
+    play = given(step("a", review={}))
+    play.do(Begin("a"))
+    play.send_back("a", 2)
+    assert [one.feedback for one in play.state.step("a").verdicts] == ["round 1", "round 2"]
+
+
+def test_a_review_is_for_the_reviewers_the_definition_names_or_a_person():
+    play = in_review(by=["reviewer"])
+    refusal = play.refuses(Review("a", "approved"), "wrong_reviewer", by=AGENT)
+    assert refusal.facts["reviewers"] == ["reviewer"]
+    assert moves(play.decide(Review("a", "approved"), by=REVIEWER)) == [("completed", "a")]
+    assert moves(play.decide(Review("a", "approved"), by=PERSON)) == [("completed", "a")]
+
+
+@pytest.mark.parametrize("verdict", ["", "yes", "APPROVED", "x" * 1000])
+def test_a_verdict_is_one_of_two_words(verdict):
+    assert in_review().refuses(Review("a", verdict), "bad_verdict").exit_code == 2
+
+
+def test_a_step_that_was_not_handed_in_is_not_reviewed():
+    play = given(step("a", review={}))
+    play.do(Begin("a"))
+    play.refuses(Review("a", "approved"), "wrong_status", by=REVIEWER)
+
+
+def test_a_review_does_not_pass_over_a_check_that_broke_meanwhile():
+    play = given(step("a", review={}, checks=["tests"]))
+    play.do(Begin("a"))
+    play.check("a", "tests")
+    play.do(Submit("a"))
+    play.check("a", "tests", gates.Evidence(False, "", 0))
+    play.refuses(Review("a", "approved"), "gate_unmet", by=REVIEWER)
+
+
+def test_an_earlier_approving_review_counts_no_more_after_changes_were_asked():
+    play = given(step("a", review={}, approval=True))
+    play.do(Begin("a"), Submit("a"), Review("a", "approved"), Reject("a", "another title"), Done("a"))
+    assert play.status("a") == "in_review"
+
+
+def test_the_rounds_start_anew_after_a_person_asked_for_changes():
+    play = given(step("a", review={"max": 2}, approval=True))
+    play.do(Begin("a"))
+    play.send_back("a", 1)
+    play.do(Submit("a"), Review("a", "approved"))
+    play.do(Reject("a", "another title"), by=PERSON)
+    play.send_back("a", 1)
+    assert play.status("a") == "active"
+
+
+# Escalation
+
+
+def escalated(**gates_of_step):
+    play = given(step("a", review={"max": 1}, **gates_of_step), step("b"))
+    play.do(Begin("a"))
+    return play.send_back("a", 1)
+
+
+def test_a_person_overrides_an_escalation():
+    play = escalated()
+    events = play.do(Approve("a"), by=PERSON)
+    assert moves(events) == [("overridden", "a")]
+    assert only(events, Granted)
+    play.do(Begin("b"))
+
+
+@pytest.mark.parametrize("actor", [AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook")])
+def test_nobody_else_overrides_or_resumes_or_guides_an_escalated_step(actor):
+    play = escalated(approval={"by": "relayed"})
+    for command in (Approve("a"), Unblock("a", "go on"), Resume("a"), Resume()):
+        play.refuses(command, "person_needed", by=actor)
+
+
+def test_guidance_gives_an_escalated_step_all_its_rounds_again():
+    play = escalated()
+    play.do(Unblock("a", "drop the second part"), by=PERSON)
+    progress = play.state.step("a")
+    assert (progress.status, progress.rounds, progress.attempt) == ("active", 0, 2)
+    assert progress.feedback[-1] == "drop the second part"
+
+
+def test_an_override_of_a_choice_still_needs_the_choice():
+    play = escalated(choice={"options": ["A", "B"]})
+    play.refuses(Approve("a"), "bad_variant", by=PERSON)
+    play.do(Approve("a", variant="B"), by=PERSON)
+    assert play.status("a") == "done"
+
+
+# Approval
+
+
+def waiting(by: str, **keys) -> Play:
+    play = given(step("a", approval={"by": by}, **keys), step("b"))
+    play.do(Begin("a"), Done("a"))
+    assert play.status("a") == "waiting"
+    return play
+
+
+def grant_of(play: Play, path: str = "a"):
+    grant = play.state.step(path).grant
+    assert grant is not None
+    return grant
+
+
+def test_produced_is_not_approved():
+    play = given(step("a", outputs=["log"], approval=True), step("b")).write("f", "x")
+    play.do(Begin("a"), Done("a", {"log": "f"}))
+    assert play.status("a") == "waiting"
+    refusal = play.refuses(Begin("b"), "step_blocked")
+    assert refusal.remedy == "holdfast approve a"
+
+
+def test_an_agent_may_pass_on_a_persons_word_where_that_is_the_policy():
+    play = waiting("relayed")
+    play.do(Approve("a"))
+    assert play.status("a") == "done"
+    assert (grant_of(play).word, grant_of(play).by, grant_of(play).at) == ("relayed", "agent coder", play.now)
+
+
+def test_a_persons_own_word_is_recorded_as_such():
+    play = waiting("relayed")
+    play.do(Approve("a"), by=PERSON)
+    assert (grant_of(play).word, grant_of(play).by) == ("own", "human ada")
+
+
+@pytest.mark.parametrize("actor", [AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook")])
+def test_a_human_gate_takes_only_a_persons_own_word(actor):
+    play = waiting("human")
+    refusal = play.refuses(Approve("a"), "person_needed", by=actor)
+    assert "holdfast approve a" in refusal.remedy
+    play.refuses(Approve("a", word="own"), "person_needed", by=actor)
+    play.do(Approve("a"), by=PERSON)
+    assert play.status("a") == "done"
+
+
+def test_a_signed_gate_takes_only_a_signature_whoever_brings_it():
+    play = waiting("signed")
+    play.refuses(Approve("a"), "signature_needed", by=AGENT)
+    play.refuses(Approve("a"), "signature_needed", by=PERSON)
+    play.do(Approve("a"), by=AGENT, signer="ada@example.com")
+    assert (grant_of(play).word, grant_of(play).by) == ("signed", "ada@example.com")
+
+
+def test_a_channel_that_names_the_word_is_believed_where_the_policy_allows_it():
+    play = waiting("relayed")
+    play.do(Approve("a", word="elicited"), by=PERSON)
+    assert grant_of(play).word == "elicited"
+
+
+def test_an_approval_is_bound_to_the_attempt_and_to_the_hashes():
+    play = given(step("a", outputs=["log"], approval=True)).write("f", "news").approved("a", log="f")
+    assert (grant_of(play).attempt, grant_of(play).hashes) == (1, {"log": "hash of news"})
+
+
+def test_what_an_approval_modified_is_kept():
+    play = waiting("relayed")
+    play.do(Approve("a", modifications={"words": 900}))
+    assert grant_of(play).modifications == {"words": 900}
+
+
+def test_approving_an_active_step_with_nothing_outstanding_is_done_and_approval_in_one():
+    play = given(step("a", approval=True))
+    play.do(Begin("a"))
+    assert moves(play.do(Approve("a"))) == [("completed", "a")]
+
+
+def test_approving_an_active_step_with_something_outstanding_is_refused():
+    play = given(step("a", approval=True, outputs=["log"]), step("b", approval=True, checks=["tests"], requires=[]))
+    play.do(Begin("a"), Begin("b"))
+    play.refuses(Approve("a"), "gate_unmet")
+    play.refuses(Approve("b"), "gate_unmet")
+
+
+def test_an_approval_does_not_stand_in_for_a_review():
+    play = given(step("a", review={}, approval=True))
+    play.do(Begin("a"))
+    refusal = play.refuses(Approve("a"), "gate_unmet", by=PERSON)
+    assert refusal.facts["unmet"][0]["kind"] == "review"  # type: ignore[index]
+
+
+def test_approving_twice_changes_nothing():
+    play = waiting("relayed")
+    play.do(Approve("a"))
+    play.unchanged_by(Approve("a"))
+
+
+def test_a_step_without_the_gate_cannot_be_approved():
+    play = given(step("a"))
+    play.do(Begin("a"))
+    assert play.refuses(Approve("a"), "no_gate", by=PERSON).remedy == "holdfast done a"
+
+
+def test_the_strictest_word_counts_where_a_step_asks_for_an_approval_and_a_choice():
+    play = given(step("a", approval={"by": "human"}, choice={"options": ["A", "B"], "by": "relayed"}))
+    play.do(Begin("a"), Done("a"))
+    play.refuses(Approve("a", variant="A"), "person_needed", by=AGENT)
+
+
+def test_a_rejection_with_feedback_sends_the_step_back_to_work_in_the_same_try():
+    play = waiting("human")
+    assert moves(play.do(Reject("a", "another title"), by=PERSON)) == [("revised", "a")]
+    progress = play.state.step("a")
+    assert (progress.status, progress.attempt, progress.feedback, progress.waiting_since) == (
+        "active",
+        1,
+        ("another title",),
+        "",
+    )
+
+
+def test_a_bare_rejection_fails_the_step_and_it_can_be_resumed():
+    play = waiting("human")
+    play.do(Reject("a"), by=PERSON)
+    assert (play.status("a"), play.state.step("a").failures) == ("failed", 0)
+    play.do(Resume("a"))
+    assert (play.status("a"), play.state.step("a").attempt) == ("active", 2)
+
+
+def test_only_a_waiting_step_is_rejected():
+    play = given(step("a", approval=True))
+    play.refuses(Reject("a"), "wrong_status", by=PERSON)
+
+
+# Choice
+
+
+def choosing(by: str = "relayed") -> Play:
+    play = given(step("a", choice={"options": ["A", "B"], "by": by}))
+    play.do(Begin("a"), Done("a"))
+    return play
+
+
+def test_a_choice_records_what_was_chosen():
+    play = choosing()
+    play.do(Approve("a", variant="B"))
+    assert play.status("a") == "done"
+    assert grant_of(play).variant == "B"
+
+
+@pytest.mark.parametrize("variant", ["", "C", "a", "A "])
+def test_a_choice_is_one_of_the_options(variant):
+    refusal = choosing().refuses(Approve("a", variant=variant), "bad_variant")
+    assert refusal.remedy == "holdfast approve a --variant A"
+
+
+def test_a_choice_that_is_a_persons_is_made_by_nobody_else():
+    choosing("human").refuses(Approve("a", variant="A"), "person_needed")
+
+
+def test_where_nothing_is_to_be_chosen_a_variant_is_refused():
+    waiting("relayed").refuses(Approve("a", variant="A"), "bad_variant")
+
+
+# Stale approvals
+
+
+def approved_log() -> Play:
+    play = given(step("a", outputs=["log"], approval={"by": "relayed"}), step("b"), step("c"))
+    return play.write("f", "news").approved("a", log="f")
+
+
+def test_a_changed_artifact_makes_the_approval_stale_and_holds_up_the_next_step():
+    play = approved_log().write("f", "other news")
+    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "stale"
+    refusal = play.refuses(Begin("b"), "step_blocked")
+    assert refusal.remedy == "holdfast approve a"
+
+
+def test_a_removed_artifact_makes_the_approval_stale():
+    play = approved_log().remove("f")
+    play.refuses(Begin("b"), "step_blocked")
+
+
+def test_a_stale_approval_holds_up_every_later_step_and_not_only_the_next():
+    play = approved_log().finish("b").write("f", "other news")
+    play.refuses(Begin("c"), "step_blocked")
+
+
+def test_one_command_renews_a_stale_approval():
+    play = approved_log().write("f", "other news")
+    events = play.do(Approve("a"))
+    assert [type(event) for event in events] == [Produced, Granted]
+    assert grant_of(play).hashes == {"log": "hash of other news"}
+    play.do(Begin("b"))
+    assert play.statuses() == {"a": "done", "b": "active", "c": "pending"}
+
+
+def test_a_renewal_is_held_to_the_same_policy():
+    play = given(step("a", outputs=["log"], approval={"by": "human"})).write("f", "news").approved("a", log="f")
+    play.write("f", "other news").refuses(Approve("a"), "person_needed")
+
+
+def test_a_renewed_choice_stays_what_it_was_unless_another_is_named():
+    play = given(step("a", outputs=["log"], choice={"options": ["A", "B"]})).write("f", "news")
+    play.do(Begin("a"), Attach("a", {"log": "f"}), Approve("a", variant="B"))
+    play.write("f", "second").do(Approve("a"))
+    assert grant_of(play).variant == "B"
+    play.write("f", "third").do(Approve("a", variant="A"))
+    assert grant_of(play).variant == "A"
+
+
+def test_an_artifact_that_changes_back_makes_the_approval_hold_again():
+    play = approved_log().write("f", "other news").write("f", "news")
+    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+
+
+def test_an_approval_is_of_what_lies_there_when_it_is_given():
+    play = given(step("a", outputs=["log"], approval=True)).write("f", "news")
+    play.do(Begin("a"), Done("a", {"log": "f"}))
+    play.write("f", "other news").do(Approve("a"))
+    assert grant_of(play).hashes == {"log": "hash of other news"}
+    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+
+
+def test_a_change_to_the_artifact_of_another_step_leaves_the_approval_alone():
+    play = given(step("a", approval=True), step("b", outputs=["log"])).approved("a").write("f", "one")
+    play.do(Begin("b"), Attach("b", {"log": "f"}))
+    play.write("f", "two")
+    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+
+
+def test_a_stale_approval_inside_a_branch_holds_up_what_comes_after_the_branch():
+    play = given(step("p", step("x", outputs=["log"], approval=True)), step("b"))
+    play.write("f", "news").approved("p/x", log="f").write("f", "other news")
+    assert play.refuses(Begin("b"), "step_blocked").remedy == "holdfast approve p/x"
+
+
+def test_reopening_and_finishing_again_needs_a_new_approval():
+    play = given(step("a", approval={"by": "human"}), step("b")).approved("a")
+    play.do(Reopen("a"), Done("a"))
+    play.refuses(Begin("b"), "step_blocked")
+    play.refuses(Approve("a"), "person_needed")
