@@ -33,6 +33,17 @@ class Usage(Value):
 
 def status(state: State) -> str:
     """The workflow's status: derived from its steps and the few explicit marks."""
+    global _asked
+    if _asked[0] is not state:
+        _asked = (state, _status(state))
+    return _asked[1]
+
+
+_asked: tuple[State | None, str] = (None, "")
+"""The last answer: a transition asks for the status of the same state again and again."""
+
+
+def _status(state: State) -> str:
     if state.finalized:
         return "finalized"
     if state.cancelled:

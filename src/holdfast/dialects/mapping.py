@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.dialects.spec import ABSENT, UNKNOWN, Document, Field, Items
+from holdfast.dialects.text import Entries, Kept
 from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
@@ -30,17 +31,55 @@ class Change(Value):
     data: Any = None
 
 
-def put(document: Document, base: Mapping[str, Any] | None, state: State) -> dict[str, Any]:
+class Memory:
+    """Parts of documents that were written before, by what they depend on."""
+
+    def __init__(self, most: int = 8000) -> None:
+        self._most = most
+        self._items: dict[tuple[str, str, str], tuple[tuple[object, ...], Kept]] = {}
+        self.entries: dict[int, tuple[Mapping[str, Any], Kept]] = {}
+
+    def item(self, key: tuple[str, str, str], on: tuple[object, ...]) -> Kept | None:
+        known = self._items.get(key)
+        if known is None or len(known[0]) != len(on) or not all(map(_same, known[0], on)):
+            return None
+        return known[1]
+
+    def keep(self, key: tuple[str, str, str], on: tuple[object, ...], item: Kept) -> None:
+        if len(self._items) >= self._most:
+            self._items.clear()
+        self._items[key] = (on, item)
+
+    def entry(self, document: Document, state: State, entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], Kept]:
+        """A history entry in the dialect's words. It is held beside them: while it lives, its id is its own."""
+        assert document.entry is not None
+        if len(self.entries) >= self._most:
+            self.entries.clear()
+        known = self.entries[id(entry)] = (entry, Kept(document.entry(state, entry)))
+        return known
+
+
+def _same(one: object, other: object) -> bool:
+    return one is other
+
+
+def put(
+    document: Document, base: Mapping[str, Any] | None, state: State, memory: Memory | None = None
+) -> dict[str, Any]:
     """The document of a state, written over the one it was last based on."""
+    memory = memory or Memory()
     fresh = base is None
     out: dict[str, Any] = _copy(base) if base is not None else {}
     for part in document.parts:
         if isinstance(part, Field):
             _put_field(out, part, state, "", fresh)
         elif part.when is None or part.when(state):
-            _put_items(out, part, state, fresh)
+            _put_items(out, part, state, memory if fresh else None)
     if document.history and document.entry:
-        out[document.history] = [document.entry(state, entry) for entry in state.history]
+        known = memory.entries
+        out[document.history] = Entries(
+            (known.get(id(entry)) or memory.entry(document, state, entry))[1] for entry in state.history
+        )
         count = f"{document.history}_count"
         if state.history_count > len(state.history):
             out[count] = state.history_count
@@ -104,7 +143,7 @@ def _says(field: Field, literal: Any, value: Any) -> bool:
         return False
 
 
-def _put_items(out: dict[str, Any], part: Items, state: State, fresh: bool) -> None:
+def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | None) -> None:
     *above, last = part.at.split(".")
     holder = out
     for name in above:
@@ -114,10 +153,17 @@ def _put_items(out: dict[str, Any], part: Items, state: State, fresh: bool) -> N
     written: list[tuple[Any, dict[str, Any]]] = []
     for item in items:
         name = part.name(state, item)
+        key, on = (state.ulid, part.at, item), part.depends(state, item)
+        unchanged = memory.item(key, on) if memory else None
+        if unchanged is not None:
+            written.append((name, unchanged))
+            continue
         found = known.pop(name, None)
-        target: dict[str, Any] = found if found is not None else ({part.key: name} if part.key else {})
+        target = found if found is not None else Kept({part.key: name} if part.key else {})
         for field in part.fields:
-            _put_field(target, field, state, item, fresh or found is None)
+            _put_field(target, field, state, item, memory is not None or found is None)
+        if memory and isinstance(target, Kept):
+            memory.keep(key, on, target)
         written.append((name, target))
     if part.key:
         holder[last] = [target for _, target in written]

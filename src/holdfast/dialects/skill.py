@@ -162,19 +162,6 @@ def _about(name: str) -> Any:
     return value
 
 
-def _entry(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A history entry in the dialect's words. Entries are immutable, so each is translated once."""
-    known = _translated.get(id(entry))
-    if known and known[0] is entry:
-        return known[1]
-    if len(_translated) > 4000:
-        _translated.clear()
-    said = _translate(state, entry)
-    _translated[id(entry)] = (entry, said)
-    return said
-
-
-_translated: dict[int, tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
 _WORDS = {
     "started": "workflow_started",
     "began": "started",
@@ -186,7 +173,8 @@ _WORDS = {
 }
 
 
-def _translate(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _entry(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A history entry in the dialect's words."""
     if "entry" in entry:
         return dict(entry["entry"])
     word = _WORDS.get(entry["event"], entry["event"])
@@ -203,6 +191,11 @@ def _translate(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
         said["step" if "/" in path else "phase"] = path
     said.update({name: value for name, value in entry.items() if name not in ("at", "event", "step", "by", "attempt")})
     return said
+
+
+def _depends(state: State, path: str) -> tuple[object, ...]:
+    plan = state.plan
+    return (state.step(path), plan.step(path), *[state.step(child) for child in plan.children(path)])
 
 
 def _added_phase(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
@@ -250,6 +243,7 @@ DOCUMENT = Document(
             each=lambda s: list(s.plan.children("")),
             name=lambda s, path: path,
             key="name",
+            depends=_depends,
             added=_added_phase,
             fields=(
                 Field("status", lambda s, p: s.step(p).status, _PHASE, meaning=Meaning.STATUS),
@@ -270,6 +264,7 @@ DOCUMENT = Document(
             each=_tasks,
             name=_index,
             key="index",
+            depends=_depends,
             when=lambda s: bool(_tasks(s)),
             added=_added_task,
             fields=(
@@ -286,6 +281,7 @@ DOCUMENT = Document(
             "checkpoints",
             each=_checks,
             name=lambda s, item: item.rpartition("#")[2],
+            depends=lambda s, item: (_evidence(s, item),),
             fields=(
                 Field("status", _ran, meaning=Meaning.CHECK),
                 Field("last_run", _about("at"), MOMENT, nullable=True, quiet=True),

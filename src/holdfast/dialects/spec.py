@@ -64,12 +64,16 @@ class Field(Value):
 
 
 class Items(Value):
-    """A list of objects, matched by the field `key`; or, without `key`, an object of objects."""
+    """A list of objects, matched by the field `key`; or, without `key`, an object of objects.
+
+    `depends` gives the values an item is made from: while they are the very same, so is the item.
+    """
 
     at: str
     each: Callable[[State], list[str]]
     name: Callable[[State, str], Any]
     fields: tuple[Field, ...]
+    depends: Callable[[State, str], tuple[object, ...]]
     key: str = ""
     when: Callable[[State], bool] | None = None
     added: Callable[[State, Mapping[str, Any]], Any] | None = None

@@ -1,7 +1,7 @@
 """Documents as text: UTF-8 unescaped, two-space indent, small flat objects on one line.
 
 The standard encoder falls back to slow Python code as soon as it indents. Documents are written on every transition,
-so lines that were written before are kept.
+so the text of parts that did not change is kept.
 """
 
 from __future__ import annotations
@@ -18,52 +18,65 @@ _line = JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _ATOMS = (str, int, float, bool, type(None))
 
 
-class Writer:
-    """Writes documents of one workflow after another; entries of histories are encoded once."""
+class Kept(dict):  # type: ignore[type-arg]
+    """An object of a document that will never change, so that its text need be made only once."""
 
-    def __init__(self, kept: int = 4000) -> None:
-        self._kept = kept
-        self._lines: dict[int, tuple[Any, str]] = {}
+
+class Entries(list):  # type: ignore[type-arg]
+    """A list of kept objects, each on a line of its own."""
+
+
+class Writer:
+    """Writes documents, and remembers the text of what is kept."""
+
+    def __init__(self, most: int = 8000) -> None:
+        self._most = most
+        self._texts: dict[int, tuple[Kept, str]] = {}
 
     def write(self, document: Mapping[str, Any]) -> bytes:
         return (self._value(document, "") + "\n").encode()
 
     def _value(self, value: Any, indent: str) -> str:
-        if isinstance(value, Mapping):
-            if not value:
-                return "{}"
-            flat = self._flat(value, indent)
-            if flat:
-                return flat
-            deeper = indent + "  "
-            rows = [f"{deeper}{_line(str(name))}: {self._value(item, deeper)}" for name, item in value.items()]
-            return "{\n" + ",\n".join(rows) + "\n" + indent + "}"
+        if type(value) is Kept:
+            return self._kept(value, indent)[1]
+        if isinstance(value, dict):
+            return self._object(value, indent)
         if isinstance(value, (list, tuple)):
-            if not value:
-                return "[]"
+            return self._list(value, indent)
+        return _line(value)
+
+    def _object(self, value: dict[str, Any], indent: str) -> str:
+        if not value:
+            return "{}"
+        if indent and all(isinstance(item, _ATOMS) for item in value.values()):
+            text = _line(value)
+            if len(indent) >= 4 or len(text) + len(indent) <= WIDTH:
+                return text
+        deeper = indent + "  "
+        rows = [f"{deeper}{_line(str(name))}: {self._value(item, deeper)}" for name, item in value.items()]
+        return "{\n" + ",\n".join(rows) + "\n" + indent + "}"
+
+    def _list(self, value: list[Any] | tuple[Any, ...], indent: str) -> str:
+        if not value:
+            return "[]"
+        deeper = indent + "  "
+        if type(value) is Entries:
+            texts = self._texts
+            rows = [(texts.get(id(item)) or self._kept(item, deeper))[1] for item in value]
+        else:
             if all(isinstance(item, _ATOMS) for item in value):
                 text = _line(value)
                 if len(text) + len(indent) <= WIDTH:
                     return text
-            deeper = indent + "  "
-            return "[\n" + ",\n".join([deeper + self._value(item, deeper) for item in value]) + "\n" + indent + "]"
-        return _line(value)
+            rows = [self._value(item, deeper) for item in value]
+        between = ",\n" + deeper
+        return "[\n" + deeper + between.join(rows) + "\n" + indent + "]"
 
-    def _flat(self, value: Mapping[str, Any], indent: str) -> str:
-        """A flat object below the top level, on one line if it fits."""
-        if len(indent) < 2:
-            return ""
-        known = self._lines.get(id(value))
-        if known and known[0] is value:
-            return known[1]
-        for item in value.values():
-            if not isinstance(item, _ATOMS):
-                return ""
-        text = _line(value)
-        if len(text) + len(indent) > WIDTH and len(indent) < 4:
-            return ""
-        if "at" in value:
-            if len(self._lines) >= self._kept:
-                self._lines.clear()
-            self._lines[id(value)] = (value, text)
-        return text
+    def _kept(self, value: Kept, indent: str) -> tuple[Kept, str]:
+        """The text of a kept object. The object is held too: while it lives, its id is its own."""
+        known = self._texts.get(id(value))
+        if known is None:
+            if len(self._texts) >= self._most:
+                self._texts.clear()
+            known = self._texts[id(value)] = (value, self._object(value, indent))
+        return known

@@ -9,7 +9,7 @@ from holdfast import git
 from holdfast.codec import parse
 from holdfast.core.state import State
 from holdfast.dialects import dialect
-from holdfast.dialects.mapping import put
+from holdfast.dialects.mapping import Memory, put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.errors import HoldfastError
@@ -36,13 +36,14 @@ class Documents:
         self._store = store
         self._wait = wait
         self._writer = Writer()
+        self._memory = Memory()
         self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._judged: set[tuple[str, str]] = set()
         self._indexed: tuple[list[Any], float] | None = None
 
     def render(self, state: State) -> dict[str, bytes]:
         document = dialect(state.dialect).document
-        return {document.path(state): self._writer.write(put(document, state.base, state))}
+        return {document.path(state): self._writer.write(put(document, state.base, state, self._memory))}
 
     def value(self, state: State) -> Mapping[str, Any]:
         """The native document as JSON."""

@@ -44,8 +44,12 @@ def done(draft: Draft, command: cmd.Done) -> None:
     if progress.status == lifecycle.DONE and not command.artifacts:
         return
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
-        step = draft.state.plan.step(command.step)
-        raise refusals.gate_unmet(command.step, gates.people_unmet(step, command.step, progress, draft.facts))
+        unmet = gates.people_unmet(draft.state.plan.step(command.step), command.step, progress, draft.facts)
+        if unmet:
+            raise refusals.gate_unmet(command.step, unmet)
+        must_have_work(draft, command.step)
+        complete(draft, command.step)
+        return
     if not lifecycle.allows(progress.status, "submitted"):
         raise refusals.wrong_status(command.step, progress.status, "completed")
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
