@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import selectors
 import signal
 import subprocess
 import sys
@@ -264,6 +265,22 @@ def test_a_command_that_closed_its_output_is_still_waited_for(python):
     assert (done.exit_code, done.timed_out) == (5, False)
 
 
+@pytest.mark.parametrize("first", ["", "os.close(1); os.close(2); "])
+def test_waiting_is_not_busy(python, monkeypatch, exits, first):
+    waits = 0
+
+    class Counting(selectors.DefaultSelector):
+        def select(self, timeout=None):
+            nonlocal waits
+            waits += 1
+            return super().select(timeout)
+
+    monkeypatch.setattr(selectors, "DefaultSelector", Counting)
+    done = python(f"import os, time; {first}time.sleep(0.5)")
+    assert done.passed
+    assert 1 <= waits <= (3 if exits == "notified" else 3 + done.duration_ms / 50)
+
+
 def test_a_timeout_ends_the_grandchildren_too(run, tmp_path):
     assert run("sh", "-c", "sleep 1000 & echo $! > pid; wait", timeout=1).timed_out
     assert ends(pid_in(tmp_path / "pid"))
@@ -315,6 +332,23 @@ def test_a_grandchild_that_keeps_the_output_open_does_not_hold_us_and_is_ended(p
     done = python(leaving_behind(FOREVER))
     assert (done.passed, done.output_tail) == (True, "leader done\n")
     assert ends(pid_in(tmp_path / "pid"))
+
+
+def test_a_grandchild_has_time_to_end_well(python, tmp_path):
+    tidy = f"""
+import os, signal, sys, time
+def end(*_):
+    time.sleep(0.3)
+    open("tidied", "w").close()
+    os._exit(0)
+signal.signal(signal.SIGTERM, end)
+open("listening", "w").close()
+{FOREVER}
+"""
+    program = leaving_behind(tidy) + "import os, time\nwhile not os.path.exists('listening'): time.sleep(0.01)\n"
+    assert python(program).passed
+    assert ends(pid_in(tmp_path / "pid"))
+    assert (tmp_path / "tidied").exists()
 
 
 def test_a_grandchild_deaf_to_requests_is_ended_by_force(python, tmp_path):

@@ -376,7 +376,8 @@ def test_nothing_in_the_repository_is_written(project, submodule):
 def test_a_split_index_is_read_and_nothing_is_written(project):
     sh(project, "config", "core.splitIndex", "true")
     sh(project, "update-index", "--split-index")
-    write(project, "a.txt", "changed\n")
+    for name in ("a.txt", "x.txt", "y.txt", "z.txt"):
+        write(project, name, "changed\n")
     before = everything(project)
     seen = content(project)
     assert everything(project) == before
@@ -411,6 +412,14 @@ def test_own_paths_are_names_and_not_patterns(project):
     before = content(project, own=("x*", "[abc].txt"))
     write(project, "x1", "y")
     assert content(project, own=("x*", "[abc].txt")).id != before.id
+
+
+def test_own_paths_as_names_keep_what_is_tracked_though_ignored(project):
+    write(project, "x1", "x")
+    write(project, ".gitignore", "x1\n")
+    sh(project, "add", "-f", "x1")
+    commit(project)
+    assert content(project, own=("x*",)).id == sh(project, "rev-parse", "HEAD^{tree}")
 
 
 def test_a_tree_is_told_without_own_paths_too(project):
@@ -503,7 +512,7 @@ def test_a_file_that_becomes_a_folder_is_followed(project):
 
 def test_a_change_right_after_staging_is_seen_even_when_size_and_time_are_the_same(project):
     sh(project, "config", "core.trustctime", "false")
-    moment = (project / ".git/index").stat().st_mtime_ns
+    moment = 10**18
     os.utime(project / "a.txt", ns=(moment, moment))
     sh(project, "add", "-A")
     with open(project / "a.txt", "r+") as file:
@@ -558,6 +567,15 @@ def test_files_outside_of_a_sparse_checkout_count_as_git_has_them(project):
     assert content(project) == before
     write(project, "far/c.txt", "changed\n")
     assert content(project).id != before.id
+
+
+def test_what_a_partial_clone_has_not_fetched_is_not_needed(project, tmp_path):
+    sh(project, "config", "uploadpack.allowFilter", "true")
+    sh(tmp_path, "clone", "-q", "--filter=blob:none", "--sparse", f"file://{project}", "clone")
+    project.rename(tmp_path / "gone")
+    assert not (tmp_path / "clone/lib").exists()
+    seen = content(tmp_path / "clone")
+    assert (seen.id, seen.dirty) == (sh(tmp_path / "clone", "rev-parse", "HEAD^{tree}"), False)
 
 
 def test_scratch_files_in_the_tree_do_not_count(project, monkeypatch):

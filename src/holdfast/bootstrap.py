@@ -30,6 +30,8 @@ class Wired(Value):
     engine: Engine
     reconciler: Reconciler
     catalogue: Catalogue
+    signers: str
+    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
 
 def wire(place: Place, settings: Settings) -> Wired:
@@ -62,7 +64,13 @@ def wire(place: Place, settings: Settings) -> Wired:
         engine=engine,
         reconciler=Reconciler(engine, documents),
         catalogue=catalogue,
+        signers=_signers(place, settings),
     )
+
+
+def _signers(place: Place, settings: Settings) -> str:
+    own = os.path.join(settings.config_dir, "holdfast", "allowed_signers")
+    return own if os.path.exists(own) else os.path.join(place.home, "allowed_signers")
 
 
 BUILT_IN = "built-in"

@@ -42,6 +42,11 @@ class Entry(Value):
         return other is not None and self.replace(updated_at="") == other.replace(updated_at="")
 
 
+def standing(state: State) -> tuple[bool, bool, bool]:
+    """What decides whether a workflow's entry changes, without making one."""
+    return bool(state.finished_at), state.cancelled is not None, state.finalized is not None
+
+
 def entry_of(state: State) -> Entry:
     active = queries.is_active(state)
     key, (payload, revision) = next(iter(state.keys.items()), ("", ("", 0)))

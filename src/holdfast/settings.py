@@ -51,8 +51,8 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         actor=Actor(kind, name[:64], surface, session[:100]),
         token=_whole(environ, "HOLDFAST_TOKEN"),
         allow_unsafe_fs=environ.get("HOLDFAST_ALLOW_UNSAFE_FS") == "1",
-        data_dir=os.path.join(environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), "holdfast"),
-        config_dir=os.path.join(environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"), "holdfast"),
+        data_dir=environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
+        config_dir=environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
         lock_wait=float(_whole(environ, "HOLDFAST_LOCK_WAIT") or 10),
     )
 

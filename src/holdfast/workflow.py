@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 
 from holdfast import checks, signing
@@ -12,7 +11,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
-from holdfast.core.gates import artifact_hashes, policy
+from holdfast.core.gates import policy
 from holdfast.core.lifecycle import OPEN
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.dialects import dialect
@@ -133,8 +132,8 @@ class Workflow:
         if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
             said = self.signing_payload(path, variant, modifications)
             made = signature or signing.sign(said, sign)
-            signers = os.path.join(self._wired.place.home, "allowed_signers")
-            world.signer = signing.verify(said, made, signers)
+            world.signer = signing.verify(said, made, self._wired.signers)
+            command = command.replace(signed=self._hashes(path))
         try:
             return self.execute(command, **how)
         finally:
@@ -143,9 +142,14 @@ class Workflow:
     def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
         """The bytes that an SSH signature of an approval is made over."""
         path = self.path(step)
-        progress = self.state.step(path)
-        hashes = artifact_hashes(progress)
-        return signing.payload(self.ulid, self.id, path, progress.attempt, hashes, variant, modifications or {})
+        attempt, hashes = self.state.step(path).attempt, self._hashes(path)
+        return signing.payload(self.ulid, self.id, path, attempt, hashes, variant, modifications or {})
+
+    def _hashes(self, path: str) -> dict[str, str]:
+        """The artifacts of a step as they lie there now."""
+        seen = self.facts().hashes
+        named = self.state.step(path).artifacts.items()
+        return {name: found[0] for name, artifact in named if (found := seen.get(artifact.path))}
 
     def reject(self, step: str, feedback: str = "", **how: Any) -> Self:
         return self.execute(cmd.Reject(self.path(step), feedback), **how)

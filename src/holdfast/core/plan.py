@@ -15,8 +15,10 @@ class Plan:
         self._by_path: dict[str, Step] = {}
         self._requires: dict[str, tuple[str, ...]] = {}
         self._closures: dict[str, frozenset[str]] = {}
+        self._sizes: dict[str, int] = {}
         self._index(steps, "", parallel=False)
         self.paths = tuple(self._by_path)
+        self._places = {path: place for place, path in enumerate(self.paths)}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.steps == other.steps
@@ -41,7 +43,8 @@ class Plan:
 
     def below(self, path: str) -> tuple[str, ...]:
         """Everything under a branch, in order."""
-        return tuple(p for p in self.paths if p.startswith(path + "/"))
+        first = self._places[path] + 1
+        return self.paths[first : first + self._sizes[path]]
 
     def beside(self, path: str, name: str) -> str | None:
         """The step that `name` means when it is said at `path`: a sibling's id, else a path from the top."""
@@ -65,7 +68,8 @@ class Plan:
                 needed = waiting.pop()
                 if needed not in found:
                     found.add(needed)
-                    waiting.extend(self.requires(needed))
+                    found |= self._closures.get(needed, frozenset())
+                    waiting.extend(() if needed in self._closures else self.requires(needed))
                     waiting.extend(self.below(needed))
             known = self._closures[path] = frozenset(found)
         return known
@@ -112,17 +116,20 @@ class Plan:
 
     def _index(self, steps: tuple[Step, ...], above: str, parallel: bool) -> None:
         inherited = self._requires.get(above, ())
+        beside = {step.id for step in steps}
         before = ""
         for step in steps:
             path = f"{above}/{step.id}" if above else step.id
             self._by_path[path] = step
             if step.requires is not None:
-                own = tuple(f"{above}/{n}" if above and n in {s.id for s in steps} else n for n in step.requires)
+                own = tuple(f"{above}/{n}" if above and n in beside else n for n in step.requires)
             else:
                 own = (before,) if before and not parallel else ()
             self._requires[path] = (*inherited, *own)
             before = path
+            so_far = len(self._by_path)
             self._index(step.steps, path, step.parallel)
+            self._sizes[path] = len(self._by_path) - so_far
 
 
 def parent(path: str) -> str:

@@ -109,6 +109,15 @@ def signature_needed(path: str) -> Refused:
     )
 
 
+def signed_something_else(path: str) -> Refused:
+    return Refused(
+        "signed_something_else",
+        f"the artifacts of {path} changed while the approval was being signed",
+        remedy=f"read them again, then: holdfast approve {path} --sign KEY",
+        facts={"step": path},
+    )
+
+
 def bad_variant(path: str, variant: str, options: Sequence[str]) -> Refused:
     said = f"{variant[:60]!r} is not among the options" if variant else "an option must be chosen"
     return Refused(

@@ -105,16 +105,7 @@ def _made(plan: Plan, one: Change, wanted: Plan, leaving: set[str]) -> tuple[Cha
     later = [i for i, path in enumerate(row) if path in order[at:] and path not in leaving]
     place = earlier[-1] + 1 if earlier else later[0] if later else len(row)
     after = row[place - 1].rpartition("/")[2] if place else "" if row else None
-    return one.replace(after=after), _inserted(plan, one.above, one.step, place)
-
-
-def _inserted(plan: Plan, above: str, step: Step, place: int) -> Plan:
-    def insert(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-        return (*steps[:place], step, *steps[place:])
-
-    if not above:
-        return Plan(insert(plan.steps))
-    return plan.changed(above, lambda branch: branch.replace(steps=insert(branch.steps)))
+    return one.replace(after=after), plan.added(one.above, one.step, after)
 
 
 def _fits(plan: Plan, one: Change, amended: Plan) -> bool:

@@ -415,7 +415,7 @@ def index(entries: list[Any], old: Mapping[str, Any] | None, now: str) -> tuple[
             "skill": entry.type,
             "feature": entry.subject,
             "started_at": MOMENT.encode(entry.created_at),
-            "last_activity": before.get(entry.id, {}).get("last_activity", MOMENT.encode(entry.updated_at)),
+            "last_activity": max(_text(before.get(entry.id, {}), "last_activity"), MOMENT.encode(entry.updated_at)),
         }
         for entry in entries
         if entry.active

@@ -14,7 +14,7 @@ from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
-from holdfast.ports import Store
+from holdfast.ports import Store, entry_of, standing
 from holdfast.stores.locks import locked, unlock
 from holdfast.stores.replace import durable_write, read_file, remove, replace
 
@@ -39,7 +39,8 @@ class Documents:
         self._memory = Memory()
         self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._judged: set[tuple[str, str]] = set()
-        self._indexed: tuple[list[Any], float] | None = None
+        self._indexed: dict[str, tuple[tuple[bool, bool, bool], float]] = {}
+        self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
     def render(self, state: State) -> dict[str, bytes]:
         document = dialect(state.dialect).document
@@ -52,6 +53,8 @@ class Documents:
     def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
         """Puts documents in place unless newer ones or an edit are there; gives back edits it displaced."""
         raced: list[tuple[str, bytes]] = []
+        moved = len(state.renderings) < 2 or state.renderings[-2][1].keys() != rendered.keys()
+        moved = moved or any(self.full(state, path) not in self._seen for path in rendered)
         folder = self._lock(state)
         try:
             for path, data in rendered.items():
@@ -59,7 +62,7 @@ class Documents:
                     displaced = self._put(state, path, data)
                     if displaced is not None:
                         raced.append((path, displaced))
-            for path in dialect(state.dialect).document.former(state):
+            for path in dialect(state.dialect).document.former(state) if moved else ():
                 self._retire(state, path)
         finally:
             unlock(folder)
@@ -110,9 +113,21 @@ class Documents:
             if found is None:
                 return False
             repository = found
-        if git.branch(repository) == state.branch and not git.busy(repository):
+        branch, busy = self._head(repository)
+        if branch == state.branch and not busy:
             return False
         return git.tracked(repository, os.path.join(base, path))
+
+    def _head(self, repository: git.Repository) -> tuple[str | None, str | None]:
+        """Branch and unfinished operation: git changes both by renames in its own folder, and the folder's time shows it."""
+        changed = os.stat(repository.git_dir).st_mtime_ns
+        known = self._heads.get(repository.git_dir)
+        if known and known[0] == changed:
+            return known[1]
+        found = (git.branch(repository), git.busy(repository))
+        if time.time_ns() - changed > 1_000_000_000:
+            self._heads[repository.git_dir] = (changed, found)
+        return found
 
     def in_head(self, state: State, path: str, data: bytes) -> bool:
         """Whether git brought exactly these bytes."""
@@ -176,31 +191,23 @@ class Documents:
         self._seen.pop(self.full(state, path), None)
 
     def _refresh_index(self, state: State) -> None:
-        """The dialect's own index: rewritten when the list changed, or when its activity is a minute old."""
+        """The dialect's own index: written when the list changed, or when the activity in it is a minute old."""
         spoken = dialect(state.dialect)
-        if spoken.index is None:
+        shown = self._indexed.get(state.ulid)
+        if spoken.index is None or (shown and shown[0] == standing(state) and time.monotonic() - shown[1] < 60):
             return
         entries = [e for e in self._store.entries() if e.dialect == state.dialect and e.worktree == state.worktree]
-        now = self._now()
-        path, _ = spoken.index([], None, now)
+        entries = [e for e in entries if e.ulid != state.ulid] + [entry_of(state)]
+        path, _ = spoken.index([], None, "")
         full = self.full(state, path)
-        if self._is_recent(full, entries):
-            return
         try:
             old = parse(read_file(full))
         except (OSError, ValueError, HoldfastError):
             old = None
-        _, said = spoken.index(entries, old if isinstance(old, dict) else None, now)
-        for item in said["active_workflows"]:
-            if item["id"] == state.id:
-                item["last_activity"] = said["updated_at"]
-        replace(full, self._writer.write(said), os.path.join(self._place.home, "slots", "index"), mode=0o644)
-        self._indexed = (entries, time.monotonic())
-
-    def _is_recent(self, full: str, entries: list[Any]) -> bool:
-        if self._indexed is None or self._indexed[0] != entries:
-            return False
-        return time.monotonic() - self._indexed[1] < 60 and os.path.exists(full)
+        _, said = spoken.index(entries, old if isinstance(old, dict) else None, self._now())
+        slot = os.path.join(self._place.home, "slots", f"index-{digest(full.encode())[:8]}")
+        replace(full, self._writer.write(said), slot, mode=0o644)
+        self._indexed[state.ulid] = (standing(state), time.monotonic())
 
     def _lock(self, state: State) -> int:
         """The view lock: one for each shard of workflows, on the folder itself."""

@@ -12,9 +12,10 @@ from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.digest import digest
 from holdfast.errors import HoldfastError, NotFound
-from holdfast.ports import Entry, entry_of
+from holdfast.ports import Entry, entry_of, standing
 from holdfast.stores.index import Index, Mark
-from holdfast.stores.journal import Journal, Line, Position
+from holdfast.stores.journal import Journal
+from holdfast.stores.lines import Line, Position
 from holdfast.stores.replace import replace
 
 SNAPSHOT_EVERY = 64
@@ -68,7 +69,7 @@ class FilesStore:
                 changed = change(before)
                 if changed is not None:
                     record, after = changed
-                    if not entry_of(after).says_the_same_as(entry_of(before)) and ulid not in self._marks:
+                    if standing(after) != standing(before) and ulid not in self._marks:
                         self._marks[ulid] = self._index.mark(ulid)
                     handle.journal.append(encode_record(record).encode())
                     handle.state = after

@@ -6,12 +6,10 @@ nobody was ever promised, from the loss of something that was acknowledged.
 
 from __future__ import annotations
 
-import json
 import os
 
-from holdfast.core.value import Value
-from holdfast.digest import digest
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.stores.lines import FIRST, LONGEST_LINE, SEAL, Line, Position, acknowledged, chained, head, parsed, seal
 from holdfast.stores.locks import locked, unlock
 from holdfast.stores.replace import (
     flush,
@@ -26,34 +24,9 @@ from holdfast.stores.replace import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-LONGEST_LINE = 16 << 20
-_FIRST = "0" * 16
-_SEAL = len(b',"sum":"0123456789abcdef"}\n')
 _BLOCK = 1 << 20
-_json = json.JSONDecoder().raw_decode
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
-
-
-class Position(Value):
-    """Where the last line that was read lies; a snapshot keeps it and `seek` takes it back."""
-
-    seq: int
-    start: int
-    end: int
-    sum: str
-
-
-class Line(Value):
-    """One command of the journal; `body` is the whole parsed line."""
-
-    seq: int
-    synced: int
-    body: dict[str, Any]
-    start: int
-    end: int
-    sum: str
 
 
 class Journal:
@@ -142,7 +115,7 @@ class Journal:
         """Hold the lock; the value of the context is what `read` had to give, and a torn tail is gone."""
         return Writing(self)
 
-    def append(self, body: bytes) -> Line:
+    def append(self, body: bytes) -> Position:
         """Add a JSON object, visible at once and durable after `sync`.
 
         It is not empty, has no line breaks, and leaves the names `seq`, `synced`, `prev` and `sum` to the journal.
@@ -151,16 +124,17 @@ class Journal:
             raise RuntimeError("append() belongs inside writing()")
         last = self._last
         start = last.end if last else 0
-        text = _head(last.seq + 1 if last else 1, self.synced, last.sum if last else _FIRST) + body[1:-1]
-        raw = text + _seal(text)
-        line = _understood(raw, start)
-        if line is None or body[:1] != b"{" or body[-1:] != b"}":
+        text = head(last.seq + 1 if last else 1, self.synced, last.sum if last else FIRST) + body[1:-1]
+        raw = text + seal(text)
+        if body[:1] != b"{" or body[-1:] != b"}" or len(body) < 3 or b"\n" in body or len(raw) > LONGEST_LINE:
             raise UsageError(
                 "unfit_line",
                 f"a journal takes one JSON object on one line, not empty, less than {LONGEST_LINE >> 20} MiB",
                 remedy="holdfast doctor",
                 facts={"path": self.path, "bytes": len(body)},
             )
+        seq = last.seq + 1 if last else 1
+        appended = Position(seq=seq, start=start, end=start + len(raw), sum=raw[-SEAL + 8 : -3].decode())
         try:
             write_all(self._fd, raw, start)
         except OSError as failure:
@@ -170,8 +144,8 @@ class Journal:
             # Interrupted: the line may be there whole and seen by others, so it is neither cut off nor written over.
             self._writing = False
             raise
-        self._last = line
-        return line
+        self._last = appended
+        return appended
 
     def sync(self) -> None:
         """Make what this handle read and appended durable; outside `writing`, so that writers share one sync."""
@@ -293,7 +267,7 @@ class Journal:
 
     def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
         """Good lines after one that is known, up to the first that is not good; then, if that proves a loss, Broken."""
-        seq, prev, at = (last.seq, last.sum, last.end) if last else (0, _FIRST, 0)
+        seq, prev, at = (last.seq, last.sum, last.end) if last else (0, FIRST, 0)
         mark = self.synced
         rest = b""
         while (there := at + len(rest)) < size and len(rest) <= LONGEST_LINE:
@@ -302,7 +276,7 @@ class Journal:
                 break
             *whole, rest = (rest + block).split(b"\n")
             for text in whole:
-                line = _parsed(text + b"\n", at)
+                line = parsed(text + b"\n", at)
                 if line is None or line.seq != seq + 1 or line.body["prev"] != prev:
                     return self._judge(at, seq + 1, mark)
                 seq, prev, at, mark = line.seq, line.sum, line.end, max(mark, line.synced)
@@ -313,13 +287,13 @@ class Journal:
 
     def _judge(self, at: int, seq: int, mark: int) -> None:
         size = os.fstat(self._descriptor()).st_size
-        if seq <= mark or _acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
+        if seq <= mark or acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
             raise self._damaged(at, seq)
 
     def _line_at(self, place: Position | Line) -> Line | None:
         if not 0 <= place.start < place.end <= place.start + LONGEST_LINE:
             return None
-        line = _parsed(os.pread(self._descriptor(), place.end - place.start, place.start), place.start)
+        line = parsed(os.pread(self._descriptor(), place.end - place.start, place.start), place.start)
         return line if line and (line.seq, line.sum, line.end) == (place.seq, place.sum, place.end) else None
 
     def _unsynced(self, last: Position | Line, synced: int) -> bytes | None:
@@ -329,7 +303,7 @@ class Journal:
         while True:
             low = max(0, last.end - span)
             lines = os.pread(self._descriptor(), last.end - low, low).split(b"\n")[-1 - count : -1]
-            if len(lines) == count and _chained(lines, last.seq, last.sum):
+            if len(lines) == count and chained(lines, last.seq, last.sum):
                 return b"".join(line + b"\n" for line in lines)
             if low == 0:
                 return None
@@ -383,59 +357,3 @@ class Writing:
 
     def __exit__(self, *_: object) -> None:
         self._journal._release()
-
-
-def _head(seq: int, synced: int, prev: str) -> bytes:
-    return b'{"seq":%d,"synced":%d,"prev":"%s",' % (seq, synced, prev.encode())
-
-
-def _seal(text: bytes) -> bytes:
-    return b',"sum":"%s"}\n' % digest(text)[:16].encode()
-
-
-def _parsed(raw: bytes, start: int) -> Line | None:
-    """The line, if it is consistent in itself."""
-    if len(raw) > LONGEST_LINE or raw[-_SEAL:] != _seal(raw[:-_SEAL]):
-        return None
-    return _understood(raw, start)
-
-
-def _understood(raw: bytes, start: int) -> Line | None:
-    """What a line with the right sum says, if it is one line of JSON whose head says what the JSON says."""
-    if len(raw) > LONGEST_LINE or raw.find(b"\n") != len(raw) - 1:
-        return None
-    try:
-        text = raw.decode()
-        body, end = _json(text)
-        seq, synced, prev = body["seq"], body["synced"], body["prev"]
-        if end != len(text) - 1 or not 0 <= synced < seq or not raw.startswith(_head(seq, synced, prev)):
-            return None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return Line(seq=seq, synced=synced, body=body, start=start, end=start + len(raw), sum=body["sum"])
-
-
-def _chained(lines: list[bytes], seq: int, end: str) -> bool:
-    for text in reversed(lines):
-        line = _parsed(text + b"\n", 0)
-        if line is None or (line.seq, line.sum) != (seq, end):
-            return False
-        seq, end = seq - 1, line.body["prev"]
-    return True
-
-
-def _acknowledged(data: bytes, seq: int) -> bool:
-    """Whether a line that is whole by its own sum, wherever it lies in `data`, says that `seq` was durable.
-
-    The newlines around it may be damaged too. What JSON goes on after is a copy of a line that another one carries.
-    """
-    import re
-
-    for head in re.finditer(rb'\{"seq":\d{1,18},"synced":(\d{1,18}),"prev":"[0-9a-f]{16}",', data):
-        if int(head[1]) < seq:
-            continue
-        text, _, _ = data[head.start() : head.start() + LONGEST_LINE].partition(b"\n")
-        for seal in re.finditer(rb',"sum":"[0-9a-f]{16}"\}(?![,}\]])', text):
-            if seal[0] + b"\n" == _seal(text[: seal.start()]):
-                return True
-    return False

@@ -101,6 +101,8 @@ def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool)
 
 def _grant(draft: Draft, command: cmd.Approve) -> None:
     progress = draft.state.step(command.step)
+    if draft.facts.signer and dict(command.signed or {}) != gates.artifact_hashes(progress):
+        raise refusals.signed_something_else(command.step)
     own = "signed" if draft.facts.signer else "own" if draft.is_person else "relayed"
     grant = Grant(
         at=draft.facts.now,

@@ -1,0 +1,98 @@
+"""One line of a journal: how it is framed, sealed and recognised. Bytes in, values out.
+
+A line holds its sequence number, the highest one its writer knew to be durable, the sum of the line before, the body,
+and its own sum: it can be judged wherever it lies, also behind damage.
+"""
+
+from __future__ import annotations
+
+import json
+
+from holdfast.core.value import Value
+from holdfast.digest import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LONGEST_LINE = 16 << 20
+FIRST = "0" * 16
+"""What the first line has in place of the sum of the line before."""
+SEAL = len(b',"sum":"0123456789abcdef"}\n')
+_json = json.JSONDecoder().raw_decode
+
+
+class Position(Value):
+    """Where the last line that was read lies; a snapshot keeps it and `seek` takes it back."""
+
+    seq: int
+    start: int
+    end: int
+    sum: str
+
+
+class Line(Value):
+    """One command of the journal; `body` is the whole parsed line."""
+
+    seq: int
+    synced: int
+    body: dict[str, Any]
+    start: int
+    end: int
+    sum: str
+
+
+def head(seq: int, synced: int, prev: str) -> bytes:
+    return b'{"seq":%d,"synced":%d,"prev":"%s",' % (seq, synced, prev.encode())
+
+
+def seal(text: bytes) -> bytes:
+    return b',"sum":"%s"}\n' % digest(text)[:16].encode()
+
+
+def parsed(raw: bytes, start: int) -> Line | None:
+    """The line, if it is consistent in itself."""
+    if len(raw) > LONGEST_LINE or raw[-SEAL:] != seal(raw[:-SEAL]):
+        return None
+    return _understood(raw, start)
+
+
+def _understood(raw: bytes, start: int) -> Line | None:
+    """What a line with the right sum says, if it is one line of JSON whose head says what the JSON says."""
+    if len(raw) > LONGEST_LINE or raw.find(b"\n") != len(raw) - 1:
+        return None
+    try:
+        text = raw.decode()
+        body, end = _json(text)
+        seq, synced, prev = body["seq"], body["synced"], body["prev"]
+        if end != len(text) - 1 or not 0 <= synced < seq or not raw.startswith(head(seq, synced, prev)):
+            return None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return Line(seq=seq, synced=synced, body=body, start=start, end=start + len(raw), sum=body["sum"])
+
+
+def chained(lines: list[bytes], seq: int, end: str) -> bool:
+    for text in reversed(lines):
+        line = parsed(text + b"\n", 0)
+        if line is None or (line.seq, line.sum) != (seq, end):
+            return False
+        seq, end = seq - 1, line.body["prev"]
+    return True
+
+
+def acknowledged(data: bytes, seq: int) -> bool:
+    """Whether a line that is whole by its own sum, wherever it lies in `data`, says that `seq` was durable.
+
+    The newlines around it may be damaged too. What JSON goes on after is a copy of a line that another one carries.
+    """
+    import re
+
+    for begun in re.finditer(rb'\{"seq":\d{1,18},"synced":(\d{1,18}),"prev":"[0-9a-f]{16}",', data):
+        if int(begun[1]) < seq:
+            continue
+        text, _, _ = data[begun.start() : begun.start() + LONGEST_LINE].partition(b"\n")
+        for ended in re.finditer(rb',"sum":"[0-9a-f]{16}"\}(?![,}\]])', text):
+            if ended[0] + b"\n" == seal(text[: ended.start()]):
+                return True
+    return False

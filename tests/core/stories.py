@@ -1,0 +1,360 @@
+"""Random stories: a definition, and commands by all sorts of actors in a world that changes under their hands.
+
+A story is spelled by bytes, one or a few for each choice, so that a long story costs Hypothesis a single draw and still
+shrinks. Half of the commands are sensible ones for where the work stands: pure chance would never finish a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from hypothesis import strategies as st
+
+from holdfast.core import commands as cmd
+from holdfast.core import lifecycle, queries
+from holdfast.core.apply import Record
+from holdfast.core.decide import decide
+from holdfast.core.definition import (
+    Approval,
+    Bounds,
+    Check,
+    Choice,
+    Definition,
+    Retry,
+    Review,
+    Step,
+    check_steps,
+)
+from holdfast.core.events import Event
+from holdfast.core.state import Actor, Alert, State
+from holdfast.core.value import Value
+from holdfast.errors import HoldfastError, UsageError
+from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, REVIEWER, Play, failed, passed
+
+T = TypeVar("T")
+
+OTHERS = (AGENT, AGENT, AGENT, OTHER_AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook"))
+EVERYBODY = (*OTHERS, PERSON, PERSON, PERSON, PERSON, PERSON)
+FILES = ("one.md", "two.md")
+IDS = tuple("abcdefgh")
+LENGTH = 30
+SPELLINGS = st.binary(min_size=100 + 12 * LENGTH, max_size=100 + 12 * LENGTH)
+
+
+class Chance:
+    """Choices read off a string of bytes; when it is used up, always the first."""
+
+    def __init__(self, spelling: bytes) -> None:
+        self._left = iter(spelling)
+
+    def below(self, count: int) -> int:
+        return next(self._left, 0) % count
+
+    def pick(self, options: Sequence[T]) -> T:
+        return options[self.below(len(options))]
+
+    def one_in(self, count: int) -> bool:
+        return self.below(count) == count - 1
+
+
+class Scene(Value):
+    """One request in a story and what came of it: events, or a refusal."""
+
+    before: State
+    request: cmd.Request
+    facts: cmd.Facts
+    after: State
+    events: tuple[Event, ...] = ()
+    refusal: Exception | None = None
+
+
+class Story:
+    """A workflow that somebody started, and everything that happened to it."""
+
+    def __init__(self, spelling: bytes, actors: Sequence[Actor] = EVERYBODY, signers: Sequence[str] = ("", "", "ada")) -> None:
+        chance = Chance(spelling)
+        self.play = Play()
+        self.play.world.update(tree="tree-0", head="head-0")
+        self.definition = random_definition(chance)
+        self.play.do(cmd.Start(self.definition, "0" * 26, "story"), by=PERSON)
+        self.first = self.play.state
+        self.scenes = [self._scene(chance, actors, signers) for _ in range(LENGTH)]
+
+    @property
+    def records(self) -> list[Record]:
+        return self.play.records
+
+    @property
+    def states(self) -> list[State]:
+        return self.play.states
+
+    def _scene(self, chance: Chance, actors: Sequence[Actor], signers: Sequence[str]) -> Scene:
+        play, before = self.play, self.play.state
+        _meddle(play, chance)
+        command = random_command(chance, before)
+        signer = chance.pick(signers) if isinstance(command, cmd.Approve) else ""
+        facts = play.facts(signer=signer, trusted=not chance.one_in(12), past=self._past(command))
+        token = chance.below(3) if chance.one_in(6) else 0
+        key = f"k{chance.below(6)}" if chance.one_in(8) else ""
+        payload = type(command).__name__ if key else ""
+        request = cmd.Request(command, chance.pick(actors), token, key, payload)
+        try:
+            events = decide(before, request, facts)
+        except HoldfastError as refusal:
+            return Scene(before, request, facts, before, refusal=refusal)
+        if events:
+            play.keep(events, request.actor, type(command).__name__, key, payload)
+        return Scene(before, request, facts, play.state, events)
+
+    def _past(self, command: cmd.Command) -> State | None:
+        if not isinstance(command, cmd.Restore):
+            return None
+        revisions = [one.revision for one in self.play.state.snapshots if one.number == command.number]
+        return self.play.states[revisions[0] - 1] if revisions else None
+
+    def __repr__(self) -> str:
+        lines = [f"Story of {self.definition}"]
+        for scene in self.scenes:
+            outcome = scene.refusal or [f"{event}" for event in scene.events] or "nothing"
+            lines.append(f"  {scene.request.actor.label}: {scene.request.command} → {outcome!r}"[:600])
+        return "\n".join(lines)
+
+
+def stories(actors: Sequence[Actor] = EVERYBODY, signers: Sequence[str] = ("", "", "ada")) -> st.SearchStrategy[Story]:
+    return SPELLINGS.map(lambda spelling: Story(spelling, actors, signers))
+
+
+# Definitions
+
+
+def random_definition(chance: Chance) -> Definition:
+    steps = tuple(_step(chance, name, 0, IDS[:index]) for index, name in enumerate(IDS[: 2 + chance.below(4)]))
+    bounds = Bounds(
+        max_cost=chance.pick((None, None, 10_000_000)),
+        max_time=chance.pick((None, None, 40_000)),
+        max_iterations=chance.pick((None, None, 3)),
+    )
+    return Definition("story", _mended(steps), bounds=bounds)
+
+
+def _step(chance: Chance, name: str, depth: int, before: Sequence[str]) -> Step:
+    count = 0 if depth == 2 else max(0, chance.below(6 if depth else 5) - 2)
+    children = tuple(_step(chance, IDS[i], depth + 1, IDS[:i]) for i in range(count))
+    step = Step(name, parallel=bool(children) and chance.one_in(2), optional=chance.one_in(8), steps=children)
+    if chance.one_in(5):
+        step = step.replace(requires=(chance.pick(before),) if before and chance.one_in(2) else ())
+    if before and chance.one_in(6):
+        step = step.replace(retry=Retry(1 + chance.below(2), chance.pick(before), chance.pick(("failed", "escalated"))))
+    elif chance.one_in(5):
+        step = step.replace(retry=Retry(1 + chance.below(2), exhausted=chance.pick(("failed", "escalated"))))
+    return _gated(chance, step)
+
+
+def _gated(chance: Chance, step: Step) -> Step:
+    policy = chance.pick(("relayed", "human", "human", "signed"))
+    match chance.below(12):
+        case 0 | 1:
+            return step.replace(approval=Approval(policy))
+        case 2:
+            return step.replace(choice=Choice(("A", "B"), policy))
+        case 3:
+            return step.replace(review=Review(chance.pick(((), ("reviewer",))), 1 + chance.below(2)))
+        case 4:
+            return step.replace(checks=(Check("tests"),))
+        case 5:
+            return step.replace(checks=(Check("tests", ("pytest",), "engine"), Check("lint")))
+        case 6:
+            return step.replace(outputs=("log",), approval=Approval(policy))
+        case 7:
+            return step.replace(outputs=("log",), checks=(Check("lint"),), review=Review(max=2), approval=Approval(policy))
+        case 8:
+            return step.replace(approval=Approval(policy), choice=Choice(("A", "B"), chance.pick(("relayed", "human"))))
+        case _:
+            return step
+
+
+def _mended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Without what does not fit together: a step to go back to must come before."""
+    try:
+        check_steps(steps)
+    except UsageError:
+        return tuple(_without_back_to(step) for step in steps)
+    return steps
+
+
+def _without_back_to(step: Step) -> Step:
+    retry = step.retry.replace(back_to="") if step.retry else None
+    return step.replace(retry=retry, steps=tuple(_without_back_to(child) for child in step.steps))
+
+
+# The world
+
+
+def _meddle(play: Play, chance: Chance) -> None:
+    """Time goes on, files and the tree change, the machine is started again, the clock jumps."""
+    play.wait(chance.pick((1, 1, 1, 60, 700)))
+    match chance.below(24):
+        case 0 | 1 | 2:
+            play.write(chance.pick(FILES), chance.pick(("x", "y")))
+        case 3:
+            play.remove(chance.pick(FILES))
+        case 4 | 5:
+            play.world["tree"] = f"tree-{chance.below(2)}"
+        case 6:
+            play.world["boot"], play.mono = f"boot-{chance.below(3)}", 1.0
+        case 7:
+            play.seconds += chance.pick((-5000, 5000))
+
+
+# Commands
+
+
+def random_command(chance: Chance, state: State) -> cmd.Command:
+    paths = (*state.plan.paths, "nowhere") if chance.one_in(30) else state.plan.paths
+    path = chance.pick(paths or ("nowhere",))
+    match chance.below(20):
+        case 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7:
+            return sensible(chance, state, queries.current(state) or path)
+        case 8 | 9 | 10:
+            return sensible(chance, state, path)
+        case 11 | 12 | 13 | 14 | 15:
+            return _on_a_step(chance, path)
+        case 16:
+            return _on_the_whole(chance, state)
+        case 17:
+            return _of_an_agent(chance, path)
+        case 18:
+            return _amendment(chance, state, path)
+        case _:
+            return cmd.Edit("f", {}, tuple(_on_a_step(chance, path) for _ in range(1 + chance.below(2))))
+
+
+def sensible(chance: Chance, state: State, path: str) -> cmd.Command:
+    """What somebody who wants to get on would do with this step."""
+    if path not in state.plan:
+        return cmd.Begin(path)
+    step, progress = state.plan.step(path), state.step(path)
+    match progress.status:
+        case lifecycle.PENDING:
+            return cmd.Begin(path)
+        case lifecycle.ACTIVE:
+            return _finishing(chance, state, path)
+        case lifecycle.IN_REVIEW:
+            return cmd.Review(path, chance.pick(("approved", "approved", "needs_revision")), "look again")
+        case lifecycle.WAITING:
+            return cmd.Approve(path, variant="A" if step.choice else "")
+        case lifecycle.FAILED:
+            return cmd.Resume(path)
+        case lifecycle.BLOCKED:
+            return cmd.Unblock(path)
+        case lifecycle.ESCALATED:
+            return chance.pick((cmd.Approve(path, variant="A" if step.choice else ""), cmd.Unblock(path, "so")))
+        case _:
+            return cmd.Reopen(path)
+
+
+def _finishing(chance: Chance, state: State, path: str) -> cmd.Command:
+    step, progress = state.plan.step(path), state.step(path)
+    for check in step.checks:
+        seen = progress.evidence.get(check.name)
+        if seen is None or seen.attempt != progress.attempt or not seen.passed:
+            return _result(chance, path, check.name)
+    return cmd.Done(path, dict.fromkeys(step.outputs, chance.pick(FILES)))
+
+
+def _result(chance: Chance, path: str, name: str) -> cmd.RecordCheck:
+    tree = f"tree-{chance.below(2)}"
+    run_by = chance.pick(("engine", "reported"))
+    evidence = failed(run_by=run_by) if chance.one_in(5) else passed(run_by=run_by, tree=chance.pick((None, tree)))
+    return cmd.RecordCheck(path, name, evidence)
+
+
+def _on_a_step(chance: Chance, path: str) -> cmd.Command:
+    artifacts = {"log": chance.pick(FILES)} if chance.one_in(3) else {}
+    return chance.pick(
+        (
+            cmd.Begin(path),
+            cmd.Done(path, artifacts),
+            cmd.Fail(path, "broke"),
+            cmd.Fail(path, "broke"),
+            cmd.Approve(path, variant=chance.pick(("", "A"))),
+            cmd.Reopen(path, "again"),
+            cmd.Submit(path, artifacts),
+            cmd.Attach(path, artifacts),
+            cmd.Block(path, "no key"),
+            cmd.Unblock(path, "here"),
+            cmd.Skip(path, "not needed"),
+            cmd.Review(path, chance.pick(("approved", "needs_revision", "perhaps"))),
+            cmd.Reject(path, chance.pick(("", "other words"))),
+            cmd.Resume(path),
+            _result(chance, path, chance.pick(("tests", "lint", "unknown"))),
+            cmd.Note("remark", path),
+            cmd.Record({"k": chance.below(3)}, path),
+            cmd.Spend(1 + chance.below(4) * 1_500_000, step=path),
+        )
+    )
+
+
+def _on_the_whole(chance: Chance, state: State) -> cmd.Command:
+    return chance.pick(
+        (
+            cmd.Resume(),
+            cmd.Resume(),
+            cmd.Cancel("enough"),
+            cmd.Pause("over night"),
+            cmd.Extend(cost=chance.pick((0, 1_000_000)), time=chance.pick((0, 0, 60)), iterations=chance.pick((0, 0, 1))),
+            cmd.Spend(1 + chance.below(4) * 2_000_000),
+            cmd.Note(chance.pick(("remark", "", "x" * 5000))),
+            cmd.Record({"k": 1}),
+            cmd.TakeSnapshot(),
+            cmd.TakeSnapshot(),
+            cmd.Restore(1 + chance.below(2)),
+            cmd.Restore(max(1, len(state.snapshots))),
+            cmd.Alarm(Alert("t", "edited", "m")),
+            cmd.Compacted(),
+        )
+    )
+
+
+def _of_an_agent(chance: Chance, path: str) -> cmd.Command:
+    return chance.pick(
+        (
+            cmd.StartAgent(chance.pick(("coder", "two words")), chance.pick((path, "")), chance.pick((600, 0))),
+            cmd.StartAgent("coder", path),
+            cmd.BeatAgent(1 + chance.below(3)),
+            cmd.EndAgent(1 + chance.below(3)),
+        )
+    )
+
+
+def _amendment(chance: Chance, state: State, path: str) -> cmd.Command:
+    if path not in state.plan:
+        return cmd.RetireStep(path)
+    old = state.plan.step(path)
+    above = path.rpartition("/")[0]
+    fresh = _gated(chance, Step(chance.pick(IDS), requires=chance.pick((None, ()))))
+    shuffled = old.replace(steps=tuple(reversed(old.steps)))
+    return chance.pick(
+        (
+            cmd.AddStep(above, fresh, chance.pick((None, old.id))),
+            cmd.AddStep(path, fresh),
+            cmd.RetireStep(path),
+            cmd.ChangeStep(path, _gated(chance, Step(old.id, steps=old.steps))),
+            cmd.ChangeStep(path, _gated(chance, old)),
+            cmd.ChangeStep(path, old.replace(parallel=bool(old.steps), optional=chance.one_in(2))),
+            cmd.ChangeStep(path, chance.pick((shuffled, old.replace(steps=old.steps[1:]), old.replace(name="New")))),
+        )
+    )
+
+
+def told(scene: Scene) -> tuple[Any, ...]:
+    """What came of a request, as something to compare."""
+    refusal = scene.refusal
+    return scene.events if refusal is None else describe(refusal)
+
+
+def describe(refusal: Exception) -> tuple[Any, ...]:
+    if isinstance(refusal, HoldfastError):
+        return (type(refusal), refusal.code, refusal.message, refusal.remedy, refusal.facts)
+    return (type(refusal), str(refusal))

@@ -1,0 +1,338 @@
+"""What every store promises. A store's own tests subclass `StoreContract` and say how to open one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from holdfast.core.apply import Record, fold, replay
+from holdfast.core.commands import (
+    AddStep,
+    Approve,
+    Begin,
+    Cancel,
+    Command,
+    Done,
+    Facts,
+    Fail,
+    Note,
+    Reopen,
+    Request,
+    Resume,
+    Spend,
+    Start,
+    StartAgent,
+    TakeSnapshot,
+)
+from holdfast.core.decide import decide
+from holdfast.core.definition import Definition
+from holdfast.core.definition import Step as DefinedStep
+from holdfast.core.state import Actor, State
+from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.ports import Store
+from tests.core.play import AGENT, PERSON, definition, passed, step
+
+NOW = "2026-01-01T09:00:00.000Z"
+RELEASE = definition(step("build"), step("sign-off", approval={"by": "human"}))
+ULID = "01J0000000000000000000000"
+
+
+def ulid(number: int) -> str:
+    return f"01J{number:023}"
+
+
+def started(
+    number: int = 1, *, id: str = "", shape: Definition = RELEASE, key: str = "", at: str = NOW
+) -> tuple[Record, State]:
+    """The first record of a workflow, and the state it leads to."""
+    command = Start(shape, ulid(number), id or f"release-{number}", branch="main")
+    events = decide(None, Request(command, AGENT, key=key, payload="words" if key else ""), Facts(now=at))
+    record = Record(1, at, AGENT, "start", events, key, "words" if key else "")
+    return record, fold(None, record)
+
+
+def create(store: Store, number: int = 1, **how) -> str:
+    record, state = started(number, **how)
+    store.create(record, state)
+    store.settle(state)
+    return state.ulid
+
+
+def change(command: Command, by: Actor = AGENT, key: str = "", at: str = NOW) -> Callable:
+    """What the engine hands to `commit`: the command, decided on whatever the newest state is."""
+
+    def decided(state: State) -> tuple[Record, State] | None:
+        payload = f"words of {command!r}" if key else ""
+        events = decide(state, Request(command, by, key=key, payload=payload), Facts(now=at, boot="b", mono=1.0))
+        if not events:
+            return None
+        record = Record(state.revision + 1, at, by, type(command).__name__, events, key, payload)
+        return record, fold(state, record)
+
+    return decided
+
+
+def do(store: Store, name: str, *commands: Command, by: Actor = AGENT) -> State:
+    state = store.load(name)
+    for command in commands:
+        state = store.commit(name, change(command, by))
+        store.settle(state)
+    return state
+
+
+def finish(store: Store, name: str) -> State:
+    return do(store, name, Begin("build"), Done("build"), Begin("sign-off"), Approve("sign-off"), by=PERSON)
+
+
+def revisions(store: Store, name: str) -> list[int]:
+    return [record.revision for record in store.history(name)]
+
+
+def notes(store: Store, name: str) -> list[str]:
+    events = (event for record in store.history(name) for event in record.events)
+    return [event.text for event in events if type(event).__name__ == "Noted"]
+
+
+class StoreContract:
+    """`store` is an empty store; `another()` opens the same one again, as a second process would."""
+
+    @pytest.fixture
+    def another(self) -> Callable[[], Store]:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def store(self, another) -> Store:
+        return another()
+
+    # What is kept
+
+    def test_what_was_created_can_be_loaded(self, store, another):
+        record, state = started()
+        store.create(record, state)
+        assert store.load(state.ulid) == state
+        assert another().load(state.ulid) == state
+        assert list(another().history(state.ulid)) == [record]
+
+    def test_an_empty_store_has_nothing(self, store):
+        assert (store.entries(), store.find("release"), store.unsettled()) == ([], [], [])
+
+    def test_a_workflow_is_created_once(self, store, another):
+        create(store)
+        for one in (store, another()):
+            with pytest.raises(Conflict):
+                one.create(*started())
+        assert revisions(store, ulid(1)) == [1]
+
+    @pytest.mark.parametrize("name", [ulid(2), "no ulid", "../../../etc/passwd"])
+    def test_a_workflow_that_is_not_there_is_not_found(self, store, name):
+        create(store)
+        for call in (store.load, lambda name: list(store.history(name)), lambda name: store.commit(name, change(Note("n")))):
+            with pytest.raises(NotFound) as caught:
+                call(name)
+            assert caught.value.exit_code == 4
+
+    def test_a_commit_keeps_its_record_and_gives_the_state_after_it(self, store, another):
+        name = create(store)
+        state = store.commit(name, change(Begin("build")))
+        assert (state.revision, state.step("build").status) == (2, "active")
+        assert store.load(name) == state == another().load(name)
+
+    def test_revisions_have_no_gaps(self, store):
+        name = create(store)
+        for number in range(20):
+            assert store.commit(name, change(Note(f"note {number}"))).revision == number + 2
+        assert revisions(store, name) == list(range(1, 22))
+
+    def test_history_is_oldest_first_and_can_begin_after_a_revision(self, store):
+        name = create(store)
+        do(store, name, *(Note(f"note {number}") for number in range(5)))
+        assert notes(store, name) == [f"note {number}" for number in range(5)]
+        assert [record.revision for record in store.history(name, 4)] == [5, 6]
+        assert list(store.history(name, 6)) == []
+
+    def test_the_state_is_the_replay_of_the_history(self, store, another):
+        name = create(store, shape=definition(step("build", retry={"max": 3}, checks=["lint"]), step("sign-off")))
+        do(store, name, Begin("build"), StartAgent("coder", "build"), Spend(1000), Note("why", "build"))
+        do(store, name, Fail("build", "broke"), TakeSnapshot("here"), AddStep("", DefinedStep(id="more")))
+        do(store, name, Cancel("stop"), Resume())
+        for one in (store, another()):
+            assert replay(one.history(name)) == one.load(name)
+
+    def test_workflows_do_not_touch_each_other(self, store):
+        first, second = create(store, 1), create(store, 2)
+        do(store, first, Note("mine"))
+        assert (notes(store, first), notes(store, second)) == (["mine"], [])
+
+    # What a commit sees
+
+    def test_a_change_sees_the_newest_state_whoever_wrote_it(self, store, another):
+        name, other = create(store), another()
+        store.load(name)
+        do(other, name, Begin("build"))
+        seen = []
+
+        def look(state):
+            seen.append((state.revision, state.step("build").status))
+            return change(Done("build"))(state)
+
+        store.commit(name, look)
+        assert seen == [(2, "active")]
+        assert other.load(name).step("build").status == "done"
+
+    def test_a_change_runs_once(self, store):
+        name, calls = create(store), []
+        store.commit(name, lambda state: (calls.append(state.revision), change(Note("n"))(state))[1])
+        assert calls == [1]
+
+    def test_a_refusal_inside_a_change_changes_nothing(self, store, another):
+        name = create(store)
+        with pytest.raises(HoldfastError) as caught:
+            store.commit(name, change(Begin("sign-off")))
+        assert caught.value.code == "step_blocked"
+        assert revisions(another(), name) == [1]
+        assert store.commit(name, change(Begin("build"))).revision == 2
+
+    def test_an_error_inside_a_change_lets_the_next_writer_in(self, store, another):
+        name = create(store)
+        with pytest.raises(ZeroDivisionError):
+            store.commit(name, lambda state: 1 / 0)
+        assert another().commit(name, change(Note("n"))).revision == 2
+
+    def test_a_change_that_gives_nothing_writes_nothing(self, store, another):
+        name = create(store)
+        do(another(), name, Note("n"))
+        assert store.commit(name, lambda state: None).revision == 2
+        assert revisions(store, name) == [1, 2]
+
+    def test_two_stores_on_one_root_see_each_other(self, store, another):
+        name, other = create(store), another()
+        for number in range(6):
+            do((store, other)[number % 2], name, Note(f"note {number}"))
+        assert store.load(name) == other.load(name)
+        assert notes(store, name) == [f"note {number}" for number in range(6)]
+
+    def test_a_key_is_kept_with_its_record_and_in_the_state(self, store, another):
+        name = create(store, key="start-1")
+        store.commit(name, change(Note("n"), key="note-1"))
+        assert store.commit(name, change(Note("n"), key="note-1")).revision == 2
+        with pytest.raises(Conflict) as caught:
+            another().commit(name, change(Note("other"), key="note-1"))
+        assert caught.value.code == "key_conflict"
+        assert [record.key for record in another().history(name)] == ["start-1", "note-1"]
+        assert another().load(name).keys == {"start-1": ("words", 1), "note-1": (f"words of {Note('n')!r}", 2)}
+
+    # What there is
+
+    def test_entries_say_what_can_be_known_without_opening(self, store, another):
+        create(store, key="start-1")
+        for one in (store, another()):
+            (entry,) = one.entries()
+            assert (entry.ulid, entry.id, entry.type, entry.dialect) == (ulid(1), "release-1", "release", "skill")
+            assert (entry.active, entry.status, entry.branch) == (True, "in_progress", "main")
+            assert (entry.key, entry.payload, entry.created_at) == ("start-1", "words", NOW)
+
+    def test_only_the_key_of_the_start_is_the_entrys(self, store):
+        name = create(store)
+        store.settle(store.commit(name, change(Note("n"), key="note-1")))
+        assert store.entries()[0].key == ""
+
+    def test_entries_reflect_finish_cancel_and_resume(self, store, another):
+        name, other = create(store), another()
+
+        def told():
+            entries = [(entry.active, entry.status) for one in (store, other, another()) for entry in one.entries()]
+            assert len(entries) == 3
+            return set(entries)
+
+        assert told() == {(True, "in_progress")}
+        do(store, name, Cancel("enough"))
+        assert told() == {(False, "cancelled")}
+        do(other, name, Resume())
+        assert told() == {(True, "in_progress")}
+        finish(store, name)
+        assert told() == {(False, "completed")}
+        do(other, name, Reopen("build"), by=PERSON)
+        assert told() == {(True, "in_progress")}
+
+    def test_the_active_ones_come_first_each_group_oldest_first(self, store):
+        for number in (3, 1, 2, 4):
+            create(store, number)
+        do(store, ulid(1), Cancel())
+        assert [entry.ulid for entry in store.entries()] == [ulid(2), ulid(3), ulid(4), ulid(1)]
+
+    def test_a_workflow_is_found_by_the_beginning_of_its_id_or_ulid(self, store):
+        for number in (1, 2, 12):
+            create(store, number)
+        do(store, ulid(1), Cancel())
+        assert [entry.id for entry in store.find("release-1")] == ["release-12", "release-1"]
+        assert [entry.id for entry in store.find("release-2")] == ["release-2"]
+        assert [entry.id for entry in store.find(ulid(12))] == ["release-12"]
+        assert len(store.find("01J")) == 3
+        assert store.find("other") == []
+
+    def test_an_id_may_recur(self, store):
+        create(store, 1, id="release-x")
+        do(store, ulid(1), Cancel())
+        create(store, 2, id="release-x")
+        assert [(entry.ulid, entry.active) for entry in store.find("release-x")] == [(ulid(2), True), (ulid(1), False)]
+
+    def test_after_settling_nothing_is_unsettled(self, store, another):
+        name = create(store)
+        finish(store, name)
+        assert another().unsettled() == []
+
+    # Threads
+
+    @pytest.mark.parametrize("shared", [True, False], ids=["one store", "a store each"])
+    def test_eight_threads_lose_nothing(self, store, another, shared):
+        name, failures = create(store), []
+
+        def work(number):
+            own = store if shared else another()
+            try:
+                for turn in range(50):
+                    own.settle(own.commit(name, change(Note(f"{number}.{turn}"))))
+            except BaseException as failure:
+                failures.append(failure)
+                raise
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failures == []
+        assert revisions(another(), name) == list(range(1, 402))
+        written = notes(another(), name)
+        assert sorted(written) == sorted(f"{number}.{turn}" for number in range(8) for turn in range(50))
+        for number in range(8):
+            assert [note for note in written if note.startswith(f"{number}.")] == [f"{number}.{turn}" for turn in range(50)]
+
+    @pytest.mark.parametrize("shared", [True, False], ids=["one store", "a store each"])
+    def test_entries_are_right_after_threads_that_end_and_resume_a_workflow(self, store, another, shared):
+        """Whoever settles last, the entry says what the journal says."""
+        name = create(store)
+
+        def work(command):
+            own = store if shared else another()
+            for _ in range(25):
+                own.settle(own.commit(name, change(command)))
+
+        threads = [threading.Thread(target=work, args=(command,)) for command in (Cancel(), Resume())]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one in (store, another()):
+            (entry,) = one.entries()
+            assert entry.active == (one.load(name).cancelled is None)
+        assert another().unsettled() == []
+
+
+def checked_step() -> Definition:
+    return definition(step("build", checks=["lint"]))
+
+
+__all__ = ["StoreContract", "change", "create", "do", "finish", "notes", "passed", "revisions", "started", "ulid"]

@@ -1,0 +1,51 @@
+"""Plays a workflow through the real rules, on a clock that moves only when told to."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import definition, moment
+from holdfast.core.apply import Record, fold
+from holdfast.core.decide import decide
+from holdfast.core.state import Actor, Evidence, State
+
+NOON = moment.to_epoch("2026-01-31T12:00:00Z")
+PERSON = Actor("human", "ada", "cli")
+CODER = Actor("agent", "coder", "mcp")
+REVIEWER = Actor("agent", "reviewer", "mcp")
+
+
+class Story:
+    """Each `do` happens `after` seconds after the one before it."""
+
+    def __init__(self, *steps: dict, bounds: dict | None = None, **start: object) -> None:
+        self.now = NOON
+        self.records: list[Record] = []
+        self.world: dict = {}
+        made = definition.read({"name": "release", "bounds": bounds or {}, "step": list(steps)})
+        begun = cmd.Start(made, "01JZ0000000000000000000000", "release-1", **start)
+        self._state: State | None = None
+        self.do(begun, PERSON, after=0)
+
+    @property
+    def state(self) -> State:
+        assert self._state is not None
+        return self._state
+
+    def do(self, command: cmd.Command, actor: Actor = CODER, *, after: float = 60, token: int = 0) -> Story:
+        self.now += after
+        facts = self.facts()
+        events = decide(self._state, cmd.Request(command, actor, token), facts)
+        record = Record(len(self.records) + 1, facts.now, actor, type(command).__name__.lower(), events)
+        self.records.append(record)
+        self._state = fold(self._state, record)
+        return self
+
+    def facts(self, after: float = 0, **world: object) -> cmd.Facts:
+        """The world as it is so many seconds after the last command."""
+        now = self.now + after
+        return cmd.Facts(now=moment.from_epoch(now), boot="boot", mono=now - NOON, **{**self.world, **world})
+
+    def check(self, step: str, name: str, passed: bool, **seen: object) -> Story:
+        """Records a check a minute after what was before."""
+        at = moment.from_epoch(self.now + 60)
+        return self.do(cmd.RecordCheck(step, name, Evidence(passed, at, 0, **{"run_by": "engine", **seen})))
