@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from holdfast.core import commands as cmd
 from holdfast.core import definition, moment
 from holdfast.core.apply import Record, fold
@@ -17,10 +19,10 @@ REVIEWER = Actor("agent", "reviewer", "mcp")
 class Story:
     """Each `do` happens `after` seconds after the one before it."""
 
-    def __init__(self, *steps: dict, bounds: dict | None = None, **start: object) -> None:
+    def __init__(self, *steps: dict, bounds: dict | None = None, **start: Any) -> None:
         self.now = NOON
         self.records: list[Record] = []
-        self.world: dict = {}
+        self.world: dict[str, Any] = {}
         made = definition.read({"name": "release", "bounds": bounds or {}, "step": list(steps)})
         begun = cmd.Start(made, "01JZ0000000000000000000000", "release-1", **start)
         self._state: State | None = None
@@ -40,12 +42,14 @@ class Story:
         self._state = fold(self._state, record)
         return self
 
-    def facts(self, after: float = 0, **world: object) -> cmd.Facts:
+    def facts(self, after: float = 0, **world: Any) -> cmd.Facts:
         """The world as it is so many seconds after the last command."""
         now = self.now + after
-        return cmd.Facts(now=moment.from_epoch(now), boot="boot", mono=now - NOON, **{**self.world, **world})
+        seen: dict[str, Any] = {"boot": "boot", "mono": now - NOON, **self.world, **world}
+        return cmd.Facts(now=moment.from_epoch(now), **seen)
 
-    def check(self, step: str, name: str, passed: bool, **seen: object) -> Story:
+    def check(self, step: str, name: str, passed: bool, **seen: Any) -> Story:
         """Records a check a minute after what was before."""
         at = moment.from_epoch(self.now + 60)
-        return self.do(cmd.RecordCheck(step, name, Evidence(passed, at, 0, **{"run_by": "engine", **seen})))
+        seen = {"run_by": "engine", **seen}
+        return self.do(cmd.RecordCheck(step, name, Evidence(passed, at, 0, **seen)))

@@ -574,8 +574,12 @@ def test_what_a_partial_clone_has_not_fetched_is_not_needed(project, tmp_path):
     sh(tmp_path, "clone", "-q", "--filter=blob:none", "--sparse", f"file://{project}", "clone")
     project.rename(tmp_path / "gone")
     assert not (tmp_path / "clone/lib").exists()
+    assert not content(tmp_path / "clone").dirty
+    write(tmp_path / "clone", "lib/c.txt", "three\n")
     seen = content(tmp_path / "clone")
-    assert (seen.id, seen.dirty) == (sh(tmp_path / "clone", "rev-parse", "HEAD^{tree}"), False)
+    write(tmp_path / "gone", "lib/c.txt", "three\n")
+    commit(tmp_path / "gone")
+    assert (seen.id, seen.dirty) == (sh(tmp_path / "gone", "rev-parse", "HEAD^{tree}"), True)
 
 
 def test_scratch_files_in_the_tree_do_not_count(project, monkeypatch):

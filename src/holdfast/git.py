@@ -126,7 +126,7 @@ def tree(repo: Repository, own: Sequence[str]) -> Tree:
             left = ("diff-files", "--quiet", "--ignore-submodules=dirty", *rest)
             if git(repo.top, *left, env=view, ok=(0, 1))[0]:
                 return unknown
-        made = os.fsdecode(git(repo.top, "write-tree", "--missing-ok", env=view)[1]).strip()
+        made = os.fsdecode(git(repo.top, "write-tree", env=view)[1]).strip()
         if at is None:
             return Tree(head=None, id=made, dirty=made not in _EMPTY_TREES)
         against = ("diff-index", "--cached", "--quiet", "--ignore-submodules=none", "--end-of-options", at, *rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import gates, queries
-from holdfast.core.commands import Approve, Begin, Cancel, Done, Extend, Note, Record, RecordCheck, Skip
+from holdfast.core.commands import Approve, Begin, Cancel, Done, Extend, Note, Record, RecordCheck, Skip, TakeOver
 from holdfast.core.events import Adopted, Edited, Remembered
 from holdfast.core.state import Evidence, Progress
 from holdfast.errors import NotFound
@@ -164,6 +164,15 @@ def test_an_adopted_workflow_accepts_reported_evidence():
     play.check("a", "tests")
     play.do(Done("a"))
     assert play.status("a") == "done"
+
+
+def test_what_came_with_git_is_taken_over_and_its_approvals_are_only_claimed():
+    play = given(step("a", approval={"by": "relayed"}), step("b"))
+    play.do(TakeOver("state.json", {"from": "git"}, {"a": DONE.replace(grant=claimed_grant())}), by=FILE)
+    assert play.statuses() == {"a": "done", "b": "pending"}
+    assert play.state.base == {"from": "git"}
+    play.refuses(Begin("b"), "step_blocked")
+    play.refuses(Approve("a"), "person_needed")
 
 
 def test_an_adopted_workflow_keeps_when_it_was_created_if_the_document_says_so():

@@ -118,8 +118,8 @@ COMMANDS: dict[str, cmd.Command] = {
 ACTS = """
          pending  active    in_review  waiting  done    failed   blocked  escalated  skipped
 begin    active   =         -          -        -       -        -        -          -
-done     -        in_review -          -        =       -        -        -          -
-submit   -        in_review -          -        =       -        -        -          -
+done     -        in_review unmet      unmet    =       -        -        -          -
+submit   -        in_review unmet      unmet    =       -        -        -          -
 fail     -        failed    -          -        -       -        -        -          -
 block    -        blocked   -          -        -       -        -        -          -
 unblock  -        -         -          -        -       -        active   active     -

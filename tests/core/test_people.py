@@ -201,6 +201,16 @@ def test_a_signed_gate_takes_only_a_signature_whoever_brings_it():
     assert (grant_of(play).word, grant_of(play).by) == ("signed", "ada@example.com")
 
 
+def test_a_signature_counts_only_for_the_artifacts_it_was_made_over():
+    play = given(step("a", outputs=["log"], approval={"by": "signed"})).write("f", "news")
+    play.do(Begin("a"), Done("a", {"log": "f"}))
+    signed = {"log": "hash of news"}
+    for other in (None, {}, {"log": "hash of old news"}, {**signed, "map": "hash of news"}):
+        play.refuses(Approve("a", signed=other), "signed_something_else", signer="ada")
+    play.do(Approve("a", signed=signed), signer="ada")
+    assert grant_of(play).hashes == signed
+
+
 def test_a_channel_that_names_the_word_is_believed_where_the_policy_allows_it():
     play = waiting("relayed")
     play.do(Approve("a", word="elicited"), by=PERSON)

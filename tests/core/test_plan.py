@@ -179,11 +179,12 @@ def test_a_retired_step_is_gone_and_the_next_one_waits_for_the_one_before_it():
     assert retired.requires("2") == ("publish",)
 
 
-def test_a_step_is_added_last_or_after_a_sibling():
+def test_a_step_is_added_last_after_a_sibling_or_first():
     new = Step("new")
     assert PLAN.added("build", new, None).children("build") == ("build/code", "build/tests", "build/new")
     assert PLAN.added("build", new, "code").children("build") == ("build/code", "build/new", "build/tests")
     assert PLAN.added("", new, "plan").children("")[:2] == ("plan", "new")
+    assert PLAN.added("", new, "").children("")[:2] == ("new", "plan")
 
 
 def test_parents_and_ancestors_of_a_path():

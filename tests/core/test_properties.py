@@ -6,11 +6,11 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from hypothesis import given, settings
+from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
 from holdfast.core import events as ev
-from holdfast.core import lifecycle
+from holdfast.core import gates, lifecycle
 from holdfast.core.apply import KEPT_PER_STEP, Record, apply, fold, replay
 from holdfast.core.commands import Facts
 from holdfast.core.decide import decide
@@ -20,6 +20,9 @@ from holdfast.core.state import Actor, Alert, Artifact, Evidence, Grant, Lease, 
 from holdfast.errors import HoldfastError
 from tests.core.play import AGENT
 from tests.core.stories import IDS, OTHERS, Scene, Story, describe, stories, told
+
+GENERATE = (Phase.explicit, Phase.generate)
+"""Without shrinking: a story that goes wrong is told whole, up to where it went wrong, and that reads well enough."""
 
 BEGUN = lifecycle.OPEN | {lifecycle.DONE}
 
@@ -42,7 +45,7 @@ def test_the_stories_get_somewhere():
     moved: Counter[str] = Counter()
     codes: Counter[str] = Counter()
 
-    @settings(max_examples=150)
+    @settings(max_examples=200, phases=GENERATE)
     @given(stories())
     def tell(story: Story) -> None:
         moved.update(event.move for _, _, event, _ in single_steps(story) if isinstance(event, ev.Moved))
@@ -56,9 +59,10 @@ def test_the_stories_get_somewhere():
 # Replay
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, phases=GENERATE)
 @given(stories())
 def test_the_state_is_the_fold_of_the_records_from_any_point_on(story):
+    note(story)
     assert replay(story.records) == story.states[-1]
     for revision, state in enumerate(story.states, start=1):
         assert state.revision == revision
@@ -66,9 +70,10 @@ def test_the_state_is_the_fold_of_the_records_from_any_point_on(story):
         assert replay(story.records[revision:], state) == story.states[-1]
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, phases=GENERATE)
 @given(stories())
 def test_folding_never_changes_a_state_that_was_there_before(story):
+    note(story)
     again = [replay(story.records[: n + 1]) for n in range(len(story.records))]
     assert again == story.states
 
@@ -107,9 +112,10 @@ def approval_holds(state: State, path: str, facts: Facts) -> bool:
     )
 
 
-@settings(max_examples=250)
+@settings(max_examples=400, phases=GENERATE)
 @given(stories())
 def test_no_step_becomes_active_or_done_before_its_prerequisites_are_done(story):
+    note(story)
     for scene, before, event, after in single_steps(story):
         if not isinstance(event, ev.Moved) or event.step not in before.plan:
             continue
@@ -122,9 +128,10 @@ def test_no_step_becomes_active_or_done_before_its_prerequisites_are_done(story)
                 assert approval_holds(before, needed, scene.facts), (scene.request, event, needed)
 
 
-@settings(max_examples=150)
+@settings(max_examples=300, phases=GENERATE)
 @given(stories())
 def test_a_branch_is_done_only_while_its_children_are(story):
+    note(story)
     for state in story.states:
         for path in state.plan.paths:
             if state.step(path).status == lifecycle.DONE and state.step(path).reason == "":
@@ -161,8 +168,8 @@ class Witness:
             assert given_here, f"{path} is done and nobody approved it"
             _, grant, actor, signer = given_here[-1]
             assert not grant.claimed
-            assert "human" not in policies or actor.kind == "human"
             assert "signed" not in policies or signer
+            assert "human" not in policies or actor.kind == "human" or ("signed" in policies and signer)
             assert not step.choice or grant.variant in step.choice.options
         if step.review:
             said = [verdict for p, verdict in self.verdicts if p == path and verdict.attempt == attempt]
@@ -178,9 +185,10 @@ class Witness:
         assert check.run_by == "any" or seen[-1].run_by == "engine"
 
 
-@settings(max_examples=250)
+@settings(max_examples=400, phases=GENERATE)
 @given(stories())
 def test_no_step_is_done_without_the_event_of_each_of_its_gates_in_that_attempt(story):
+    note(story)
     witness = Witness()
     for scene, before, event, _ in single_steps(story):
         witness.hears(event, scene)
@@ -195,22 +203,24 @@ def test_no_step_is_done_without_the_event_of_each_of_its_gates_in_that_attempt(
 # Decisions and refusals
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, phases=GENERATE)
 @given(stories())
 def test_deciding_is_pure(story):
     """The same question has the same answer, and asking changes nothing."""
+    note(story)
     for number, scene in enumerate(story.scenes):
         try:
             again: tuple = decide(scene.before, scene.request, scene.facts)
-        except HoldfastError as refusal:
+        except Exception as refusal:  # noqa: BLE001 - whatever it was, it must be the same again
             again = describe(refusal)
         assert again == told(scene), number
         assert replay(story.records[: scene.before.revision]) == scene.before
 
 
-@settings(max_examples=80)
+@settings(max_examples=80, phases=GENERATE)
 @given(stories())
 def test_every_refusal_has_a_code_a_sentence_a_remedy_and_facts_that_can_be_told(story):
+    note(story)
     for scene in story.scenes:
         refusal = scene.refusal
         if refusal is None:
@@ -224,9 +234,10 @@ def test_every_refusal_has_a_code_a_sentence_a_remedy_and_facts_that_can_be_told
         assert json.loads(json.dumps(refusal.as_json()))["error"]["code"] == refusal.code
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, phases=GENERATE)
 @given(stories())
 def test_an_attempt_is_never_taken_back_and_a_token_never_given_twice(story):
+    note(story)
     restored = any(isinstance(event, ev.Restored | ev.Amended) for _, _, event, _ in single_steps(story))
     tokens = [event.lease.token for _, _, event, _ in single_steps(story) if isinstance(event, ev.Leased)]
     assert len(tokens) == len(set(tokens))
@@ -249,9 +260,10 @@ def strictness(step: Step) -> int:
     return max((POLICIES.index(gate.by) + 1 for gate in (step.approval, step.choice) if gate), default=0)
 
 
-@settings(max_examples=250)
+@settings(max_examples=400, phases=GENERATE)
 @given(agents_alone())
 def test_agents_alone_never_get_past_a_gate_that_is_a_persons(story):
+    note(story)
     plan = story.first.plan
     closed = [
         path
@@ -266,9 +278,10 @@ def test_agents_alone_never_get_past_a_gate_that_is_a_persons(story):
             assert state.step(path).status == lifecycle.PENDING, path
 
 
-@settings(max_examples=150)
+@settings(max_examples=300, phases=GENERATE)
 @given(agents_alone())
 def test_agents_alone_never_extend_a_bound_nor_override_an_escalation(story):
+    note(story)
     used_up: set[str] = set()
     for _, before, event, after in single_steps(story):
         assert after.bounds == story.first.bounds
@@ -282,9 +295,10 @@ def test_agents_alone_never_extend_a_bound_nor_override_an_escalation(story):
             assert after.step(path).status not in BEGUN, path
 
 
-@settings(max_examples=150)
+@settings(max_examples=300, phases=GENERATE)
 @given(agents_alone())
 def test_agents_alone_never_loosen_a_gate(story):
+    note(story)
     first, last = story.first.plan, story.states[-1].plan
     for path in first.paths:
         old = first.step(path)
@@ -374,7 +388,5 @@ def test_any_sequence_of_records_folds_to_the_same_state_at_once_and_one_by_one(
 @settings(max_examples=100)
 @given(PROGRESS)
 def test_an_approval_is_never_taken_for_valid_without_a_grant(progress):
-    from holdfast.core import gates
-
     for one in progress.values():
         assert gates.grant_verdict(one, Facts("2026-01-01T00:00:00Z")) == "none"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -32,11 +32,10 @@ from holdfast.core.definition import Step as DefinedStep
 from holdfast.core.state import Actor, State
 from holdfast.errors import Conflict, HoldfastError, NotFound
 from holdfast.ports import Store
-from tests.core.play import AGENT, PERSON, definition, passed, step
+from tests.core.play import AGENT, PERSON, definition, step
 
 NOW = "2026-01-01T09:00:00.000Z"
 RELEASE = definition(step("build"), step("sign-off", approval={"by": "human"}))
-ULID = "01J0000000000000000000000"
 
 
 def ulid(number: int) -> str:
@@ -128,7 +127,11 @@ class StoreContract:
     @pytest.mark.parametrize("name", [ulid(2), "no ulid", "../../../etc/passwd"])
     def test_a_workflow_that_is_not_there_is_not_found(self, store, name):
         create(store)
-        for call in (store.load, lambda name: list(store.history(name)), lambda name: store.commit(name, change(Note("n")))):
+        for call in (
+            store.load,
+            lambda name: list(store.history(name)),
+            lambda name: store.commit(name, change(Note("n"))),
+        ):
             with pytest.raises(NotFound) as caught:
                 call(name)
             assert caught.value.exit_code == 4
@@ -285,54 +288,69 @@ class StoreContract:
 
     # Threads
 
-    @pytest.mark.parametrize("shared", [True, False], ids=["one store", "a store each"])
-    def test_eight_threads_lose_nothing(self, store, another, shared):
-        name, failures = create(store), []
+    def test_eight_threads_lose_nothing(self, store, another):
+        self.eight_threads(create(store), lambda: store, another)
 
+    def eight_threads(self, name, opened, another):
         def work(number):
-            own = store if shared else another()
-            try:
-                for turn in range(50):
-                    own.settle(own.commit(name, change(Note(f"{number}.{turn}"))))
-            except BaseException as failure:
-                failures.append(failure)
-                raise
+            own = opened()
+            for turn in range(50):
+                own.settle(own.commit(name, change(Note(f"{number}.{turn}"))))
 
-        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert failures == []
+        together(*(lambda number=number: work(number) for number in range(8)))
         assert revisions(another(), name) == list(range(1, 402))
         written = notes(another(), name)
-        assert sorted(written) == sorted(f"{number}.{turn}" for number in range(8) for turn in range(50))
         for number in range(8):
-            assert [note for note in written if note.startswith(f"{number}.")] == [f"{number}.{turn}" for turn in range(50)]
+            own = [note for note in written if note.startswith(f"{number}.")]
+            assert own == [f"{number}.{turn}" for turn in range(50)]
 
-    @pytest.mark.parametrize("shared", [True, False], ids=["one store", "a store each"])
-    def test_entries_are_right_after_threads_that_end_and_resume_a_workflow(self, store, another, shared):
-        """Whoever settles last, the entry says what the journal says."""
+    def test_whoever_settles_last_the_entry_says_what_the_journal_says(self, store, another):
         name = create(store)
-
-        def work(command):
-            own = store if shared else another()
-            for _ in range(25):
-                own.settle(own.commit(name, change(command)))
-
-        threads = [threading.Thread(target=work, args=(command,)) for command in (Cancel(), Resume())]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        for one in (store, another()):
-            (entry,) = one.entries()
-            assert entry.active == (one.load(name).cancelled is None)
+        ended = store.commit(name, change(Cancel()))
+        resumed = store.commit(name, change(Resume()))
+        store.settle(resumed)
+        store.settle(ended)
+        assert [entry.active for entry in another().entries()] == [True]
+        ended = store.commit(name, change(Cancel()))
+        resumed = store.commit(name, change(Resume()))
+        store.settle(ended)
+        store.settle(resumed)
+        assert [entry.active for entry in another().entries()] == [True]
         assert another().unsettled() == []
 
 
-def checked_step() -> Definition:
-    return definition(step("build", checks=["lint"]))
+class SharedRootContract(StoreContract):
+    """What holds besides when several processes have the same root open."""
+
+    def test_eight_threads_with_a_store_each_lose_nothing(self, store, another):
+        self.eight_threads(create(store), another, another)
+
+    def test_a_writer_never_waits_for_another_one_to_settle(self, store, another):
+        name, other = create(store), another()
+        ended = store.commit(name, change(Cancel()))
+        resumed = other.commit(name, change(Resume()))
+        store.settle(ended)
+        assert [entry.active for entry in another().entries()] == [True]
+        other.settle(resumed)
+        assert [entry.active for entry in another().entries()] == [True]
+        assert another().unsettled() == []
+
+    def test_entries_are_right_after_stores_that_ended_and_resumed_a_workflow_all_at_once(self, store, another):
+        name = create(store)
+
+        def work(command):
+            own = another()
+            for _ in range(25):
+                own.settle(own.commit(name, change(command)))
+
+        together(lambda: work(Cancel()), lambda: work(Resume()), lambda: work(Note("n")))
+        (entry,) = another().entries()
+        assert entry.active == (another().load(name).cancelled is None)
+        assert another().unsettled() == []
 
 
-__all__ = ["StoreContract", "change", "create", "do", "finish", "notes", "passed", "revisions", "started", "ulid"]
+def together(*works: Callable[[], None]) -> None:
+    """Runs each in a thread of its own; the first failure is raised."""
+    with ThreadPoolExecutor(len(works)) as pool:
+        for done in [pool.submit(work) for work in works]:
+            done.result()

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.stores.files import FilesStore
 from holdfast.stores.memory import MemoryStore
-from tests.stores.contract import StoreContract
+from tests.stores.contract import SharedRootContract, StoreContract
 
 
 class TestMemory(StoreContract):
@@ -16,7 +16,7 @@ class TestMemory(StoreContract):
         return lambda: one
 
 
-class TestFiles(StoreContract):
+class TestFiles(SharedRootContract):
     @pytest.fixture
     def another(self, tmp_path):
         home = tmp_path / ".holdfast"

@@ -16,6 +16,7 @@ class Plan:
         self._requires: dict[str, tuple[str, ...]] = {}
         self._closures: dict[str, frozenset[str]] = {}
         self._sizes: dict[str, int] = {}
+        self._children: dict[str, tuple[str, ...]] = {}
         self._index(steps, "", parallel=False)
         self.paths = tuple(self._by_path)
         self._places = {path: place for place, path in enumerate(self.paths)}
@@ -32,8 +33,7 @@ class Plan:
         return self._by_path[path]
 
     def children(self, path: str) -> tuple[str, ...]:
-        steps = self._by_path[path].steps if path else self.steps
-        return tuple(f"{path}/{step.id}" if path else step.id for step in steps)
+        return self._children[path]
 
     def is_leaf(self, path: str) -> bool:
         return not self._by_path[path].steps
@@ -117,6 +117,7 @@ class Plan:
     def _index(self, steps: tuple[Step, ...], above: str, parallel: bool) -> None:
         inherited = self._requires.get(above, ())
         beside = {step.id for step in steps}
+        self._children[above] = tuple(f"{above}/{step.id}" if above else step.id for step in steps)
         before = ""
         for step in steps:
             path = f"{above}/{step.id}" if above else step.id

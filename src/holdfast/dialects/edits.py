@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries
 from holdfast.core.definition import Step
+from holdfast.core.plan import Plan, parent
 from holdfast.core.state import Evidence, State
+from holdfast.dialects.fields import is_moment
 from holdfast.dialects.mapping import Change, changes, new_entries
 from holdfast.dialects.spec import ABSENT, Document, Meaning
 from holdfast.errors import Refused
@@ -42,21 +44,25 @@ def commands(state: State, found: list[Change]) -> list[cmd.Command]:
         )
     first: list[cmd.Command] = []
     wanted: dict[str, str] = {}
-    checks: dict[str, list[cmd.Command]] = {}
+    checks: dict[str, dict[str, cmd.Command]] = {}
+    plan = state.plan
     for change in found:
         match change.meaning:
             case Meaning.STATUS:
-                wanted[change.item] = lifecycle.PENDING if change.new is ABSENT else change.new
+                path = _stepped(change)
+                if path not in plan and change.new is not ABSENT:
+                    plan = _grown(plan, first, cmd.AddStep(parent(path), Step(id=path.rpartition("/")[2])))
+                wanted[path] = lifecycle.PENDING if change.new is ABSENT else change.new
             case Meaning.CHECK:
                 step, _, name = change.item.rpartition("#")
-                checks.setdefault(step, []).append(cmd.RecordCheck(step, name, _evidence(change)))
+                checks.setdefault(step, {})[name] = cmd.RecordCheck(step, name, _evidence(change))
             case Meaning.CONTEXT:
                 first.append(cmd.Record(_difference(change)))
             case Meaning.DATA:
                 name = change.at.rpartition(".")[2]
                 first.append(cmd.Record({name: None if change.new is ABSENT else change.new}, change.item))
             case "added":
-                first.append(_addition(change))
+                plan = _grown(plan, first, _addition(change))
             case "removed":
                 first.append(cmd.RetireStep(change.item))
     for change in found:
@@ -66,16 +72,35 @@ def commands(state: State, found: list[Change]) -> list[cmd.Command]:
     for change in found:
         if change.meaning == Meaning.WHOLE:
             last += _whole(state, change, wanted)
-    return [*first, *_moves(state, wanted, checks), *last]
+    return [*first, *_moves(state, plan, wanted, checks), *last]
 
 
-def _moves(state: State, wanted: dict[str, str], checks: dict[str, list[cmd.Command]]) -> list[cmd.Command]:
+def _stepped(change: Change) -> str:
+    """The step whose status a field says: the item's own, or that of the child an inner field is named after."""
+    above, _, name = change.at.rpartition(".")
+    return f"{change.item}/{name}" if above else change.item
+
+
+def _grown(plan: Plan, first: list[cmd.Command], addition: cmd.AddStep) -> Plan:
+    """The tree as it will be, so that what the new step's entry says of its status is decided too."""
+    first.append(addition)
+    return plan.added(addition.above, addition.step, addition.after)
+
+
+def _moves(
+    state: State, plan: Plan, wanted: dict[str, str], checks: dict[str, dict[str, cmd.Command]]
+) -> list[cmd.Command]:
     """Commands that bring steps to the wanted statuses, in the order of the tree; evidence before what needs it."""
+    for path in [path for path, status in wanted.items() if status == lifecycle.DONE and path in plan]:
+        for below in plan.below(path):
+            if state.step(below).status not in lifecycle.FINISHED:
+                wanted[below] = lifecycle.DONE
     out: list[cmd.Command] = []
-    for path in state.plan.paths:
+    for path in plan.paths:
         has, wants = state.step(path).status, wanted.get(path)
-        recorded = checks.get(path, [])
-        if wants in (lifecycle.ACTIVE, lifecycle.DONE) and has == lifecycle.PENDING:
+        recorded = checks.get(path, {})
+        begins = wants in (lifecycle.ACTIVE, lifecycle.DONE) or (recorded and not wants)
+        if begins and has == lifecycle.PENDING:
             out.append(cmd.Begin(path))
         elif wants == lifecycle.ACTIVE and has in lifecycle.FINISHED:
             out.append(cmd.Reopen(path))
@@ -90,10 +115,10 @@ def _moves(state: State, wanted: dict[str, str], checks: dict[str, list[cmd.Comm
                 remedy=f"holdfast reopen {path}",
                 facts={"step": path},
             )
-        out += recorded
-        if wants == lifecycle.DONE and has not in lifecycle.FINISHED and state.plan.is_leaf(path):
+        out += recorded.values()
+        if wants == lifecycle.DONE and has not in lifecycle.FINISHED and plan.is_leaf(path):
             out.append(cmd.Done(path))
-    done = [p for p in reversed(state.plan.paths) if wanted.get(p) == lifecycle.DONE and not state.plan.is_leaf(p)]
+    done = [p for p in reversed(plan.paths) if wanted.get(p) == lifecycle.DONE and not plan.is_leaf(p)]
     out += [cmd.Done(path) for path in done if state.step(path).status not in lifecycle.FINISHED]
     return out
 
@@ -143,10 +168,10 @@ def _evidence(change: Change) -> Evidence:
     """A checkpoint written by hand is a report: nobody but its author saw it pass."""
     data = change.data if isinstance(change.data, Mapping) else {}
     passed = data.get("passed")
-    at = data.get("last_run")
+    at = str(data.get("last_run") or "")
     return Evidence(
         passed=data.get("status") == "completed" if passed is None else passed is True,
-        at=at if isinstance(at, str) else "",
+        at=at if is_moment(at) else "",
         attempt=0,
         detail="written into the document",
     )

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def first(text: Any) -> Any:
+    """The word itself; of a template's alternatives, `in_progress|completed|blocked`, the first."""
+    return text.partition("|")[0] if isinstance(text, str) else text
+
+
 def words(table: Mapping[str, str], also: Mapping[str, str] | None = None) -> Codec:
     """Status words. Several of the engine's may share one; reading gives the first of them."""
     back: dict[str, str] = {}
@@ -20,12 +25,25 @@ def words(table: Mapping[str, str], also: Mapping[str, str] | None = None) -> Co
         back.setdefault(word, engine)
     back.update(also or {})
 
-    def decode(word: Any) -> str:
+    def decode(said: Any) -> str:
+        word = first(said)
         if not isinstance(word, str) or word not in back:
-            raise UsageError("unknown_word", f"{word!r} is not one of {', '.join(dict.fromkeys(back))}")
+            known = ", ".join(dict.fromkeys(back))
+            raise UsageError("unknown_word", f"{str(said)[:80]!r} is not one of {known}", remedy="holdfast schema")
         return back[word]
 
     return Codec(lambda value: table[value], decode)
+
+
+WORD = Codec(lambda text: text, first)
+"""A word that templates leave open."""
+
+
+def is_moment(text: object) -> bool:
+    try:
+        return isinstance(text, str) and 0 <= moment.to_epoch(text) < 1e12
+    except UsageError:
+        return False
 
 
 def _read_moment(text: Any) -> float:
@@ -38,8 +56,8 @@ MOMENT = Codec(lambda text: moment.whole(text), _read_moment)
 
 def _read_fraction(text: Any) -> Any:
     number, slash, total = text.partition("/") if isinstance(text, str) else ("", "", "")
-    if not slash or not number.isdigit() or not total.isdigit():
-        raise UsageError("unknown_word", f"{text!r} is not a fraction such as 3/5")
+    if not slash or not text.isascii() or not number.isdigit() or not total.isdigit():
+        raise UsageError("unknown_word", f"{str(text)[:80]!r} is not a fraction such as 3/5", remedy="holdfast schema")
     return int(number), int(total)
 
 

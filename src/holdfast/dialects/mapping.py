@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from holdfast.core.state import State
 from holdfast.core.value import Value
-from holdfast.dialects.spec import ABSENT, UNKNOWN, Document, Field, Items
+from holdfast.dialects.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning
 from holdfast.dialects.text import Entries, Kept
 from holdfast.errors import UsageError
 
@@ -37,30 +37,30 @@ class Memory:
     def __init__(self, most: int = 8000) -> None:
         self._most = most
         self._items: dict[tuple[str, str, str], tuple[tuple[object, ...], Kept]] = {}
-        self.entries: dict[int, tuple[Mapping[str, Any], Kept]] = {}
+        self._histories: dict[str, tuple[tuple[Mapping[str, Any], ...], Entries]] = {}
 
     def item(self, key: tuple[str, str, str], on: tuple[object, ...]) -> Kept | None:
         known = self._items.get(key)
-        if known is None or len(known[0]) != len(on) or not all(map(_same, known[0], on)):
-            return None
-        return known[1]
+        return known[1] if known is not None and known[0] == on else None
 
     def keep(self, key: tuple[str, str, str], on: tuple[object, ...], item: Kept) -> None:
         if len(self._items) >= self._most:
             self._items.clear()
         self._items[key] = (on, item)
 
-    def entry(self, document: Document, state: State, entry: Mapping[str, Any]) -> tuple[Mapping[str, Any], Kept]:
-        """A history entry in the dialect's words. It is held beside them: while it lives, its id is its own."""
+    def history(self, document: Document, state: State) -> Entries:
+        """The history in the dialect's words. It only ever grows at its end, so only the new entries are translated."""
         assert document.entry is not None
-        if len(self.entries) >= self._most:
-            self.entries.clear()
-        known = self.entries[id(entry)] = (entry, Kept(document.entry(state, entry)))
-        return known
-
-
-def _same(one: object, other: object) -> bool:
-    return one is other
+        seen, said = self._histories.get(state.ulid, ((), Entries()))
+        new = next((n for n in range(len(state.history)) if seen and state.history[-1 - n] is seen[-1]), None)
+        if new is None:
+            said, new = Entries(), len(state.history)
+        said = said.grown([document.entry(state, entry) for entry in state.history[len(state.history) - new :]])
+        said = said.newest(len(state.history))
+        if len(self._histories) >= self._most:
+            self._histories.clear()
+        self._histories[state.ulid] = (state.history, said)
+        return said
 
 
 def put(
@@ -75,11 +75,8 @@ def put(
             _put_field(out, part, state, "", fresh)
         elif part.when is None or part.when(state):
             _put_items(out, part, state, memory if fresh else None)
-    if document.history and document.entry:
-        known = memory.entries
-        out[document.history] = Entries(
-            (known.get(id(entry)) or memory.entry(document, state, entry))[1] for entry in state.history
-        )
+    if document.history and document.entry and (fresh or state.history or document.history in out):
+        out[document.history] = memory.history(document, state)
         count = f"{document.history}_count"
         if state.history_count > len(state.history):
             out[count] = state.history_count
@@ -100,16 +97,19 @@ def changes(document: Document, state: State, old: Mapping[str, Any], new: Mappi
 def new_entries(document: Document, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """History entries that were appended by hand."""
     before, after = old.get(document.history), new.get(document.history)
-    if not document.history or not isinstance(before, list) or not isinstance(after, list):
+    if not isinstance(after, list):
         return []
-    return [entry for entry in after if isinstance(entry, dict) and entry not in before]
+    if not isinstance(before, list):
+        before = []
+    appended = after[len(before) :] if after[: len(before)] == before else [e for e in after if e not in before]
+    return [entry for entry in appended if isinstance(entry, dict)]
 
 
 def _put_field(out: dict[str, Any], field: Field, state: State, item: str, fresh: bool) -> None:
     value = field.value(state, item)
     if value is UNKNOWN:
         return
-    *above, last = field.at.split(".")
+    above, last = _split(field.at)
     holder = out
     for name in above:
         inner = holder.get(name)
@@ -134,11 +134,24 @@ def _put_field(out: dict[str, Any], field: Field, state: State, item: str, fresh
     holder[last] = field.codec.encode(value) if field.codec else value
 
 
+def _split(at: str) -> tuple[list[str], str]:
+    """`workflow.status` → `["workflow"]` and `"status"`; the paths of a dialect are few and asked for all the time."""
+    known = _paths.get(at)
+    if known is None:
+        *above, last = at.split(".")
+        known = _paths[at] = (above, last)
+    return known
+
+
+_paths: dict[str, tuple[list[str], str]] = {}
+
+
 def _says(field: Field, literal: Any, value: Any) -> bool:
     if field.codec is None:
         return bool(literal == value) and type(literal) is type(value)
     try:
-        return bool(field.codec.decode(literal) == field.codec.decode(field.codec.encode(value)))
+        said = field.codec.decode(literal)
+        return bool(said == value or literal == value or said == field.codec.decode(field.codec.encode(value)))
     except UsageError:
         return False
 
@@ -159,6 +172,8 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
             written.append((name, unchanged))
             continue
         found = known.pop(name, None)
+        if found is None and memory is None and _has_nothing_to_say(part, state, item):
+            continue
         target = found if found is not None else Kept({part.key: name} if part.key else {})
         for field in part.fields:
             _put_field(target, field, state, item, memory is not None or found is None)
@@ -170,6 +185,12 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
     elif written or last in holder:
         kept = holder.get(last)
         holder[last] = {**(kept if isinstance(kept, dict) else {}), **dict(written)}
+
+
+def _has_nothing_to_say(part: Items, state: State, item: str) -> bool:
+    """A document of somebody else's making need not get objects whose every value is still to come."""
+    coming = [field for field in part.fields if field.nullable]
+    return bool(coming) and not part.key and all(field.value(state, item) is ABSENT for field in coming)
 
 
 def _by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
@@ -189,34 +210,53 @@ def _field_change(field: Field, item: str, old: Mapping[str, Any], new: Mapping[
     if before == after and type(before) is type(after):
         return
     if field.codec:
-        before = ABSENT if before in (_MISSING, None) else field.codec.decode(before)
-        after = ABSENT if after in (_MISSING, None) else field.codec.decode(after)
+        before, after = _read(field, before), _read(field, after)
         if before == after:
             return
     before, after = (ABSENT if value is _MISSING else value for value in (before, after))
     yield Change(at=field.at, meaning=field.meaning, item=item, old=before, new=after)
 
 
+def _read(field: Field, literal: Any) -> Any:
+    """What a literal says. One that follows from the rest is put right anyway, and need not be understood."""
+    assert field.codec is not None
+    if literal is _MISSING or literal is None:
+        return ABSENT
+    try:
+        return field.codec.decode(literal)
+    except UsageError:
+        if field.meaning == Meaning.DERIVED:
+            return literal
+        raise
+
+
 def _item_changes(part: Items, state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     data = _at(new, part.at)
     before, after = _by_name(part, _at(old, part.at)), _by_name(part, data)
     if data is not _MISSING and not isinstance(data, list if part.key else dict):
-        raise UsageError("wrong_shape", f"{part.at} must be {'a list' if part.key else 'an object'}")
+        shape = "a list" if part.key else "an object"
+        raise UsageError("wrong_shape", f"{part.at} must be {shape}", remedy="holdfast schema")
     if part.key and isinstance(data, list) and len(after) != len(data):
-        raise UsageError("wrong_shape", f"every entry of {part.at} needs a {part.key} of its own")
+        wrong = f"every entry of {part.at} needs a {part.key} of its own"
+        raise UsageError("wrong_shape", wrong, remedy="holdfast schema")
     known = {part.name(state, item): item for item in part.each(state)}
     for name, entry in after.items():
-        if name in before and name in known:
-            for field in part.fields:
-                for change in _field_change(field, known[name], before[name], entry):
-                    yield change.replace(data=entry)
+        if name in known:
+            yield from _entry_changes(part, known[name], before.get(name, {}), entry)
         elif name not in before and part.added:
-            yield Change(
-                at=part.at, meaning="added", item=str(name), old=ABSENT, new=part.added(state, entry), data=entry
-            )
+            above, step = part.added(state, entry)
+            yield Change(at=part.at, meaning="added", item=str(name), old=ABSENT, new=(above, step), data=entry)
+            if step is not None:
+                yield from _entry_changes(part, f"{above}/{step.id}" if above else step.id, {}, entry)
     for name in before:
         if name not in after and name in known and part.added:
             yield Change(at=part.at, meaning="removed", item=known[name], old=before[name], new=ABSENT)
+
+
+def _entry_changes(part: Items, item: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
+    for field in part.fields:
+        for change in _field_change(field, item, old, new):
+            yield change.replace(data=new)
 
 
 def _at(document: Mapping[str, Any], path: str) -> Any:

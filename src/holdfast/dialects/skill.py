@@ -8,51 +8,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries
-from holdfast.core.definition import Check, Definition, Step
+from holdfast.core.definition import Definition, Step
 from holdfast.core.names import is_name
-from holdfast.core.plan import Plan, parent
-from holdfast.core.state import Evidence, Grant, Progress, State
-from holdfast.dialects.fields import FRACTION, MOMENT, words
+from holdfast.core.plan import parent
+from holdfast.core.state import Evidence, State
+from holdfast.dialects.fields import FRACTION, MOMENT, WORD
+from holdfast.dialects.skill_adoption import adopt
+from holdfast.dialects.skill_words import FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS
 from holdfast.dialects.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
-from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FOLDER = ".claude/workflow-state"
-
-PHASE_WORDS = {
-    lifecycle.PENDING: "pending",
-    lifecycle.ACTIVE: "in_progress",
-    lifecycle.IN_REVIEW: "in_progress",
-    lifecycle.WAITING: "in_progress",
-    lifecycle.DONE: "completed",
-    lifecycle.FAILED: "in_progress",
-    lifecycle.BLOCKED: "in_progress",
-    lifecycle.ESCALATED: "in_progress",
-    lifecycle.SKIPPED: "completed",
-}
-WORKFLOW_WORDS = {
-    "in_progress": "in_progress",
-    "waiting": "in_progress",
-    "paused": "in_progress",
-    "blocked": "blocked",
-    "failed": "blocked",
-    "escalated": "blocked",
-    "completed": "completed",
-    "finalized": "completed",
-    "cancelled": "abandoned",
-}
 _SAID = frozenset({"in_progress", "blocked", "completed", "cancelled"})
-_PHASE = words(PHASE_WORDS, {"blocked": lifecycle.BLOCKED})
-_WORKFLOW = words(WORKFLOW_WORDS)
 
 
 def _or_absent(value: Any) -> Any:
     return value if value not in ("", None) else ABSENT
+
+
+def _as_found(state: State) -> bool:
+    """An adopted document stays as it was until something happens."""
+    return state.origin == "adopted" and state.revision <= 1
+
+
+def _in_base(state: State, *names: str) -> Any:
+    """What stands at a place of the document that this one is written over."""
+    here: Any = state.base
+    for name in names:
+        here = here.get(name) if isinstance(here, Mapping) else None
+    return here
+
+
+def _entry_in_base(state: State, at: tuple[str, ...], key: str, name: object) -> Mapping[str, Any]:
+    listed = _in_base(state, *at)
+    found = (e for e in listed if isinstance(e, Mapping) and e.get(key) == name) if isinstance(listed, list) else ()
+    return next(iter(found), {})
+
+
+def _updated(state: State, _: str) -> Any:
+    return UNKNOWN if _as_found(state) and _in_base(state, "workflow", "updated_at") else state.updated_at
+
+
+def _completed(state: State, _: str) -> Any:
+    return UNKNOWN if _as_found(state) else _or_absent(state.finished_at)
 
 
 def _detail(state: State, _: str) -> Any:
@@ -62,10 +63,14 @@ def _detail(state: State, _: str) -> Any:
 
 def _step_detail(state: State, path: str) -> Any:
     status = state.step(path).status
+    if _as_found(state):
+        return UNKNOWN
     return ABSENT if status in (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.DONE) else status
 
 
 def _context(state: State, _: str) -> Any:
+    if state.base is not None:
+        return state.context
     own = {"subject": state.subject, "title": state.title}
     return {**{name: value for name, value in own.items() if value and name not in state.context}, **state.context}
 
@@ -76,8 +81,17 @@ def _current_phase(state: State, _: str) -> Any:
 
 
 def _current_step(state: State, _: str) -> Any:
-    at = queries.current(state)
-    return at.partition("/")[2] or ABSENT if at else ABSENT
+    """Where in the phase the work is. A phase without steps of its own leaves the word to whoever wrote it."""
+    phase, _, inner = (queries.current(state) or "").partition("/")
+    if not inner and phase and phase == _in_base(state, "state_machine", "current_phase"):
+        return UNKNOWN
+    return _or_absent(inner)
+
+
+def _listed(state: State, path: str) -> Any:
+    checks = [check.name for check in state.plan.step(path).checks]
+    there = _entry_in_base(state, ("state_machine", "phases"), "name", path).get("steps")
+    return UNKNOWN if not checks or (isinstance(there, list) and all(name in there for name in checks)) else checks
 
 
 def _fraction(state: State, path: str) -> Any:
@@ -129,8 +143,12 @@ def _index(state: State, path: str) -> Any:
 def _tdd(name: str) -> Any:
     def value(state: State, path: str) -> Any:
         child = f"{path}/{name}"
-        if child not in state.plan or state.step(path).status == lifecycle.PENDING:
+        if child not in state.plan:
             return ABSENT
+        if state.step(path).status == state.step(child).status == lifecycle.PENDING:
+            there = _entry_in_base(state, ("tasks",), "index", _index(state, path)).get("tdd_phases")
+            said = there.get(name, "pending") if isinstance(there, Mapping) else "pending"
+            return UNKNOWN if said == "pending" else lifecycle.PENDING
         return state.step(child).status
 
     return value
@@ -212,12 +230,30 @@ def _added_task(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
     return above, Step(id=str(index), name=text, kind="task")
 
 
+def _file(state: State) -> str:
+    """Usually the id. Scripts find a document by a name they compute, so an adopted one keeps the name it had."""
+    named = _in_base(state, "_schema", "file")
+    return str(named) if is_name(named, 200) else state.id
+
+
+def found_at(document: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """A document with the name of its file in it, where that is not the workflow's id."""
+    stem = path.rpartition("/")[2].removesuffix(".json")
+    workflow, schema = document.get("workflow"), document.get("_schema", {})
+    if not is_name(stem, 200) or not isinstance(workflow, Mapping) or not isinstance(schema, Mapping):
+        return document
+    rest = {name: value for name, value in schema.items() if name != "file"}
+    if workflow.get("id") == stem:
+        return {**document, "_schema": rest} if "file" in schema else document
+    return {**document, "_schema": {**rest, "file": stem}}
+
+
 def _place(state: State) -> str:
-    return f"{FOLDER}/{'active' if queries.is_active(state) else 'completed'}/{state.id}.json"
+    return f"{FOLDER}/{'active' if queries.is_active(state) else 'completed'}/{_file(state)}.json"
 
 
 def _former(state: State) -> tuple[str, ...]:
-    return (f"{FOLDER}/{'completed' if queries.is_active(state) else 'active'}/{state.id}.json",)
+    return (f"{FOLDER}/{'completed' if queries.is_active(state) else 'active'}/{_file(state)}.json",)
 
 
 DOCUMENT = Document(
@@ -227,13 +263,14 @@ DOCUMENT = Document(
     entry=_entry,
     parts=(
         Field("_schema.version", lambda s, _: "1.0", quiet=True, meaning=Meaning.FIXED),
-        Field("_schema.skill", lambda s, _: s.type, quiet=True, meaning=Meaning.FIXED),
+        Field("_schema.skill", lambda s, _: s.type, WORD, quiet=True, meaning=Meaning.FIXED),
+        Field("_schema.file", lambda s, _: UNKNOWN, meaning=Meaning.FIXED),
         Field("workflow.id", lambda s, _: s.id, meaning=Meaning.FIXED),
-        Field("workflow.status", lambda s, _: queries.status(s), _WORKFLOW, meaning=Meaning.WHOLE),
+        Field("workflow.status", lambda s, _: queries.status(s), WORKFLOW, meaning=Meaning.WHOLE),
         Field("workflow.status_detail", _detail),
         Field("workflow.created_at", lambda s, _: s.created_at, MOMENT),
-        Field("workflow.updated_at", lambda s, _: s.updated_at, MOMENT),
-        Field("workflow.completed_at", lambda s, _: _or_absent(s.finished_at), MOMENT),
+        Field("workflow.updated_at", _updated, MOMENT),
+        Field("workflow.completed_at", _completed, MOMENT),
         Field("workflow.branch", lambda s, _: _or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
         Field("context", _context, meaning=Meaning.CONTEXT),
         Field("state_machine.current_phase", _current_phase, meaning=Meaning.POINTER),
@@ -246,13 +283,13 @@ DOCUMENT = Document(
             depends=_depends,
             added=_added_phase,
             fields=(
-                Field("status", lambda s, p: s.step(p).status, _PHASE, meaning=Meaning.STATUS),
+                Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
                 Field("status_detail", _step_detail, meaning=Meaning.FIXED),
                 Field("started_at", lambda s, p: _or_absent(s.step(p).started_at), MOMENT, quiet=True),
                 Field("completed_at", lambda s, p: _or_absent(s.step(p).finished_at), MOMENT, quiet=True),
                 Field("progress", _fraction, FRACTION, quiet=True),
                 Field("attempt", lambda s, p: s.step(p).attempt if s.step(p).attempt > 1 else ABSENT),
-                Field("steps", lambda s, p: [c.name for c in s.plan.step(p).checks] or ABSENT, quiet=True),
+                Field("steps", _listed, quiet=True),
                 Field("artifacts", lambda s, p: {n: a.path for n, a in s.step(p).artifacts.items()} or ABSENT),
                 Field("approval", _approval, meaning=Meaning.FIXED),
                 Field("feedback", _feedback),
@@ -269,12 +306,12 @@ DOCUMENT = Document(
             added=_added_task,
             fields=(
                 Field("description", lambda s, p: s.plan.step(p).label),
-                Field("status", lambda s, p: s.step(p).status, _PHASE, meaning=Meaning.STATUS),
+                Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
                 Field("status_detail", _step_detail, meaning=Meaning.FIXED),
                 Field("commit_sha", _commit, meaning=Meaning.DATA),
-                Field("tdd_phases.red", _tdd("red"), _PHASE),
-                Field("tdd_phases.green", _tdd("green"), _PHASE),
-                Field("tdd_phases.refactor", _tdd("refactor"), _PHASE),
+                Field("tdd_phases.red", _tdd("red"), PHASE, meaning=Meaning.STATUS),
+                Field("tdd_phases.green", _tdd("green"), PHASE, meaning=Meaning.STATUS),
+                Field("tdd_phases.refactor", _tdd("refactor"), PHASE, meaning=Meaning.STATUS),
             ),
         ),
         Items(
@@ -299,123 +336,24 @@ def identify(definition: Definition, subject: str, context: Mapping[str, Any], n
     return f"{definition.name}-{md5((subject + chr(10)).encode(), usedforsecurity=False).hexdigest()[:8]}"
 
 
-def adopt(document: Mapping[str, Any], definition: Definition | None, facts: cmd.Facts, ulid: str) -> State:
-    """The state a document speaks of. Approvals it claims open nothing; evidence in it is somebody's report."""
-    workflow, machine = _object(document, "workflow"), _object(document, "state_machine")
-    phases = machine.get("phases")
-    if not is_name(workflow.get("id"), 200) or not isinstance(phases, list) or not phases:
-        raise UsageError(
-            "not_a_workflow",
-            "this document has no workflow.id and state_machine.phases",
-            remedy="holdfast schema skill",
-        )
-    known = {step.id: step for step in definition.steps} if definition else {}
-    checkpoints = _object(document, "checkpoints", {})
-    steps: list[Step] = []
-    progress: dict[str, Progress] = {}
-    for phase in phases:
-        if not isinstance(phase, Mapping) or not is_name(phase.get("name")):
-            raise UsageError("not_a_workflow", "every phase needs a name", remedy="holdfast schema skill")
-        name = str(phase["name"])
-        step = known.get(name) or Step(id=name, checks=_named_checks(phase, checkpoints))
-        steps.append(step)
-        progress[name] = _adopted_progress(step, phase, checkpoints)
-    _adopt_tasks(document, machine, steps, progress)
-    created = workflow.get("created_at")
-    history = document.get("history")
-    return State(
-        ulid=ulid,
-        id=str(workflow["id"]),
-        type=str(_object(document, "_schema", {}).get("skill") or str(workflow["id"]).partition("-")[0]),
-        plan=Plan(tuple(steps)),
-        dialect="skill",
-        context=_object(document, "context", {}),
-        branch=workflow.get("branch") if isinstance(workflow.get("branch"), str) else None,
-        origin="adopted",
-        created_at=created if isinstance(created, str) else facts.now,
-        updated_at=workflow["updated_at"] if isinstance(workflow.get("updated_at"), str) else facts.now,
-        progress=progress,
-        base=document,
-        history=tuple({"entry": entry} for entry in history if isinstance(entry, Mapping))
-        if isinstance(history, list)
-        else (),
-    )
-
-
-def _object(document: Mapping[str, Any], name: str, default: Any = None) -> Mapping[str, Any]:
-    value = document.get(name, default)
-    if not isinstance(value, Mapping):
-        raise UsageError("not_a_workflow", f"{name} is not an object", remedy="holdfast schema skill")
-    return value
-
-
-def _named_checks(phase: Mapping[str, Any], checkpoints: Mapping[str, Any]) -> tuple[Check, ...]:
-    listed = phase.get("steps")
-    names = [name for name in listed if is_name(name) and name in checkpoints] if isinstance(listed, list) else []
-    return tuple(Check(str(name)) for name in names)
-
-
-def _adopted_progress(step: Step, phase: Mapping[str, Any], checkpoints: Mapping[str, Any]) -> Progress:
-    status = _PHASE.decode(phase.get("status", "pending"))
-    evidence = {}
-    for check in step.checks:
-        said = checkpoints.get(check.name)
-        if isinstance(said, Mapping) and said.get("status") == "completed":
-            passed = said.get("passed")
-            at = said.get("last_run")
-            evidence[check.name] = Evidence(passed is not False, at if isinstance(at, str) else "", attempt=1)
-    claimed = gates.policy(step) and status == lifecycle.DONE
-    return Progress(
-        status=status,
-        attempt=0 if status == lifecycle.PENDING else 1,
-        started_at=_text(phase, "started_at"),
-        finished_at=_text(phase, "completed_at"),
-        evidence=evidence,
-        grant=Grant(_text(phase, "completed_at"), "document", "claimed", 1, claimed=True) if claimed else None,
-    )
-
-
-def _text(data: Mapping[str, Any], name: str) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _adopt_tasks(
-    document: Mapping[str, Any], machine: Mapping[str, Any], steps: list[Step], progress: dict[str, Progress]
-) -> None:
-    """Tasks hang below the phase that executes them, their TDD phases below each task."""
-    tasks = document.get("tasks")
-    if not isinstance(tasks, list) or not tasks:
-        return
-    ids = [step.id for step in steps]
-    at = ids.index("task_execution") if "task_execution" in ids else ids.index(machine["current_phase"])
-    children = []
-    for task in tasks:
-        if not isinstance(task, Mapping) or not isinstance(task.get("index"), int):
-            raise UsageError("not_a_workflow", "every task needs an index", remedy="holdfast schema skill")
-        path = f"{steps[at].id}/{task['index']}"
-        phases = task.get("tdd_phases")
-        inner = tuple(Step(id=name) for name in phases) if isinstance(phases, Mapping) else ()
-        children.append(Step(id=str(task["index"]), name=_text(task, "description"), kind="task", steps=inner))
-        commit = {"commit_sha": task["commit_sha"]} if task.get("commit_sha") else {}
-        progress[path] = _adopted_progress(Step(id="task"), task, {}).replace(data=commit)
-        for name, status in phases.items() if isinstance(phases, Mapping) else ():
-            progress[f"{path}/{name}"] = _adopted_progress(Step(id=name), {"status": status}, {})
-    steps[at] = steps[at].replace(steps=tuple(children))
+def _activity(item: Mapping[str, Any] | None) -> str:
+    said = item.get("last_activity") if item else None
+    return said if isinstance(said, str) else ""
 
 
 def index(entries: list[Any], old: Mapping[str, Any] | None, now: str) -> tuple[str, Mapping[str, Any]]:
     """`index.json`: the active workflows. Activity is kept to the minute, so that it need not be written each time."""
     before = {}
     if old is not None and isinstance(old.get("active_workflows"), list):
-        before = {item.get("id"): item for item in old["active_workflows"] if isinstance(item, Mapping)}
+        known = (item for item in old["active_workflows"] if isinstance(item, Mapping))
+        before = {item["id"]: item for item in known if isinstance(item.get("id"), str)}
     listed = [
         {
             "id": entry.id,
             "skill": entry.type,
             "feature": entry.subject,
             "started_at": MOMENT.encode(entry.created_at),
-            "last_activity": max(_text(before.get(entry.id, {}), "last_activity"), MOMENT.encode(entry.updated_at)),
+            "last_activity": max(_activity(before.get(entry.id)), MOMENT.encode(entry.updated_at)),
         }
         for entry in entries
         if entry.active
@@ -432,6 +370,7 @@ DIALECT = Dialect(
     status_words=WORKFLOW_WORDS,
     missing="abandoned",
     adopt=adopt,
+    found_at=found_at,
     index=index,
     patterns=(f"{FOLDER}/active/*.json",),
 )

@@ -99,5 +99,6 @@ class Dialect(Value):
     status_words: Mapping[str, str]
     missing: str
     adopt: Callable[[Mapping[str, Any], Definition | None, Facts, str], State]
+    found_at: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
     index: Callable[[list[Any], Mapping[str, Any] | None, str], tuple[str, Mapping[str, Any]]] | None = None
     patterns: tuple[str, ...] = ()

@@ -6,8 +6,9 @@ so the text of parts that did not change is kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from json import JSONEncoder
+from json.encoder import encode_basestring as _text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,17 @@ class Kept(dict):  # type: ignore[type-arg]
 
 
 class Entries(list):  # type: ignore[type-arg]
-    """A list of kept objects, each on a line of its own."""
+    """A list of objects that are each on a line of their own. `lines` has their text."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]] = (), lines: list[str] | None = None) -> None:
+        super().__init__(entries)
+        self.lines = [_line(entry) for entry in self] if lines is None else lines
+
+    def grown(self, entries: list[Mapping[str, Any]]) -> Entries:
+        return Entries([*self, *entries], [*self.lines, *[_line(entry) for entry in entries]])
+
+    def newest(self, count: int) -> Entries:
+        return self if len(self) == count else Entries(self[len(self) - count :], self.lines[len(self) - count :])
 
 
 class Writer:
@@ -37,6 +48,8 @@ class Writer:
         return (self._value(document, "") + "\n").encode()
 
     def _value(self, value: Any, indent: str) -> str:
+        if isinstance(value, str):
+            return _text(value)
         if type(value) is Kept:
             return self._kept(value, indent)[1]
         if isinstance(value, dict):
@@ -53,16 +66,15 @@ class Writer:
             if len(indent) >= 4 or len(text) + len(indent) <= WIDTH:
                 return text
         deeper = indent + "  "
-        rows = [f"{deeper}{_line(str(name))}: {self._value(item, deeper)}" for name, item in value.items()]
+        rows = [f"{deeper}{_text(str(name))}: {self._value(item, deeper)}" for name, item in value.items()]
         return "{\n" + ",\n".join(rows) + "\n" + indent + "}"
 
     def _list(self, value: list[Any] | tuple[Any, ...], indent: str) -> str:
         if not value:
             return "[]"
         deeper = indent + "  "
-        if type(value) is Entries:
-            texts = self._texts
-            rows = [(texts.get(id(item)) or self._kept(item, deeper))[1] for item in value]
+        if isinstance(value, Entries):
+            rows = value.lines
         else:
             if all(isinstance(item, _ATOMS) for item in value):
                 text = _line(value)

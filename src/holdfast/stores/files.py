@@ -6,19 +6,22 @@ import os
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 
-from holdfast.codec import decode_record, decode_state, encode, encode_record, parse, to_text
+from holdfast.codec import VERSION, decode_record, decode_state, encode, encode_record, parse, to_text
+from holdfast.core import queries
 from holdfast.core.apply import Record, fold
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.digest import digest
-from holdfast.errors import HoldfastError, NotFound
+from holdfast.errors import Broken, HoldfastError, NotFound, Refused
 from holdfast.ports import Entry, entry_of, standing
 from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line, Position
-from holdfast.stores.replace import replace
+from holdfast.stores.replace import make_directories, replace
 
 SNAPSHOT_EVERY = 64
+OPEN_AT_ONCE = 64
+"""How many journals may be open: a list of many workflows must not use up the descriptors of the process."""
 
 
 class _Open:
@@ -29,6 +32,7 @@ class _Open:
         self.state = state
         self.snapshot_at = snapshot_at
         self.lock = allocate_lock()
+        self.resting = False
 
     def take(self, lines: list[Line]) -> State:
         for line in lines:
@@ -37,6 +41,13 @@ class _Open:
             raise NotFound("no_journal", f"{self.journal.path} has no first line", remedy="holdfast doctor")
         return self.state
 
+    def rest(self) -> None:
+        """Lets go of the file if nobody is using it; the journal opens it again when it is needed."""
+        if self.lock.acquire(False):
+            self.journal.close()
+            self.resting = True
+            self.lock.release()
+
 
 class FilesStore:
     def __init__(self, home: str, *, wait: float = 10.0) -> None:
@@ -44,7 +55,7 @@ class FilesStore:
         self._wait = wait
         self._index = Index(home, wait)
         self._open: dict[str, _Open] = {}
-        self._marks: dict[str, Mark] = {}
+        self._marks: dict[str, list[Mark]] = {}
 
     def create(self, record: Record, state: State) -> None:
         mark = self._index.mark(state.ulid)
@@ -53,32 +64,32 @@ class FilesStore:
         except BaseException:
             mark.abandon()
             raise
-        self._marks[state.ulid] = mark
+        self._marks[state.ulid] = [mark]
         self._open[state.ulid] = _Open(journal, state, 0)
 
     def load(self, ulid: str) -> State:
         handle = self._handle(ulid)
         with handle.lock:
-            return handle.take(handle.journal.synced_read())
+            return self._taken(ulid, handle, handle.journal.synced_read())
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         handle = self._handle(ulid)
         with handle.lock:
             with handle.journal.writing() as lines:
-                before = handle.take(lines)
+                before = self._taken(ulid, handle, lines)
                 changed = change(before)
                 if changed is not None:
                     record, after = changed
-                    if standing(after) != standing(before) and ulid not in self._marks:
-                        self._marks[ulid] = self._index.mark(ulid)
+                    if standing(after) != standing(before):
+                        self._marks.setdefault(ulid, []).append(self._index.mark(ulid, entry_of(before)))
                     handle.journal.append(encode_record(record).encode())
                     handle.state = after
             try:
                 handle.journal.sync()
             except HoldfastError:
                 self._open.pop(ulid, None)
-                if ulid in self._marks:
-                    self._marks.pop(ulid).abandon()
+                for mark in self._marks.pop(ulid, ()):
+                    mark.abandon()
                 raise
             state = handle.state
             assert state is not None
@@ -87,9 +98,21 @@ class FilesStore:
             return state
 
     def settle(self, state: State) -> None:
-        mark = self._marks.pop(state.ulid, None)
-        if mark is not None:
-            self._index.put(entry_of(state), self._rebuilt)
+        ulid = state.ulid
+        if ulid not in self._marks:
+            return
+        with self._handle(ulid).lock:  # so that what each mark announced has been written
+            marks = self._marks.pop(ulid, [])
+        if not marks:
+            return
+        try:
+            # Another thread or process may have gone on since: the index gets what holds when it is written.
+            self._index.put(ulid, lambda: entry_of(self.load(ulid)), marks[0].before, self._rebuilt)
+        except BaseException:
+            for mark in marks:
+                mark.abandon()
+            raise
+        for mark in marks:
             mark.release()
 
     def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
@@ -105,8 +128,9 @@ class FilesStore:
         return self._index.read(self._rebuilt)[1]
 
     def find(self, word: str) -> list[Entry]:
-        found = [entry for entry in self.entries() if entry.id.startswith(word) or entry.ulid.startswith(word)]
-        if found or self.finished_count() <= len(self.entries()):
+        entries = self.entries()
+        found = [entry for entry in entries if entry.id.startswith(word) or entry.ulid.startswith(word)]
+        if found or self.finished_count() <= sum(not entry.active for entry in entries):
             return found
         if is_ulid(word):
             return [entry_of(self.load(word))] if os.path.exists(self.path(word)) else []
@@ -118,7 +142,7 @@ class FilesStore:
         for ulid in self._index.marked():
             mark = self._index.mark(ulid)
             if os.path.exists(self.path(ulid)):
-                self._marks[ulid] = mark
+                self._marks.setdefault(ulid, []).append(mark)
                 left.append(ulid)
             else:
                 mark.release()
@@ -142,10 +166,19 @@ class FilesStore:
 
     def archive(self, ulid: str) -> str:
         """Moves a finished workflow's journal out of the way; it stays readable there."""
-        self._open.pop(ulid, None)
         target = os.path.join(self._home, "archive", os.path.basename(self.path(ulid)))
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        os.rename(self.path(ulid), target)
+        handle = self._handle(ulid)
+        with handle.lock, handle.journal.writing() as lines:
+            if queries.is_active(self._taken(ulid, handle, lines)):
+                raise Refused(
+                    "still_active",
+                    f"{ulid} is active, and only what is finished is archived",
+                    remedy=f"holdfast cancel -w {ulid}",
+                    facts={"workflow": ulid},
+                )
+            make_directories(os.path.dirname(target), 0o700)
+            os.rename(self.path(ulid), target)
+        self._open.pop(ulid).journal.close()
         for view in (self._snapshot_path(ulid), self._snapshot_path(ulid) + ".slot"):
             if os.path.exists(view):
                 os.unlink(view)
@@ -163,43 +196,61 @@ class FilesStore:
 
     def _handle(self, ulid: str) -> _Open:
         handle = self._open.get(ulid)
+        if handle is None or handle.resting:
+            awake = [other for other in list(self._open.values()) if not other.resting]
+            for other in awake if len(awake) >= OPEN_AT_ONCE else ():
+                other.rest()
         if handle is None:
-            journal = Journal(self.path(ulid), wait=self._wait)
-            state, revision = self._resumed(ulid, journal)
-            handle = self._open[ulid] = _Open(journal, state, revision)
+            made = self._opened(ulid)
+            handle = self._open.setdefault(ulid, made)
+            if handle is not made:
+                made.journal.close()
+        handle.resting = False
         return handle
 
-    def _resumed(self, ulid: str, journal: Journal) -> tuple[State | None, int]:
+    def _opened(self, ulid: str) -> _Open:
         """The fold up to the last snapshot, if there is a good one: loading does not grow with history."""
+        journal = Journal(self.path(ulid), wait=self._wait)
         try:
             with open(self._snapshot_path(ulid), "rb") as file:
                 seal, _, body = file.read().partition(b"\n")
-        except OSError:
-            return None, 0
-        if digest(body).encode() != seal:
-            return None, 0
-        data = parse(body)
-        if not journal.seek(Position(**data["position"])):
-            return None, 0
-        state = decode_state(data["state"])
-        return state, state.revision
+            if digest(body).encode() == seal:
+                data = parse(body)
+                state, position = decode_state(data["state"]), Position(**data["position"])
+                if data["v"] == VERSION and journal.seek(position):
+                    return _Open(journal, state, state.revision)
+        except (OSError, ValueError, KeyError, TypeError):
+            pass  # of another version, or damaged: the journal has it all
+        return _Open(journal, None, 0)
+
+    def _taken(self, ulid: str, handle: _Open, lines: list[Line]) -> State:
+        try:
+            return handle.take(lines)
+        except Broken:
+            # The journal has gone past lines that could not be folded: the next look must begin anew.
+            self._open.pop(ulid, None)
+            handle.journal.close()
+            raise
 
     def _snapshot(self, handle: _Open, state: State) -> None:
         position = handle.journal.position
         if position is None or position.seq != state.revision:
             return
-        body = to_text({"position": encode(position), "state": encode(state)}).encode()
+        body = to_text({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
         path = self._snapshot_path(state.ulid)
         replace(path, digest(body).encode() + b"\n" + body, path + ".slot", dir_mode=0o700)
         handle.snapshot_at = state.revision
 
     def _rebuilt(self) -> Iterator[Entry]:
+        """From the journals themselves: a handle of this process may be behind, and may be in use."""
         for ulid in self.ulids():
-            in_use = ulid in self._open
             try:
-                yield entry_of(self._open[ulid].take([]) if in_use else self.load(ulid))
+                fresh = self._opened(ulid)
+            except HoldfastError:
+                continue
+            try:
+                yield entry_of(fresh.take(fresh.journal.synced_read()))
             except HoldfastError:
                 continue
             finally:
-                if not in_use and ulid in self._open:
-                    self._open.pop(ulid).journal.close()
+                fresh.journal.close()

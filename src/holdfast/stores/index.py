@@ -14,30 +14,63 @@ from holdfast.codec import decode, encode, parse, to_text
 from holdfast.core.names import is_ulid
 from holdfast.ports import Entry
 from holdfast.stores.locks import locked, unlock
-from holdfast.stores.replace import durable_write, flush, make_directories, remove
+from holdfast.stores.replace import durable_write, make_directories, not_written, remove, sync_directories
 
 NEWEST = 100
 
 
 class Mark:
-    """Held by the process that changes a workflow's entry; what is left of a dead one's can be seen by others."""
+    """Held by every process that is changing a workflow's entry; one that nobody holds was left by a dead process.
 
-    def __init__(self, path: str, wait: float) -> None:
+    Several may hold it at once, so that nobody waits for it with a journal locked. `before` is the entry until now.
+    """
+
+    def __init__(self, path: str, before: Entry | None) -> None:
+        self.before = before
         self._path = path
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        while True:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_SH)  # held exclusively only for the moment of a removal
+                if os.path.samestat(os.fstat(self._fd), os.stat(path)):
+                    return
+            except FileNotFoundError:
+                pass
+            except BaseException:
+                os.close(self._fd)
+                raise
+            os.close(self._fd)  # its last holder removed it meanwhile
+
+    def release(self) -> None:
+        """The entry is in the index. The last one to hold the mark takes it away."""
         try:
-            locked(self._fd, path, wait)
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            remove(self._path)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(self._fd)
+
+    def abandon(self) -> None:
+        """Nothing was changed after all, or nobody knows: whoever looks next finds out."""
+        os.close(self._fd)
+
+
+class _Locked:
+    """Nobody else writes the index: the lock is on the folder itself."""
+
+    def __init__(self, folder: str, wait: float) -> None:
+        self._fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            locked(self._fd, folder, wait)
         except BaseException:
             os.close(self._fd)
             raise
 
-    def release(self) -> None:
-        """The entry is in the index."""
-        remove(self._path)
-        os.close(self._fd)
+    def __enter__(self) -> None: ...
 
-    def abandon(self) -> None:
-        """Nothing was changed after all, or nobody knows: whoever looks next finds out."""
+    def __exit__(self, *_: object) -> None:
+        unlock(self._fd)
         os.close(self._fd)
 
 
@@ -49,15 +82,19 @@ class Index:
         self._wait = wait
         self._seen: tuple[tuple[int, int, int], dict[str, Entry], int] | None = None
 
-    def mark(self, ulid: str) -> Mark:
+    def mark(self, ulid: str, before: Entry | None = None) -> Mark:
         """Says durably, before it happens, that a workflow's entry is about to change."""
-        make_directories(self._marks, 0o700)
-        mark = Mark(os.path.join(self._marks, ulid), self._wait)
-        folder = os.open(self._marks, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        path = os.path.join(self._marks, ulid)
         try:
-            flush(folder)
-        finally:
-            os.close(folder)
+            make_directories(self._marks, 0o700)
+            mark = Mark(path, before)
+            try:
+                sync_directories(self._marks, [])
+            except BaseException:
+                mark.abandon()
+                raise
+        except OSError as failure:
+            raise not_written(path, failure) from failure
         return mark
 
     def marked(self) -> list[str]:
@@ -70,55 +107,57 @@ class Index:
 
     def read(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
         """Entries by ULID, and how many finished workflows there are in all."""
+        found = self._stored()
+        if found is None:
+            if not os.path.isdir(os.path.join(self._home, "journal")):
+                return {}, 0
+            with _Locked(self._home, self._wait):
+                found = self._stored() or self._rebuilt(rebuild)
+        return found
+
+    def put(
+        self,
+        ulid: str,
+        newest: Callable[[], Entry],
+        before: Entry | None,
+        rebuild: Callable[[], Iterator[Entry]],
+    ) -> None:
+        """Replaces one entry, durably, by what `newest` gives once nobody else can write the index."""
+        with _Locked(self._home, self._wait):
+            entries, finished = self._stored() or self._rebuilt(rebuild)
+            entry, old = newest(), entries.get(ulid)
+            if entry.says_the_same_as(old):
+                return
+            old = old or before
+            finished += (not entry.active) - (old is not None and not old.active)
+            self._write({**entries, ulid: entry}, max(0, finished))
+
+    def drop(self, ulids: set[str], rebuild: Callable[[], Iterator[Entry]]) -> None:
+        """Forgets finished workflows whose journals were archived."""
+        with _Locked(self._home, self._wait):
+            entries, finished = self._stored() or self._rebuilt(rebuild)
+            kept = {ulid: entry for ulid, entry in entries.items() if ulid not in ulids}
+            self._write(kept, max(0, finished - len(ulids)))
+
+    def rebuild(self, entries: Callable[[], Iterator[Entry]]) -> None:
+        with _Locked(self._home, self._wait):
+            self._rebuilt(entries)
+
+    def _stored(self) -> tuple[dict[str, Entry], int] | None:
+        """What the file says; None when it is missing or damaged."""
         try:
             found = os.stat(self._path)
-        except FileNotFoundError:
-            return self._rebuilt(rebuild) if os.path.isdir(os.path.join(self._home, "journal")) else ({}, 0)
-        stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
-        if self._seen and self._seen[0] == stamp:
-            return self._seen[1], self._seen[2]
-        try:
+            stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if self._seen and self._seen[0] == stamp:
+                return self._seen[1], self._seen[2]
             with open(self._path, "rb") as file:
                 data = parse(file.read())
             entries = {item["ulid"]: decode(Entry, item) for item in (*data["active"], *data["finished"])}
             finished = int(data["finished_count"])
-        except (ValueError, KeyError, TypeError):
-            return self._rebuilt(rebuild)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
         self._seen = (stamp, entries, finished)
         return entries, finished
-
-    def put(self, entry: Entry, rebuild: Callable[[], Iterator[Entry]]) -> None:
-        """Replaces one entry, durably."""
-        folder = self._lock()
-        try:
-            entries, finished = self.read(rebuild)
-            old = entries.get(entry.ulid)
-            if entry.says_the_same_as(old):
-                return
-            finished += (not entry.active) - (old is not None and not old.active)
-            self._write({**entries, entry.ulid: entry}, max(0, finished))
-        finally:
-            unlock(folder)
-            os.close(folder)
-
-    def drop(self, ulids: set[str], rebuild: Callable[[], Iterator[Entry]]) -> None:
-        """Forgets finished workflows whose journals were archived."""
-        folder = self._lock()
-        try:
-            entries, finished = self.read(rebuild)
-            kept = {ulid: entry for ulid, entry in entries.items() if ulid not in ulids}
-            self._write(kept, max(0, finished - len(ulids)))
-        finally:
-            unlock(folder)
-            os.close(folder)
-
-    def rebuild(self, entries: Callable[[], Iterator[Entry]]) -> None:
-        folder = self._lock()
-        try:
-            self._rebuilt(entries)
-        finally:
-            unlock(folder)
-            os.close(folder)
 
     def _rebuilt(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
         entries = {entry.ulid: entry for entry in rebuild()}
@@ -132,15 +171,6 @@ class Index:
         data = {"active": encode(active), "finished": encode(ended), "finished_count": finished}
         durable_write(self._path, to_text(data).encode(), dir_mode=0o700)
         self._seen = None
-
-    def _lock(self) -> int:
-        folder = os.open(self._home, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            locked(folder, self._home, self._wait)
-        except BaseException:
-            os.close(folder)
-            raise
-        return folder
 
     def _left_behind(self, ulid: str) -> bool:
         try:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import lifecycle, moment, queries
-from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.state import State
 from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, to_ascii, wrap
-from holdfast.surfaces.tree import TreeView, ago, paint, tries
+from holdfast.surfaces.tree import TreeView, age, ago, paint, tries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from holdfast.core.apply import Record
 
     _Row = tuple[str, Callable[[str], str], str]
 
@@ -51,7 +52,7 @@ def _headline(state: State, facts: Facts, style: Style, width: int) -> list[str]
         facts_shown.append(f"{moment.money(state.spent)} of {moment.money(state.bounds.max_cost)}")
     elif state.spent:
         facts_shown.append(moment.money(state.spent))
-    out.append(f"{bar} {' · '.join(facts_shown)}")
+    out.append(f"{bar} {clip(' · '.join(facts_shown), width - 11)}")
     names = [state.id if state.title or state.subject else "", state.type]
     names += [f"branch {state.branch}" if state.branch else "", f"session {state.session}" if state.session else ""]
     out.append(style.dim(clip(escape(" · ".join(name for name in names if name)), width)))
@@ -119,7 +120,7 @@ def _around(state: State, facts: Facts, style: Style, width: int) -> list[str]:
         if limit and 1 < limit <= state.step(path).attempt
     ]
     for alert in reversed(state.alerts):
-        if moment.between(alert.at, facts.now) <= ALERTS_FOR:
+        if (age(alert.at, facts.now) or 0) <= ALERTS_FOR:
             kept = f" (kept as {alert.kept})" if alert.kept else ""
             rows.append(("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert.message}{kept}"))
     rows += [

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_ASCII = str.maketrans("✓▶◎⏸✗■▲○↷▰▱·…→↳⚠—↻◇", "+>?=x#!.-#--~>>!-%?")
+_MARKS = "✓▶◎⏸✗■▲○↷▰▱·…→↳⚠—↻"
+_ASCII = str.maketrans(_MARKS, "+>?=x#!.-#--~>>!-%")
 
 
 def escape(text: str, *, lines: bool = False) -> str:
@@ -82,7 +83,7 @@ def columns(text: str) -> int:
 
 
 def _columns(char: str) -> int:
-    if char.isascii():
+    if char < "\u0300" or char in _MARKS:  # what is certainly narrow needs no table of all characters
         return 1
     import unicodedata
 

@@ -45,7 +45,7 @@ def lines(records: Iterable[Record], style: Style, width: int) -> list[str]:
         for status, what, why in said:
             short, why = escape(what), "" if why == before_that else why
             before_that = why or before_that
-            inline = f"{short}: {escape(why, lines=True)}"
+            inline = f"{short}: {escape(why)}"
             if why and "\n" not in why and columns(inline) <= room:
                 short, why = inline, ""
             out.append(head + (paint(style, status) if status else str)(clip(short, room)))

@@ -9,6 +9,7 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
 from holdfast.core.diagram import MARKS
 from holdfast.core.state import Artifact, Evidence, Progress, State
+from holdfast.errors import UsageError
 from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, wrap
 
 MANY_LINES = 40
@@ -31,9 +32,18 @@ def paint(style: Style, status: str) -> Callable[[str], str]:
     return style.dim
 
 
+def age(then: str, now: str) -> float | None:
+    """Seconds since a moment; None when a document or a caller gave none that can be read."""
+    try:
+        return moment.between(then, now)
+    except UsageError:
+        return None
+
+
 def ago(then: str, now: str) -> str:
     """`4m ago`."""
-    return moment.span(moment.between(then, now)).split()[0] + " ago"
+    seconds = age(then, now)
+    return "some time ago" if seconds is None else moment.span(seconds).split()[0] + " ago"
 
 
 class TreeView:

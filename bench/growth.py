@@ -1,0 +1,106 @@
+"""What history and numbers cost: a transition after many events, and a project with many workflows."""
+
+from __future__ import annotations
+
+import os
+
+import holdfast
+from bench.measure import heading, interleaved, p50, row
+from bench.project import DEFINITION, Transitions, repository, started
+from holdfast import ulid
+from holdfast.codec import encode, encode_record, to_text
+from holdfast.core import commands as cmd
+from holdfast.core.apply import Record, fold
+from holdfast.core.decide import decide
+from holdfast.core.definition import read
+from holdfast.core.state import Actor
+from holdfast.ports import entry_of
+
+
+def run(folder: str) -> None:
+    os.makedirs(folder)
+    _events(folder)
+    _workflows(folder)
+
+
+def _events(folder: str) -> None:
+    transitions = {}
+    for events in (10, 1_000, 10_000):
+        repository(os.path.join(folder, f"events-{events}"))
+        workflow = started(os.path.join(folder, f"events-{events}"))
+        transition = Transitions(workflow)
+        for _ in range(events // 2):
+            transition()
+        transitions[events] = transition
+    taken = {events: p50(samples) for events, samples in interleaved(transitions, 200).items()}
+    heading("A transition when the journal is long")
+    row("at 1 000 events ÷ at 10", taken[1_000] / taken[10], "≤ 1.1")
+    row("at 10 000 events ÷ at 10", taken[10_000] / taken[10], "≤ 1.1")
+
+
+def _workflows(folder: str) -> None:
+    counts = (10, 1_000, 100_000)
+    roots = {count: _filled(os.path.join(folder, f"workflows-{count}"), count) for count in counts}
+
+    def listed(root: str):
+        return lambda: holdfast.open(root).list(status="active") or holdfast.open(root).list(status="in_progress")
+
+    def opened(root: str):
+        return lambda: holdfast.open(root).workflow("bench-")
+
+    updates = {}
+    for count, root in roots.items():
+        updates[count] = Transitions(holdfast.open(root).workflow("bench-"))
+    listing = {c: p50(s) for c, s in interleaved({c: listed(r) for c, r in roots.items()}, 60).items()}
+    opening = {c: p50(s) for c, s in interleaved({c: opened(r) for c, r in roots.items()}, 60).items()}
+    updating = {c: p50(s) for c, s in interleaved(updates, 200).items()}
+    for count in counts[1:]:
+        heading(f"{count} workflows against 10")
+        row("list the active ones", listing[count] / listing[10], "≤ 1.2")
+        row("open one", opening[count] / opening[10], "≤ 1.4")
+        row("update one", updating[count] / updating[10], "≤ 1.1")
+
+
+def _filled(root: str, count: int) -> str:
+    """One active workflow, and all the others finished: their journals lie there, written without syncing each."""
+    repository(root)
+    started(root)
+    store = holdfast.open(root).wired.store
+    definition = read({**DEFINITION, "name": "past", "step": DEFINITION["step"][:1]})
+    newest = []
+    for number in range(count - 1):
+        entry = _finished(store, definition, number)
+        newest = [*newest[-99:], entry]
+    (active,) = store.entries()
+    index = {"active": [encode(active)], "finished": encode(newest), "finished_count": count - 1}
+    with open(os.path.join(root, ".holdfast", "index"), "w", encoding="utf-8") as file:
+        file.write(to_text(index))
+    return root
+
+
+def _finished(store, definition, number: int):
+    name = ulid.new()
+    actor, facts = Actor("agent"), cmd.Facts(now="2026-01-01T00:00:00.000Z")
+    state, lines = None, []
+    for command in (cmd.Start(definition, name, f"past-{number}"), cmd.Begin("step-1"), cmd.Done("step-1")):
+        events = decide(state, cmd.Request(command, actor), facts)
+        record = Record(len(lines) + 1, facts.now, actor, "past", events)
+        state = fold(state, record)
+        lines.append(encode_record(record).encode())
+    path = store.path(name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(framed(lines))
+    return entry_of(state)
+
+
+def framed(bodies: list[bytes]) -> bytes:
+    """The journal that these bodies make, without a file."""
+    from holdfast.stores.lines import FIRST, head, seal
+
+    out, before = b"", FIRST
+    for seq, body in enumerate(bodies, 1):
+        text = head(seq, seq - 1, before) + body[1:-1]
+        line = text + seal(text)
+        out, before = out + line, line[-19:-3].decode()
+    return out

@@ -1,0 +1,34 @@
+"""Measuring: interleaved samples, medians, and a table of ratios against their aims."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from statistics import median
+
+
+def interleaved(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each subject, taken in turn, so that a noisy moment hits all of them alike."""
+    taken: dict[str, list[float]] = {name: [] for name in subjects}
+    for _ in range(rounds):
+        for name, subject in subjects.items():
+            begin = time.perf_counter()
+            subject()
+            taken[name].append(time.perf_counter() - begin)
+    return taken
+
+
+def p50(samples: list[float]) -> float:
+    return median(samples)
+
+
+def p99(samples: list[float]) -> float:
+    return sorted(samples)[max(0, int(len(samples) * 0.99) - 1)]
+
+
+def heading(text: str) -> None:
+    print(f"\n{text}")
+
+
+def row(what: str, value: float, aim: str, detail: str = "") -> None:
+    print(f"  {what:<62} {value:>7.2f}   aim {aim:<7} {detail}", flush=True)

@@ -1,0 +1,48 @@
+"""Projects to measure on: a real git repository, a workflow of eight steps, and operations that can go on for ever."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import holdfast
+from holdfast import Workflow
+
+STEPS = [{"id": f"step-{n}", "name": f"Step number {n}"} for n in range(1, 9)]
+DEFINITION = {"name": "bench", "title": "Measure {subject}", "step": STEPS}
+
+
+def repository(folder: str) -> str:
+    os.makedirs(folder)
+    subprocess.run(["git", "init", "-q", "-b", "main"], cwd=folder, check=True)
+    return folder
+
+
+def started(folder: str, subject: str = "one") -> Workflow:
+    return holdfast.open(folder).start(DEFINITION, subject)
+
+
+class Transitions:
+    """One durable transition a call: begin, block, unblock, fail, resume, and so on."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self._workflow = workflow
+        self._turn = 0
+
+    def __call__(self) -> None:
+        workflow, turn = self._workflow, self._turn % 4
+        self._turn += 1
+        if turn == 0:
+            resumed = workflow.state.step("step-1").status == "failed"
+            workflow.resume("step-1") if resumed else workflow.begin("step-1")
+        elif turn == 1:
+            workflow.block("step-1", "waiting for an answer")
+        elif turn == 2:
+            workflow.unblock("step-1")
+        else:
+            workflow.fail("step-1", "one test is red")
+
+
+def document_path(workflow: Workflow) -> str:
+    root = workflow._wired.place.root
+    return os.path.join(root, ".claude", "workflow-state", "active", f"{workflow.id}.json")

@@ -1,0 +1,157 @@
+"""Taking over what changed in the definition of a running workflow, and changing its tree by hand."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import trust
+from holdfast.bootstrap import BUILT_IN
+from holdfast.core import commands as cmd
+from holdfast.core import queries, refusals
+from holdfast.core.definition import Definition, Step
+from holdfast.definitions import Change, changes, load
+from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.tasks import TASK
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.state import State
+    from holdfast.workflow import Workflow
+
+BY_HAND = "added"
+"""The kind of a step that was added here: no file knows it, and none is expected to."""
+
+
+def amend(call: Call) -> None:
+    args = call.args
+    ways = [bool(args.step), bool(args.all), bool(args.add)]
+    if sum(ways) > 1 or (args.retire and not args.step):
+        raise UsageError(
+            "bad_usage", "amend takes a step, --all or --add ID, and only one of them", remedy="holdfast amend --help"
+        )
+    if (args.name or args.under or args.after) and not args.add:
+        raise UsageError("bad_usage", "--name, --under and --after go with --add ID", remedy="holdfast amend --help")
+    workflow = call.workflow()
+    if args.add:
+        _add(call, workflow)
+    elif args.retire:
+        path = workflow.path(args.step)
+        workflow.retire_step(path, **call.how())
+        call.changed(workflow, said=call.ok(f"{path} is retired"), more={"amended": [{"op": "retire", "path": path}]})
+    elif args.step or args.all:
+        _take_over(call, workflow)
+    else:
+        _show(call, workflow.state)
+
+
+def _add(call: Call, workflow: Workflow) -> None:
+    args = call.args
+    above = workflow.path(args.under) if args.under else ""
+    workflow.add_step(Step(args.add, name=args.name, kind=BY_HAND), above, args.after, **call.how())
+    path = f"{above}/{args.add}" if above else args.add
+    call.changed(workflow, path, call.ok(f"{path} is added"), {"amended": [{"op": "add", "path": path}]})
+
+
+def differences(call: Call, state: State) -> tuple[Definition, list[Change]]:
+    """The definition as it is now, and what would make the running tree like it."""
+    definition = _definition(call, state)
+    found = changes(state.plan.steps, definition)
+    own = [c for c in found if c.op == "retire" and state.plan.step(c.path).kind in (TASK, BY_HAND)]
+    return definition, [change for change in found if change not in own]
+
+
+def _definition(call: Call, state: State) -> Definition:
+    if not state.source:
+        raise Refused(
+            "no_source",
+            f"{state.id} was started from values and not from a file",
+            remedy="holdfast amend --add ID, or holdfast amend STEP --retire",
+            facts={"workflow": state.id},
+        )
+    if state.source == BUILT_IN:
+        return call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
+    return load(_file(call, state), call.project.root)
+
+
+def _file(call: Call, state: State) -> str:
+    return os.path.join(call.project.root, state.source)
+
+
+def _show(call: Call, state: State) -> None:
+    _, found = differences(call, state)
+    rows = [{"op": c.op, "path": c.path, "name": c.step.label if c.step else None} for c in found]
+
+    def text() -> str:
+        if not rows:
+            return call.ok(f"{state.id} has the steps its definition has")
+        lines = [escape(f"  {row['op']:<7} {row['path']}") for row in rows]
+        return "\n".join([*lines, call.style.dim("take them over: holdfast amend STEP, or holdfast amend --all")])
+
+    call.answer({"workflow_id": state.id, "changes": rows}, text)
+
+
+def _take_over(call: Call, workflow: Workflow) -> None:
+    definition, found = differences(call, workflow.state)
+    if call.args.step:
+        found = [change for change in found if change.path == _wanted(workflow.state, call.args.step, found)]
+    for change in found:
+        _require_trust(call, workflow.state, definition, change)
+    for change in found:
+        workflow.execute(_command(workflow.state, change), **call.how())
+    made: list[dict[str, Any]] = [{"op": change.op, "path": change.path} for change in found]
+    said = ", ".join(f"{change.op} {change.path}" for change in found) or "nothing to take over"
+    call.changed(workflow, said=call.ok(said), more={"amended": made})
+
+
+def _wanted(state: State, word: str, found: list[Change]) -> str:
+    paths = [change.path for change in found]
+    if word in paths:
+        return word
+    new = [path for path in paths if path not in state.plan and path.endswith(f"/{word}")]
+    path = new[0] if len(new) == 1 else queries.resolve(state, word)
+    if path not in paths:
+        raise NotFound(
+            "no_change",
+            f"the definition changes nothing about {path}",
+            remedy="holdfast amend",
+            facts={"step": path, "changed": paths[:50]},
+        )
+    return path
+
+
+def _command(state: State, change: Change) -> cmd.Command:
+    if change.op == "retire":
+        return cmd.RetireStep(change.path)
+    assert change.step is not None
+    if change.op == "add":
+        return cmd.AddStep(change.above, change.step, _sibling(state, change))
+    # Its children are changed one by one; those that run now stay until then.
+    return cmd.ChangeStep(change.path, change.step.replace(steps=state.plan.step(change.path).steps))
+
+
+def _sibling(state: State, change: Change) -> str | None:
+    """The step it follows, where that is there: a change that was left out may have brought it."""
+    there = {path.rpartition("/")[2] for path in state.plan.children(change.above)}
+    return change.after if not change.after or change.after in there else None
+
+
+def _require_trust(call: Call, state: State, definition: Definition, change: Change) -> None:
+    if change.step is None or state.source == BUILT_IN:
+        return
+    before = _runs(state.plan.step(change.path)) if change.path in state.plan else set()
+    if not _runs(change.step) - before:
+        return
+    settings = call.settings
+    known = trust.trusted(
+        definition.digest, _file(call, state), data_dir=settings.data_dir, config_dir=settings.config_dir
+    )
+    if not known:
+        raise refusals.untrusted(state.type)
+
+
+def _runs(step: Step) -> set[tuple[str, ...]]:
+    return {check.run for check in step.checks if check.run}.union(*(_runs(child) for child in step.steps))

@@ -1,0 +1,109 @@
+"""What the words of a command mean, by the table. `argparse` would cost as much as a third of a status."""
+
+from __future__ import annotations
+
+import sys
+
+from holdfast.errors import UsageError
+from holdfast.surfaces.cli.readers import reader
+from holdfast.surfaces.cli.table import ALWAYS, COMMON, Command, Option
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Parsed:
+    """Every option and word of a command by its name, with its default where nothing was typed."""
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+
+
+def options_of(command: Command) -> tuple[Option, ...]:
+    return (*command.options, *(COMMON[letter] for letter in command.takes), *ALWAYS)
+
+
+def parse(command: Command, words: list[str]) -> Parsed | None:
+    """What was typed; None when it asks for help, which is then printed."""
+    options = options_of(command)
+    flags = {flag: option for option in options if option.is_flag for flag in option.flags.split()}
+    values: dict[str, Any] = {option.dest: [] if option.many else option.default for option in options}
+    typed: set[str] = set()
+    free: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            free += rest
+        elif not word.startswith("-") or word == "-" or word[1:2].isdigit():
+            free.append(word)
+        elif word in ("-h", "--help"):
+            from holdfast.surfaces.cli import overview
+
+            sys.stdout.write(overview.of(command))
+            return None
+        else:
+            option, value = _option(command, flags, word)
+            if option.type and value is None:
+                value = next(rest, None)
+                if value is None or value in flags:
+                    raise _wrong(command, f"{word} needs a value: {option.shown}")
+            _take(command, option, value, values)
+            typed.add(option.dest)
+    _words(command, free, values)
+    for option in options:
+        if option.required and option.dest not in typed:
+            raise _wrong(command, f"{option.flags} {option.shown} is missing")
+    return Parsed(values)
+
+
+def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Option, str | None]:
+    """An option as it was typed: by itself, or with its value behind `=`, or a short one with its value."""
+    name, equals, value = word.partition("=")
+    short = flags.get(word[:2])
+    if word in flags:
+        return flags[word], None
+    if equals and name in flags and flags[name].type:
+        return flags[name], value
+    if short and short.type and not word.startswith("--"):
+        return short, word[2:]
+    from holdfast.core.definition import nearest
+
+    close = nearest(name, tuple(flag for flag in flags if flag.startswith("--")))
+    raise _wrong(command, f"there is no option {name[:80]!r}" + (f", did you mean {close}?" if close else ""))
+
+
+def _words(command: Command, free: list[str], values: dict[str, Any]) -> None:
+    """Words without a flag go to what the command expects, in order; the last may take several."""
+    for option in (option for option in command.options if not option.is_flag):
+        mine = free if option.nargs in ("*", "+") else free[:1]
+        free = free[len(mine) :]
+        if option.nargs in ("*", "+"):
+            values[option.dest] = []
+        for word in mine:
+            _take(command, option, word, values)
+        if not mine and option.nargs not in ("?", "*"):
+            raise _wrong(command, f"{option.shown} is missing")
+    if free:
+        raise _wrong(command, f"one word too many: {free[0][:80]!r} (a text with spaces needs quotes)")
+
+
+def _take(command: Command, option: Option, word: str | None, values: dict[str, Any]) -> None:
+    if word is None:
+        values[option.dest] = True
+        return
+    if option.choices and word not in option.choices:
+        raise _wrong(command, f"{word[:80]!r} is not one of {', '.join(option.choices)}")
+    value = reader(option.type)(word)
+    if option.many or option.nargs in ("*", "+"):
+        values[option.dest] = [*values[option.dest], value]
+    else:
+        values[option.dest] = value
+
+
+def _wrong(command: Command, said: str) -> UsageError:
+    return UsageError("bad_usage", f"holdfast {command.name}: {said}", remedy=f"holdfast {command.name} --help")

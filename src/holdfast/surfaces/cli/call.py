@@ -1,0 +1,139 @@
+"""One call of the command line: what was typed, who typed it, and where the answer goes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+from holdfast import settings as settings_
+from holdfast.core import answers, queries
+from holdfast.core.diagram import MARKS
+from holdfast.dialects import dialect
+from holdfast.surfaces.cli.table import Command
+from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.commands import Facts
+    from holdfast.core.state import State
+    from holdfast.project import Project
+    from holdfast.surfaces.cli.arguments import Parsed
+    from holdfast.workflow import Workflow
+
+
+class Call:
+    """What a handler gets. It answers in JSON or in words; errors are raised and reported elsewhere."""
+
+    def __init__(self, command: Command, args: Parsed) -> None:
+        self.command = command
+        self.args = args
+        terminal = sys.stdin is not None and sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
+        self.settings = settings_.read(os.environ, terminal=terminal, surface="cli", role=args.role or "")
+        self.style = Style(wants_colour(sys.stdout.isatty(), os.environ))
+        self.unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        self._project: Project | None = None
+
+    @property
+    def is_person(self) -> bool:
+        return self.settings.actor.kind == "human"
+
+    @property
+    def width(self) -> int:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80 if sys.stdout.isatty() else 80
+
+    @property
+    def project(self) -> Project:
+        if self._project is None:
+            from holdfast.project import open_project
+
+            self._project = open_project(".", settings=self.settings)
+        return self._project
+
+    def workflow(self) -> Workflow:
+        return self.project.workflow(self.args.workflow or "")
+
+    def how(self) -> dict[str, Any]:
+        """What goes with every command that changes something."""
+        found = {"token": self.args.token or 0}
+        return {**found, "key": self.args.key or ""} if "k" in self.command.takes else found
+
+    def answer(self, data: object, text: str | Callable[[], str]) -> None:
+        """The answer as data when JSON is asked for, else in words; words from outside must come escaped."""
+        if self.args.json:
+            sys.stdout.write(pretty(data))
+            return
+        said = text if isinstance(text, str) else text()
+        said = said if said.endswith("\n") else said + "\n"
+        sys.stdout.write(said if self.unicode else to_ascii(said))
+
+    def changed(
+        self, workflow: Workflow, path: str = "", said: str = "", more: Mapping[str, Any] | None = None
+    ) -> None:
+        """The answer to a change: what became of the step, or what was said, and what is next."""
+        state, facts = workflow.state, workflow.facts()
+        data = {**workflow.summary(), "ulid": state.ulid, "revision": state.revision, **(more or {})}
+        if path and path in state.plan:
+            data["step"] = answers.step(state, path, facts)
+        self.answer(data, lambda: self._line(state, facts, path, said))
+
+    def _line(self, state: State, facts: Facts, path: str, said: str) -> str:
+        at = queries.current(state)
+        if not said:
+            said = self._became(state, path)
+        if at is None:
+            return f"{said} · {self.style.green('all steps are done')}"
+        first = queries.blockers(state, at, facts)[0]
+        if first.kind == "bound" or at == path:
+            what = f" · {first.message}"
+        elif first.kind == "mark":
+            what = ""
+        else:
+            what = f" · next: {at}" + ("" if first.kind in ("begin", "done") else f": {first.message}")
+        remedy = f"{first.remedy} -w {state.id}" if state.cancelled else self.command_for(first.remedy)
+        return f"{said}{escape(what)}  {self.style.dim(f'({escape(remedy)})')}"
+
+    def command_for(self, remedy: str) -> str:
+        """A remedy for the workflow that was picked with `-w`."""
+        named = self.args.workflow if "w" in self.command.takes else ""
+        alone = remedy.startswith("holdfast ") and ", or " not in remedy and " -w " not in remedy
+        return f"{remedy} -w {named}" if named and alone else remedy
+
+    def _became(self, state: State, path: str) -> str:
+        from holdfast.surfaces.tree import paint
+
+        progress = state.step(path)
+        word = {
+            "waiting": "waits for approval",
+            "in_review": "is in review",
+            "active": f"is active, attempt {progress.attempt}" if progress.attempt > 1 else "is active",
+            "pending": "is pending",
+        }.get(progress.status, progress.status)
+        reason = f": {progress.reason}" if progress.reason and progress.status in ("failed", "escalated") else ""
+        return f"{paint(self.style, progress.status)(MARKS[progress.status])} {path} {word}{escape(reason)}"
+
+    def ok(self, text: str) -> str:
+        return f"{self.style.green('✓')} {escape(text)}"
+
+    def ask(self, text: str, question: str) -> bool:
+        """Shows something on the terminal and asks; anything but a yes is a no."""
+        out = sys.stderr if sys.stderr.isatty() else sys.stdout
+        out.write(f"{text}{question} [y/N] ")
+        out.flush()
+        return sys.stdin.readline(100).strip().lower() in ("y", "yes")
+
+
+def words(state: State) -> Mapping[str, str]:
+    return dialect(state.dialect).status_words
+
+
+def pretty(data: object) -> str:
+    """JSON with an indent. What a terminal would obey is written as an escape, which means the same."""
+    from json import dumps
+
+    text = dumps(data, ensure_ascii=False, indent=2, default=dict)
+    if not text.replace("\n", "").isprintable():
+        text = "".join(c if c == "\n" or escape(c) == c else dumps(c)[1:-1] for c in text)
+    return text + "\n"

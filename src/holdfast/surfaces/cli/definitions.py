@@ -1,0 +1,154 @@
+"""Definitions: listing, checking, beginning and trusting them."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import trust as trust_
+from holdfast.core import refusals
+from holdfast.core.definition import Definition, Step
+from holdfast.definitions import Entry, load, template
+from holdfast.errors import Conflict, HoldfastError, UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import columns, escape, pad
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def listing(call: Call) -> None:
+    entries = call.project.wired.catalogue.all()
+    rows = [_entry(call, entry) for entry in entries]
+    call.answer({"workflows": rows, "total": len(rows)}, lambda: _lines(call, entries))
+
+
+def _entry(call: Call, entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "title": entry.title,
+        "dialect": entry.dialect,
+        "steps": entry.steps,
+        "builtin": entry.builtin,
+        "trusted": entry.trusted,
+        "path": None if entry.builtin else os.path.relpath(entry.path, call.project.root),
+        "error": entry.error or None,
+    }
+
+
+def _lines(call: Call, entries: list[Entry]) -> str:
+    if not entries:
+        return "no definitions · holdfast workflows new NAME"
+    wide = max(columns(escape(entry.name)) for entry in entries)
+    out = []
+    for entry in entries:
+        steps = f"{entry.steps} step{'s' if entry.steps != 1 else ''}"
+        notes = [call.style.red(escape(entry.error))] if entry.error else [steps, escape(entry.title)]
+        notes += [] if entry.builtin or entry.error else ["yours" if entry.trusted else "yours, not trusted"]
+        out.append(f"{pad(escape(entry.name), wide)}  {' · '.join(note for note in notes if note)}")
+    return "\n".join(out)
+
+
+def check(call: Call) -> None:
+    found = load(call.args.file, call.project.root)
+    data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": _count(found)}
+    call.answer(data, call.ok(f"{call.args.file} is right: {found.name}, {_count(found)} steps"))
+
+
+def _count(definition: Definition) -> int:
+    def count(steps: tuple[Step, ...]) -> int:
+        return sum(1 + count(step.steps) for step in steps)
+
+    return count(definition.steps)
+
+
+def new(call: Call) -> None:
+    from holdfast import place
+
+    name, project = call.args.name, call.project
+    text = template(name)
+    path = os.path.join(project.wired.place.home, "workflows", f"{name}.toml")
+    place.prepare(project.wired.place, insist=call.settings.allow_unsafe_fs)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shown = os.path.relpath(path, project.root)
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise Conflict(
+            "file_exists",
+            f"{shown} is there already",
+            remedy=f"holdfast workflows check {shown}",
+            facts={"path": shown},
+        ) from None
+    call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: holdfast start {name}"))
+
+
+def trust(call: Call) -> None:
+    """A person reads the commands and says yes; nobody else can."""
+    said, settings = call.args.definition, call.settings
+    if not call.is_person:
+        raise refusals.person_needed("trust a definition", f"holdfast trust {said}")
+    path = _file(call, said)
+    shown = os.path.relpath(path, call.project.root)
+    if call.args.remove:
+        removed = trust_.untrust(path, data_dir=settings.data_dir)
+        text = f"{shown} is not trusted any more" if removed else f"{shown} was not trusted"
+        call.answer({"path": shown, "removed": removed}, call.ok(text))
+        return
+    definition = load(path, call.project.root)
+    commands = _commands(definition.steps)
+    if not call.args.yes and not call.ask(_picture(call, shown, commands), "Trust it?"):
+        raise HoldfastError("declined", f"{shown} is not trusted", remedy=f"holdfast trust {said}")
+    digest = trust_.trust(path, data_dir=settings.data_dir, now=call.project.wired.world.now())
+    if digest != definition.digest:
+        trust_.untrust(path, data_dir=settings.data_dir)
+        raise Conflict(
+            "changed_meanwhile",
+            f"{shown} changed while you looked at it; it is not trusted",
+            remedy=f"holdfast trust {said}",
+        )
+    rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in commands]
+    data = {"path": shown, "digest": digest, "trusted": True, "commands": rows}
+    call.answer(data, call.ok(f"{shown} is trusted, as it is now"))
+
+
+def _file(call: Call, said: str) -> str:
+    """A file is meant when it is there; else the file a name stands for."""
+    if os.path.isfile(said) or said.endswith(".toml"):
+        return said
+    path = call.project.wired.catalogue.path_of(said)
+    if path is None:
+        raise UsageError("built_in", f"{said} comes with Holdfast and needs no trust", remedy=f"holdfast start {said}")
+    return path
+
+
+def _commands(steps: tuple[Step, ...], above: str = "") -> list[tuple[str, str, tuple[str, ...]]]:
+    found = []
+    for step in steps:
+        path = f"{above}/{step.id}" if above else step.id
+        found += [(path, check.name, check.run) for check in step.checks if check.run]
+        found += _commands(step.steps, path)
+    return found
+
+
+def _picture(call: Call, shown: str, commands: list[tuple[str, str, tuple[str, ...]]]) -> str:
+    import shlex
+
+    head = call.style.bold(escape(shown)) + (" may run:" if commands else " runs no commands")
+    rows = [
+        f"  {call.style.dim(escape(f'{step} · {name}:'))} {escape(shlex.join(run))}" for step, name, run in commands
+    ]
+    return "\n".join([head, *rows]) + "\n"
+
+
+def schema(call: Call) -> None:
+    from holdfast.upkeep import schemas
+
+    if call.args.dialect is None:
+        names = list(schemas.names())
+        call.answer({"dialects": names}, "\n".join(names))
+        return
+    found = schemas.schema(call.args.dialect)
+    call.args.json = True
+    call.answer(found, "")

@@ -1,0 +1,54 @@
+"""Which command was typed, and the function that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.errors import UsageError
+from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.surfaces.cli.call import Call
+
+
+def find(argv: list[str]) -> tuple[Command, list[str]]:
+    """The command that was typed, and the words that belong to it. Common options may stand before it."""
+    at = _first_word(argv)
+    before, words = argv[:at], argv[at:]
+    if not words:
+        raise UsageError("no_command", "there is no command", remedy="holdfast --help")
+    for length in (2, 1):
+        command = COMMANDS.get(" ".join(words[:length])) if len(words) >= length else None
+        if command:
+            return command, [*before, *words[length:]]
+    raise _unknown(words)
+
+
+def _first_word(argv: list[str]) -> int:
+    valued = {flag for option in (*ALWAYS, *COMMON.values()) if option.type for flag in option.flags.split()}
+    at = 0
+    while at < len(argv) and argv[at].startswith("-"):
+        at += 2 if argv[at] in valued else 1
+    return at
+
+
+def _unknown(words: list[str]) -> UsageError:
+    from holdfast.core.definition import nearest
+
+    below = [name for name in COMMANDS if name.startswith(words[0] + " ")]
+    if below:
+        said = f"holdfast {words[0]} needs one of: {', '.join(name.partition(' ')[2] for name in below)}"
+        return UsageError("no_command", said, remedy=f"holdfast {below[0]} --help", facts={"commands": below})
+    close = nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
+    hint = f", did you mean {close!r}?" if close else ""
+    remedy = f"holdfast {close} --help" if close else "holdfast --help"
+    return UsageError("no_command", f"there is no command {words[0][:80]!r}{hint}", remedy=remedy)
+
+
+def load(handler: str) -> Callable[[Call], int | None]:
+    from importlib import import_module
+
+    module, _, name = handler.partition(":")
+    found: Callable[[Call], int | None] = getattr(import_module(f"holdfast.surfaces.cli.{module}"), name)
+    return found

@@ -1,0 +1,127 @@
+"""Gates that reviewers and people pass."""
+
+from __future__ import annotations
+
+import sys
+
+from holdfast.core import lifecycle
+from holdfast.core.gates import policy
+from holdfast.errors import Conflict, HoldfastError, NotFound, UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.workflow import Workflow
+
+
+def submit(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.submit(path, dict(call.args.artifact), **call.how()), path)
+
+
+def review(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    workflow.review(path, call.args.verdict, call.args.feedback or "", **call.how())
+    call.changed(workflow, path)
+
+
+def approve(call: Call) -> None:
+    from holdfast.surfaces.cli.readers import pairs
+
+    args, workflow = call.args, call.workflow()
+    path = workflow.path(args.step)
+    modifications = pairs(args.values)
+    if args.sign and args.signature:
+        raise UsageError(
+            "bad_usage", "--sign and --signature exclude each other", remedy=f"holdfast approve {path} --sign KEY"
+        )
+    if args.payload:
+        _payload(call, workflow, path, modifications)
+        return
+    _confirm(call, workflow, path)
+    signature = _content(args.signature) if args.signature else b""
+    workflow.approve(path, args.variant, modifications, sign=args.sign, signature=signature, **call.how())
+    call.changed(workflow, path)
+
+
+def reject(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.reject(path, call.args.feedback or "", **call.how()), path)
+
+
+def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:
+    said = workflow.signing_payload(path, call.args.variant, modifications)
+    if call.args.json:
+        call.answer({"payload": said.decode()}, "")
+    else:
+        sys.stdout.buffer.write(said)
+        sys.stdout.buffer.flush()
+
+
+def _content(file: str) -> bytes:
+    from holdfast.signing import LARGEST_SIGNATURE
+
+    try:
+        with open(file, "rb") as signature:
+            return signature.read(LARGEST_SIGNATURE + 1)
+    except OSError as failure:
+        raise NotFound(
+            "no_file", f"{file[:200]} cannot be read: {failure.strerror}", remedy="name the file ssh-keygen wrote"
+        ) from None
+
+
+def _confirm(call: Call, workflow: Workflow, path: str) -> None:
+    """Where only a person's own word counts, the person sees what it is given to."""
+    step, progress = workflow.state.plan.step(path), workflow.state.step(path)
+    escalated = progress.status == lifecycle.ESCALATED
+    if call.args.yes or not call.is_person or not (policy(step) == "human" or escalated):
+        return
+    shown = _hashes(workflow, path)
+    if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?"):
+        raise HoldfastError(
+            "declined",
+            f"{path} was not approved",
+            remedy=f"holdfast reject {path} --feedback TEXT",
+            facts={"step": path},
+        )
+    if _hashes(workflow, path) != shown:
+        raise Conflict(
+            "changed_meanwhile",
+            f"the artifacts of {path} changed while you looked at them; nothing was approved",
+            remedy=f"holdfast approve {path}",
+            facts={"step": path},
+        )
+
+
+def _hashes(workflow: Workflow, path: str) -> dict[str, str]:
+    found = workflow.facts().hashes
+    artifacts = workflow.state.step(path).artifacts
+    return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
+
+
+def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) -> str:
+    state, style = workflow.state, call.style
+    step, progress = state.plan.step(path), state.step(path)
+    out = [f"{style.bold(escape(step.label))} {escape(f'({path}, attempt {progress.attempt})')}"]
+    out.append(style.dim(escape(f"{state.title or state.id} · {state.id}")))
+    if progress.status == lifecycle.ESCALATED:
+        out.append(style.yellow(escape(f"escalated: {progress.reason}")))
+    for name, artifact in progress.artifacts.items():
+        now = hashes[name]
+        word = "" if now == artifact.hash else "  changed since it was handed in" if now else "  missing"
+        prefix = style.dim((now or artifact.hash)[:12])
+        out.append(f"  {escape(f'{name}  {artifact.path}')}  {prefix}{style.yellow(word)}")
+    if not progress.artifacts:
+        out.append(style.dim("  no artifacts"))
+    for name, evidence in progress.evidence.items():
+        passed = style.green("passed") if evidence.passed else style.red("failed")
+        out.append(f"  check {escape(name)} {passed} {style.dim(escape(f'({evidence.run_by}, {evidence.at})'))}")
+    out += [f"  review: {escape(f'{v.verdict} by {v.by} {v.feedback[:300]}')}" for v in progress.verdicts[-3:]]
+    out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]
+    return "\n".join(out) + "\n"

@@ -1,0 +1,162 @@
+"""What a typed word may be. Every word from outside is bounded and checked here, before anything is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from holdfast.core.names import checked, checked_text, is_name
+from holdfast.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LONGEST_WORD = 1000
+LONGEST_VALUE = 16_384
+LARGEST_CONTEXT = 65_536
+
+
+def reader(spec: str) -> Callable[[str], Any]:
+    """`text:reason:500` → what reads a reason of at most 500 bytes."""
+    kind, *rest = spec.split(":")
+    return lambda text: _READERS[kind](text, *rest)
+
+
+def _word(text: str) -> str:
+    if len(text) > LONGEST_WORD:
+        raise UsageError(
+            "too_long", f"{text[:60]!r}… is longer than {LONGEST_WORD} characters", remedy="name it by its id"
+        )
+    return text
+
+
+def _text(text: str, what: str, limit: str) -> str:
+    return checked_text(text, what, int(limit))
+
+
+def _name(text: str, what: str, limit: str = "64") -> str:
+    return checked(text, what, int(limit))
+
+
+def _workflow(text: str) -> str:
+    return checked(text, "workflow", 200)
+
+
+def _path(text: str) -> str:
+    if not text or len(text) > 4096:
+        raise UsageError("bad_path", f"{text[:80]!r} cannot be a path", remedy="name a file inside the project")
+    return text
+
+
+def _whole(text: str, least: str, most: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 11 and int(least) <= int(text) <= int(most):
+        return int(text)
+    raise UsageError(
+        "bad_number",
+        f"{text[:60]!r} is not a whole number from {least} to {most}",
+        remedy="write it in digits",
+        facts={"value": text[:200], "least": int(least), "most": int(most)},
+    )
+
+
+def _money(text: str) -> int:
+    from holdfast.core.moment import read_money
+
+    amount = read_money(text)
+    if not amount:
+        raise UsageError(
+            "bad_number", f"{text[:60]!r} is not an amount of money", remedy="write it as 5 or 0.75", facts=_value(text)
+        )
+    return amount
+
+
+def _span(text: str) -> int:
+    from holdfast.core.moment import read_span
+
+    seconds = read_span(text)
+    if not seconds:
+        raise UsageError(
+            "bad_number",
+            f"{text[:60]!r} is not a span of time",
+            remedy="write it as 90s, 10m or 2h",
+            facts=_value(text),
+        )
+    return seconds
+
+
+def _value(text: str) -> dict[str, object]:
+    return {"value": text[:200]}
+
+
+def _sha(text: str) -> str:
+    if not 4 <= len(text) <= 64 or not set(text) <= set("0123456789abcdefABCDEF"):
+        raise UsageError(
+            "bad_commit", f"{text[:60]!r} is not the hash of a commit", remedy="git rev-parse HEAD", facts=_value(text)
+        )
+    return text.lower()
+
+
+def _artifact(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    if not equals or not path:
+        raise UsageError(
+            "bad_pair", f"{text[:80]!r} does not name an output and its file", remedy="--artifact NAME=PATH"
+        )
+    return checked(name, "artifact"), _path(path)
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    """`K=V`: what is JSON counts as JSON, everything else as text."""
+    name, equals, value = text.partition("=")
+    if not equals or not is_name(name):
+        raise UsageError("bad_pair", f"{text[:80]!r} is not KEY=VALUE", remedy="KEY=VALUE, with a plain name as key")
+    if len(value.encode()) > LONGEST_VALUE or "\0" in value:
+        raise UsageError(
+            "bad_text", f"the value of {name} has more than {LONGEST_VALUE} bytes", remedy="put it into a file"
+        )
+    return name, _json_or_text(value)
+
+
+def _json_or_text(text: str) -> Any:
+    import json
+
+    def no_number(word: str) -> Any:
+        raise ValueError(word)
+
+    def finite(word: str) -> float:
+        number = float(word)
+        return number if number - number == 0 else no_number(word)
+
+    try:
+        value = json.loads(text, parse_constant=no_number, parse_float=finite)
+        json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
+        return text
+    return value
+
+
+def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The values of several `K=V`, bounded together: they are written with every transition."""
+    from holdfast.codec import to_text
+
+    found = dict(given)
+    if len(to_text(found).encode()) > LARGEST_CONTEXT:
+        raise UsageError(
+            "bad_text", f"the values have more than {LARGEST_CONTEXT} bytes together", remedy="put them into a file"
+        )
+    return found
+
+
+_READERS: dict[str, Callable[..., Any]] = {
+    "artifact": _artifact,
+    "money": _money,
+    "name": _name,
+    "pair": _pair,
+    "path": _path,
+    "sha": _sha,
+    "span": _span,
+    "text": _text,
+    "whole": _whole,
+    "word": _word,
+    "workflow": _workflow,
+}

@@ -1,0 +1,157 @@
+"""Starting workflows and looking at them."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core import answers, queries
+from holdfast.errors import HoldfastError
+from holdfast.surfaces import render
+from holdfast.surfaces.cli.call import Call, words
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.apply import Record
+    from holdfast.core.state import State
+    from holdfast.workflow import Workflow
+
+
+def start(call: Call) -> None:
+    from holdfast.surfaces.cli.readers import pairs
+
+    args = call.args
+    workflow = call.project.start(
+        args.definition,
+        args.subject,
+        title=args.title,
+        context=pairs(args.values),
+        session=args.session,
+        key=args.key or "",
+        fresh=args.fresh,
+    )
+    state = workflow.state
+    if args.json:
+        call.answer(answers.status(state, workflow.facts(), words(state)), "")
+    else:
+        call.changed(workflow, said=call.ok(f"started {state.id}"))
+
+
+def status(call: Call) -> None:
+    workflow = call.workflow()
+    state, facts = workflow.state, workflow.facts()
+    changed = _definition_changed(call, state)
+    if call.args.json:
+        data = answers.status(state, facts, words(state))
+        call.answer({**data, "definition_changed": bool(changed)}, "")
+        return
+    text = render.status(state, facts, call.style, call.width, unicode=call.unicode)
+    call.answer(None, text + (f"\n{call.style.yellow(escape(changed))}\n" if changed else ""))
+
+
+def _definition_changed(call: Call, state: State) -> str:
+    """One read and one hash; only when these differ is the definition itself looked at."""
+    from holdfast.bootstrap import BUILT_IN
+    from holdfast.digest import digest
+
+    if state.source in ("", BUILT_IN) or not queries.is_active(state):
+        return ""
+    try:
+        with open(os.path.join(call.project.root, state.source), "rb") as file:
+            if digest(file.read()) == state.digest:
+                return ""
+    except OSError:
+        return ""
+    from holdfast.surfaces.cli import amend
+
+    try:
+        return "definition changed: holdfast amend" if amend.differences(call, state)[1] else ""
+    except HoldfastError:
+        return f"definition changed and has mistakes: holdfast workflows check {state.source}"
+
+
+def next_step(call: Call) -> None:
+    workflow = call.workflow()
+    state, facts = workflow.state, workflow.facts()
+    call.answer(
+        {**answers.next_step(state, facts), "workflow_id": state.id},
+        lambda: render.next_step(state, facts, call.style, call.width, unicode=call.unicode),
+    )
+
+
+def show(call: Call) -> None:
+    call.args.json = True
+    call.answer(call.workflow().document(), "")
+
+
+def listing(call: Call) -> None:
+    args, project = call.args, call.project
+    if args.all or args.status:
+        found = project.list(status=args.status, type=args.type, session=args.session)
+    else:
+        found = [
+            project.workflow(entry.ulid)
+            for entry in project.wired.store.entries()
+            if entry.active and args.type in ("", entry.type) and args.session in ("", entry.session)
+        ]
+    rows = [_row(workflow) for workflow in found]
+    call.answer(
+        {"workflows": rows, "total": len(rows)},
+        lambda: render.listing(rows, call.style, call.width, project.wired.world.now(), unicode=call.unicode),
+    )
+
+
+def _row(workflow: Workflow) -> dict[str, Any]:
+    state = workflow.state
+    more = {"ulid": state.ulid, "title": state.title, "subject": state.subject, "branch": state.branch}
+    return {**workflow.summary(), **more, "session": state.session}
+
+
+def log(call: Call) -> None:
+    """With `--after`, the entries that follow it, as for reading on; without, the newest ones."""
+    from itertools import islice
+
+    workflow, limit = call.workflow(), call.args.limit
+    history = workflow.history(call.args.after or 0)
+    if call.args.after is None:
+        from collections import deque
+
+        records = list(deque(history, maxlen=limit))
+    else:
+        records = list(islice(history, limit))
+    data = {
+        "workflow_id": workflow.id,
+        "revision": workflow.state.revision,
+        "records": [_record(one) for one in records] if call.args.json else [],
+    }
+    call.answer(data, lambda: render.log(records, call.style, call.width, unicode=call.unicode))
+
+
+def _record(record: Record) -> dict[str, Any]:
+    from holdfast.codec import encode, encode_event
+
+    return {
+        "revision": record.revision,
+        "at": record.at,
+        "actor": encode(record.actor),
+        "command": record.command,
+        "events": [encode_event(event) for event in record.events],
+        "key": record.key or None,
+    }
+
+
+def metrics(call: Call) -> None:
+    figures = call.workflow().metrics()
+    call.answer(figures, lambda: render.metrics_table(figures, call.style, unicode=call.unicode))
+
+
+def diagram(call: Call) -> None:
+    if call.args.lifecycle:
+        from holdfast.core.diagram import lifecycle_diagram
+
+        text = lifecycle_diagram()
+    else:
+        text = call.workflow().diagram()
+    call.answer({"diagram": text}, text)

@@ -1,0 +1,114 @@
+"""Working on steps."""
+
+from __future__ import annotations
+
+import sys
+
+from holdfast.errors import UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.state import Evidence
+    from holdfast.workflow import Workflow
+
+CHECK_FAILED = 3
+
+
+def begin(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.begin(path, **call.how()), path)
+
+
+def done(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.done(path, dict(call.args.artifact), **call.how()), path)
+
+
+def attach(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    workflow.attach(path, dict(call.args.artifact), **call.how())
+    names = ", ".join(name for name, _ in call.args.artifact)
+    call.changed(workflow, path, call.ok(f"{path} has {names}"))
+
+
+def fail(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.fail(path, call.args.reason, **call.how()), path)
+
+
+def block(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.block(path, call.args.reason, **call.how()), path)
+
+
+def unblock(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.unblock(path, call.args.guidance, **call.how()), path)
+
+
+def skip(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.skip(path, call.args.reason or "", **call.how()), path)
+
+
+def check(call: Call) -> int:
+    """Recorded whether it passed or not; the exit code says which."""
+    args = call.args
+    if args.run + args.passed + args.failed > 1:
+        raise UsageError(
+            "bad_usage",
+            "--run, --passed and --failed exclude each other",
+            remedy=f"holdfast check {args.name} --run",
+        )
+    workflow = call.workflow()
+    evidence = _known(workflow, args.key or "", args.name)
+    if evidence is None:
+        passed = args.passed if args.passed or args.failed else None
+        evidence = workflow.check(args.name, passed=passed, step=args.step or "", echo=_echo, **call.how())
+    data = {
+        "check": args.name,
+        "passed": evidence.passed,
+        "run_by": evidence.run_by,
+        "exit_code": evidence.exit_code,
+        "duration_ms": evidence.duration_ms,
+        "at": evidence.at,
+        "head": evidence.head,
+        "dirty": evidence.dirty,
+        "detail": evidence.detail,
+        "tail": evidence.tail,
+    }
+    call.changed(workflow, said=_said(call, args.name, evidence), more={"evidence": data})
+    return 0 if evidence.passed else CHECK_FAILED
+
+
+def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
+    """What a command with this key found before: it is not run twice."""
+    if key not in workflow.state.keys:
+        return None
+    found = [step.evidence[name] for step in workflow.state.progress.values() if name in step.evidence]
+    return found[-1] if found else None
+
+
+def _said(call: Call, name: str, evidence: Evidence) -> str:
+    how = "" if evidence.run_by == "engine" else ", as reported"
+    if evidence.passed:
+        return call.ok(f"{name} passed{how}")
+    code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
+    detail = f": {evidence.detail}" if evidence.detail else ""
+    return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{detail}')}"
+
+
+def _echo(chunk: bytes) -> None:
+    """As it comes, and as it is: a person trusted the command to run here."""
+    sys.stderr.flush()
+    sys.stderr.buffer.write(chunk)
+    sys.stderr.buffer.flush()

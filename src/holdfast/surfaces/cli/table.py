@@ -1,0 +1,303 @@
+"""Every command: its name, group, one line of help, what it takes, and where the function is that does it.
+
+All of it is data. The overview, the parsers and the completion scripts are made from it.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Option:
+    """A word or an option. `type` names a reader; an option without one is a flag that takes no value."""
+
+    def __init__(
+        self,
+        flags: str,
+        help: str = "",  # noqa: A002 - the word people know
+        type: str = "",
+        metavar: str = "",
+        *,
+        nargs: str = "",
+        many: bool = False,
+        required: bool = False,
+        choices: tuple[str, ...] = (),
+        default: Any = None,
+        dest: str = "",
+    ) -> None:
+        self.flags, self.help, self.type, self.nargs, self.many = flags, help, type, nargs, many
+        self.required, self.choices = required, choices
+        self.is_flag = flags.startswith("-")
+        self.default = False if self.is_flag and not type else default
+        self.dest = dest or flags.rsplit(maxsplit=1)[-1].lstrip("-").replace("-", "_")
+        self.shown = metavar or "|".join(choices)
+
+
+class Command:
+    """`takes` are the common options: `w` a workflow, `t` a fencing token, `k` an idempotency key."""
+
+    def __init__(
+        self, name: str, group: str, about: str, handler: str, takes: str = "", options: tuple[Option, ...] = ()
+    ) -> None:
+        self.name, self.group, self.about, self.handler = name, group, about, handler
+        self.takes, self.options = takes, options
+
+
+READ, WRITE = "w", "wtk"
+ALWAYS = (
+    Option("--json", "answer in JSON"),
+    Option("--as", "the role you act in", "name:role", "ROLE", dest="role"),
+    Option("--debug", "show the traceback of a failure that should not happen"),
+)
+COMMON = {
+    "w": Option("-w --workflow", "the workflow: its id, ULID, or the beginning of either", "workflow", "ID"),
+    "t": Option("--token", "the fencing token of your lease", "whole:1:999999999", "N"),
+    "k": Option("--key", "the same key again changes nothing", "name:key:200", "K"),
+}
+
+_STEP = Option("step", "a number, an id, or a path such as build/2", "word", "STEP")
+_UNDER = Option("--under", "the step it stands in", "word", "STEP")
+_ARTIFACT = Option("--artifact", "an output and its file", "artifact", "NAME=PATH", many=True)
+_REASON = Option("--reason", "why", "text:reason:4000", "TEXT")
+_WHY = Option("--reason", "why", "text:reason:4000", "TEXT", required=True)
+_MARKED = Option("--reason", "why", "text:reason:500", "TEXT")
+_FEEDBACK = Option("--feedback", "what should be different", "text:feedback:20000", "TEXT")
+_YES = Option("--yes", "do not ask")
+_OF = Option("--step", "the step it belongs to", "word", "STEP")
+
+
+def _make(*rows: tuple[Any, ...]) -> dict[str, Command]:
+    return {row[0]: Command(*row) for row in rows}
+
+
+GROUPS = {
+    "running": "Running workflows",
+    "steps": "Steps",
+    "people": "People and reviewers",
+    "whole": "The whole workflow",
+    "agents": "Agents",
+    "tree": "The tree of steps",
+    "definitions": "Definitions",
+    "upkeep": "Upkeep",
+}
+
+COMMANDS = _make(
+    (
+        *("start", "running", "start a workflow", "running:start", "k"),
+        (
+            Option("definition", "the name of its definition", "word", "WORKFLOW"),
+            Option("subject", "what it is about", "text:subject:1000", "SUBJECT", nargs="?", default=""),
+            Option("--set", "a value of its context", "pair", "K=V", many=True, dest="values"),
+            Option("--session", "the session it belongs to", "name:session", "S", default=""),
+            Option("--title", "its title", "text:title:500", "TEXT", default=""),
+            Option("--fresh", "give up the active one with the same id first"),
+        ),
+    ),
+    ("status", "running", "where a workflow stands and what is in the way", "running:status", READ),
+    ("next", "running", "the current step: what it asks for and what to type", "running:next_step", READ),
+    ("show", "running", "the document of a workflow, as its dialect writes it", "running:show", READ),
+    (
+        *("list", "running", "the workflows of this project", "running:listing", ""),
+        (
+            Option("--status", "only those with this status", "text:status:64", "S", default=""),
+            Option("--type", "only those of this definition", "text:type:64", "T", default=""),
+            Option("--session", "only those of this session", "text:session:64", "S", default=""),
+            Option("--all", "the finished ones too"),
+        ),
+    ),
+    (
+        *("log", "running", "what happened, in order", "running:log", READ),
+        (
+            Option("--after", "only what came after this revision", "whole:0:999999999", "N"),
+            Option("--limit", "at most so many entries", "whole:1:100000", "N", default=100),
+        ),
+    ),
+    ("metrics", "running", "times, retries and cost", "running:metrics", READ),
+    (
+        *("diagram", "running", "the steps as a Mermaid diagram", "running:diagram", READ),
+        (Option("--lifecycle", "the life of a step instead"),),
+    ),
+    ("begin", "steps", "begin a step", "steps:begin", WRITE, (_STEP,)),
+    ("done", "steps", "hand a step in: it moves as far as its gates allow", "steps:done", WRITE, (_STEP, _ARTIFACT)),
+    (
+        *("attach", "steps", "name an output of a step", "steps:attach", WRITE),
+        (_STEP, Option("--artifact", "an output and its file", "artifact", "NAME=PATH", many=True, required=True)),
+    ),
+    (
+        *("check", "steps", "run a check, or report it", "steps:check", WRITE),
+        (
+            Option("name", "the check", "name:check", "NAME"),
+            Option("--run", "Holdfast runs it (when it has a command, this is the default)"),
+            Option("--passed", "report that it passed"),
+            Option("--failed", "report that it failed"),
+            _OF,
+        ),
+    ),
+    ("fail", "steps", "a try at a step failed", "steps:fail", WRITE, (_STEP, _WHY)),
+    ("block", "steps", "a step cannot go on", "steps:block", WRITE, (_STEP, _WHY)),
+    (
+        *("unblock", "steps", "a blocked or escalated step goes on", "steps:unblock", WRITE),
+        (_STEP, Option("--guidance", "what to do about it", "text:guidance:20000", "TEXT", default="")),
+    ),
+    ("skip", "steps", "leave a step out", "steps:skip", WRITE, (_STEP, _REASON)),
+    ("submit", "people", "hand a step in for review or approval", "people:submit", WRITE, (_STEP, _ARTIFACT)),
+    (
+        *("review", "people", "say what a review found", "people:review", WRITE),
+        (
+            _STEP,
+            Option("--verdict", "", "word", choices=("approved", "needs_revision"), required=True),
+            _FEEDBACK,
+        ),
+    ),
+    (
+        *("approve", "people", "approve a step", "people:approve", WRITE),
+        (
+            _STEP,
+            Option("--variant", "the option that is chosen", "name:variant", "V", default=""),
+            Option("--modify", "a change that goes with it", "pair", "K=V", many=True, dest="values"),
+            Option("--sign", "sign with this SSH key", "path", "KEY", default=""),
+            Option("--signature", "a signature that was made elsewhere", "path", "FILE", default=""),
+            Option("--payload", "print what has to be signed, and approve nothing"),
+            _YES,
+        ),
+    ),
+    ("reject", "people", "send a step back, or fail it without feedback", "people:reject", WRITE, (_STEP, _FEEDBACK)),
+    ("reopen", "whole", "work on a finished step again", "whole:reopen", WRITE, (_STEP, _FEEDBACK)),
+    (
+        *("resume", "whole", "go on after a stop", "whole:resume", WRITE),
+        (Option("--from", "the step to go on with", "word", "STEP", dest="step", default=""),),
+    ),
+    ("cancel", "whole", "give a workflow up", "whole:cancel", WRITE, (_MARKED,)),
+    (
+        "pause",
+        "whole",
+        "stop until somebody resumes",
+        "whole:pause",
+        WRITE,
+        (Option("--reason", "why", "text:reason:500", "TEXT", required=True),),
+    ),
+    (
+        *("extend", "whole", "more money, time or tries (a person only)", "whole:extend", WRITE),
+        (
+            Option("--cost", "so many dollars more", "money", "N", default=0),
+            Option("--time", "so much time more, such as 1h", "span", "SPAN", default=0),
+            Option("--iterations", "so many tries more", "whole:1:1000", "N", default=0),
+        ),
+    ),
+    (
+        *("note", "whole", "remember a decision or remark", "whole:note", WRITE),
+        (Option("text", "", "text:note:4000", "TEXT"), _OF),
+    ),
+    (
+        *("set", "whole", "set values of the context", "whole:set_values", WRITE),
+        (Option("values", "", "pair", "K=V", nargs="+"),),
+    ),
+    (
+        *("snapshot", "whole", "a state that can be restored", "whole:snapshot", WRITE),
+        (Option("--label", "what it is for", "text:label:200", "TEXT", default=""),),
+    ),
+    (
+        *("restore", "whole", "the steps as they were at a snapshot", "whole:restore", WRITE),
+        (Option("number", "", "whole:1:999999999", "N"),),
+    ),
+    (
+        *("agent start", "agents", "take a lease", "agents:start", WRITE),
+        (
+            Option("name", "what the agent is", "name:role", "ROLE"),
+            _OF,
+            Option("--ttl", "how long without a sign of life", "span", "SPAN", default=600),
+        ),
+    ),
+    (
+        *("agent beat", "agents", "a sign of life", "agents:beat", WRITE),
+        (Option("lease", "the lease", "whole:1:999999999", "TOKEN", nargs="?"),),
+    ),
+    (
+        *("agent end", "agents", "give a lease back", "agents:end", WRITE),
+        (
+            Option("lease", "the lease", "whole:1:999999999", "TOKEN", nargs="?"),
+            Option("--outcome", "what came of it", "text:outcome:4000", "TEXT", default=""),
+        ),
+    ),
+    (
+        *("agent spend", "agents", "record what was spent", "agents:spend", WRITE),
+        (
+            Option("amount", "dollars", "money", "AMOUNT"),
+            Option("--agent", "who spent it", "name:role", "ROLE", default=""),
+            _OF,
+        ),
+    ),
+    ("agent list", "agents", "who is at work", "agents:listing", READ),
+    (
+        *("task add", "tree", "one more task", "tasks:add", WRITE),
+        (
+            Option("text", "what is to be done", "text:task:1000", "TEXT"),
+            _UNDER,
+            Option("--id", "its id, a number by default", "name:step", "ID"),
+        ),
+    ),
+    ("task start", "tree", "begin a task", "tasks:start", WRITE, (Option("task", "its number", "word", "N"),)),
+    (
+        *("task done", "tree", "a task is done", "tasks:done", WRITE),
+        (
+            Option("task", "its number", "word", "N"),
+            Option("--commit", "the commit it led to", "sha", "SHA", default=""),
+        ),
+    ),
+    ("task list", "tree", "the tasks", "tasks:listing", READ),
+    (
+        *("amend", "tree", "take changes of the definition over, or change the tree", "amend:amend", "wt"),
+        (
+            Option("step", "the step whose change is taken over", "word", "STEP", nargs="?"),
+            Option("--all", "take every change over"),
+            Option("--retire", "take the step out of the tree"),
+            Option("--add", "add a step", "name:step", "ID"),
+            Option("--name", "its name", "text:name:200", "TEXT", default=""),
+            _UNDER,
+            Option("--after", "the sibling it follows", "name:step", "ID"),
+        ),
+    ),
+    ("workflows", "definitions", "the definitions that can be started", "definitions:listing"),
+    (
+        *("workflows check", "definitions", "whether a definition is right", "definitions:check", ""),
+        (Option("file", "", "path", "FILE"),),
+    ),
+    (
+        *("workflows new", "definitions", "begin a definition of your own", "definitions:new", ""),
+        (Option("name", "", "name:workflow", "NAME"),),
+    ),
+    (
+        *("trust", "definitions", "let a definition's commands run (a person only)", "definitions:trust", ""),
+        (
+            Option("definition", "a file, or the name of a definition", "word", "FILE_OR_NAME"),
+            Option("--remove", "take the trust back"),
+            _YES,
+        ),
+    ),
+    (
+        *("schema", "definitions", "the JSON Schema of a dialect's documents", "definitions:schema", ""),
+        (Option("dialect", "", "name:dialect", "DIALECT", nargs="?"),),
+    ),
+    (
+        *("doctor", "upkeep", "look for damage", "upkeep:doctor", ""),
+        (Option("--repair", "mend what can be mended"),),
+    ),
+    (
+        *("clean", "upkeep", "put finished workflows away", "upkeep:clean", ""),
+        (Option("--dry-run", "only say what would be done"), Option("--all", "whatever their age")),
+    ),
+    (
+        *("adopt", "upkeep", "take over documents that have no journal yet", "upkeep:adopt", ""),
+        (Option("paths", "", "path", "PATH", nargs="*"),),
+    ),
+    (
+        *("demo", "upkeep", "see it at work", "upkeep:demo", ""),
+        (Option("--fast", "without pauses"),),
+    ),
+    (
+        *("completion", "upkeep", "a completion script for your shell", "completion:script", ""),
+        (Option("shell", "", "word", choices=("bash", "zsh", "fish")),),
+    ),
+)

@@ -1,0 +1,107 @@
+"""Tasks: steps that are found while the work is done, numbered below the step they belong to."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import queries
+from holdfast.core.definition import Step
+from holdfast.core.diagram import MARKS
+from holdfast.core.plan import parent
+from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.state import State
+    from holdfast.workflow import Workflow
+
+TASK = "task"
+
+
+def add(call: Call) -> None:
+    args, workflow = call.args, call.workflow()
+    above = workflow.path(args.under) if args.under else _home(workflow.state)
+    name = args.id or _free_number(workflow.state, above)
+    workflow.add_step(Step(name, name=args.text, kind=TASK), above, **call.how())
+    path = f"{above}/{name}"
+    call.changed(workflow, path, call.ok(f"task {path} added"), {"task": name, "path": path})
+
+
+def start(call: Call) -> None:
+    workflow = call.workflow()
+    path = _task(workflow, call.args.task)
+    call.changed(workflow.begin(path, **call.how()), path)
+
+
+def done(call: Call) -> None:
+    workflow = call.workflow()
+    path = _task(workflow, call.args.task)
+    data = {"commit": call.args.commit} if call.args.commit else {}
+    workflow.execute(cmd.Done(path, data=data), **call.how())
+    call.changed(workflow, path, more=data)
+
+
+def listing(call: Call) -> None:
+    state = call.workflow().state
+    rows = [
+        {
+            "path": path,
+            "task": state.plan.step(path).id,
+            "text": state.plan.step(path).label,
+            "status": state.step(path).status,
+            "commit": state.step(path).data.get("commit"),
+        }
+        for path in _tasks(state)
+    ]
+
+    def text() -> str:
+        lines = [f"{MARKS[str(row['status'])]} {row['path']}  {row['text']}" for row in rows]
+        return "\n".join(map(escape, lines)) or "no tasks"
+
+    call.answer({"workflow_id": state.id, "tasks": rows}, text)
+
+
+def _tasks(state: State) -> list[str]:
+    return [path for path in state.plan.paths if state.plan.step(path).kind == TASK]
+
+
+def _home(state: State) -> str:
+    """Where a task goes that nobody said the place of."""
+    branches = list(dict.fromkeys(parent(path) for path in _tasks(state)))
+    if len(branches) == 1:
+        return branches[0]
+    at = queries.current(state)
+    if at is None:
+        raise Refused("all_done", f"all steps of {state.id} are done", remedy="holdfast reopen STEP")
+    return at.split("/")[0]
+
+
+def _free_number(state: State, above: str) -> str:
+    taken = [state.plan.step(path).id for path in state.plan.children(above)]
+    numbers = [int(name) for name in taken if name.isdigit() and len(name) < 10]
+    return str(max(numbers, default=0) + 1)
+
+
+def _task(workflow: Workflow, word: str) -> str:
+    tasks = _tasks(workflow.state)
+    found = [path for path in tasks if word in (path, workflow.state.plan.step(path).id)]
+    if len(found) > 1:
+        at = queries.current(workflow.state) or ""
+        here = [path for path in found if parent(path) == parent(at)]
+        found = here if len(here) == 1 else found
+    if len(found) > 1:
+        raise UsageError(
+            "ambiguous_step",
+            f"{word[:80]!r} could be {', '.join(found[:8])}",
+            remedy="name the task by its whole path",
+            facts={"task": word[:200], "candidates": found[:20]},
+        )
+    if not found:
+        raise NotFound(
+            "no_task",
+            f"there is no task {word[:80]!r} in {workflow.id}",
+            remedy="holdfast task list",
+            facts={"task": word[:200], "tasks": tasks[:50]},
+        )
+    return found[0]

@@ -1,0 +1,71 @@
+"""Looking after a project: damage, old workflows, documents without a journal."""
+
+from __future__ import annotations
+
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.upkeep.doctor import Finding
+
+BROKEN = 6
+
+
+def doctor(call: Call) -> int:
+    from holdfast.upkeep import doctor
+
+    report = (doctor.repair if call.args.repair else doctor.examine)(call.project)
+    rows = [
+        {"level": f.level, "code": f.code, "message": f.message, "remedy": f.remedy, "path": f.path}
+        for f in report.findings
+    ]
+    broken = any(finding.level == "broken" for finding in report.findings)
+    call.answer({"ok": not broken, "findings": rows}, lambda: _lines(call, report.findings))
+    return BROKEN if broken else 0
+
+
+def _lines(call: Call, findings: list[Finding]) -> str:
+    style = call.style
+    marks = {"ok": style.green("✓"), "warning": style.yellow("⚠"), "broken": style.red("✗")}
+    out = []
+    for finding in findings:
+        out.append(f"{marks[finding.level]} {escape(finding.message)}")
+        if finding.remedy and finding.level != "ok":
+            out.append(f"  {style.dim('→')} {escape(finding.remedy)}")
+    return "\n".join(out) or call.ok("nothing is wrong")
+
+
+def clean(call: Call) -> None:
+    from holdfast.upkeep import clean
+
+    project = call.project
+    done = clean.clean(project, now=project.wired.world.now(), dry_run=call.args.dry_run, all=call.args.all)
+    rows = {"archived": done.archived, "removed": done.removed, "abandoned": done.abandoned}
+
+    def text() -> str:
+        would = "would be " if call.args.dry_run else ""
+        lines = [escape(f"{would}{word}: {name}") for word, names in rows.items() for name in names]
+        return "\n".join(lines) or call.ok("nothing to put away")
+
+    call.answer({**rows, "dry_run": call.args.dry_run}, text)
+
+
+def adopt(call: Call) -> None:
+    from holdfast.upkeep import adopting
+
+    project = call.project
+    paths = [project.wired.place.inside(path) for path in call.args.paths]
+    found = adopting.adopt(project, paths)
+    rows = [{**workflow.summary(), "ulid": workflow.ulid} for workflow in found]
+
+    def text() -> str:
+        return "\n".join(call.ok(f"adopted {w.id}") for w in found) or "nothing to adopt"
+
+    call.answer({"workflows": rows, "total": len(rows)}, text)
+
+
+def demo(call: Call) -> None:
+    from holdfast.surfaces import demo
+
+    demo.play(call.style, 0.0 if call.args.fast else 1.0)

@@ -1,0 +1,83 @@
+"""The workflow as a whole."""
+
+from __future__ import annotations
+
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import escape
+
+
+def reopen(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step)
+    call.changed(workflow.reopen(path, call.args.feedback or "", **call.how()), path)
+
+
+def resume(call: Call) -> None:
+    workflow = call.workflow()
+    path = workflow.path(call.args.step) if call.args.step else ""
+    workflow.resume(path, **call.how())
+    call.changed(workflow, path, call.ok(f"{workflow.id} goes on"))
+
+
+def cancel(call: Call) -> None:
+    workflow = call.workflow()
+    workflow.cancel(call.args.reason or "", **call.how())
+    call.changed(workflow, said=call.ok(f"{workflow.id} is cancelled"))
+
+
+def pause(call: Call) -> None:
+    workflow = call.workflow()
+    workflow.pause(call.args.reason, **call.how())
+    call.changed(workflow, said=call.ok(f"{workflow.id} is paused"))
+
+
+def extend(call: Call) -> None:
+    from holdfast.core import moment
+
+    args, workflow = call.args, call.workflow()
+    workflow.extend(cost=args.cost, time=args.time, iterations=args.iterations, **call.how())
+    bounds = workflow.state.bounds
+    now = [
+        f"cost {moment.money(bounds.max_cost)}" if args.cost and bounds.max_cost else "",
+        f"time {moment.span(bounds.max_time)}" if args.time and bounds.max_time else "",
+        f"iterations {bounds.max_iterations}" if args.iterations else "",
+    ]
+    limits = {"max_cost": bounds.max_cost, "max_time": bounds.max_time, "max_iterations": bounds.max_iterations}
+    said = call.ok("the bounds are now: " + ", ".join(word for word in now if word))
+    call.changed(workflow, said=said, more={"bounds": limits})
+
+
+def note(call: Call) -> None:
+    workflow = call.workflow()
+    workflow.note(call.args.text, call.args.step or "", **call.how())
+    call.changed(workflow, said=call.ok("noted"), more={"note": dict(workflow.state.notes[-1])})
+
+
+def set_values(call: Call) -> None:
+    from holdfast.surfaces.cli.readers import pairs
+
+    workflow, values = call.workflow(), pairs(call.args.values)
+    workflow.record(values, **call.how())
+    said = call.ok("set " + ", ".join(values))
+    call.changed(workflow, said=said, more={"context": dict(workflow.state.context)})
+
+
+def snapshot(call: Call) -> None:
+    workflow = call.workflow()
+    number = workflow.snapshot(call.args.label, **call.how())
+    taken = workflow.state.snapshots[-1]
+    at = f" at commit {taken.head[:12]}" if taken.head else ""
+    data = {"number": number, "at": taken.at, "head": taken.head, "label": taken.label}
+    call.changed(workflow, said=call.ok(f"snapshot {number}{at}"), more={"snapshot": data})
+
+
+def restore(call: Call) -> None:
+    """The steps go back. Files are the user's: the command that would bring them back is only named."""
+    workflow, number = call.workflow(), call.args.number
+    taken = next((one for one in workflow.state.snapshots if one.number == number), None)
+    workflow.restore(number, **call.how())
+    command = f"git checkout --detach {taken.head}" if taken and taken.head else None
+    said = call.ok(f"the steps are as they were at snapshot {number}")
+    if command:
+        said += f" · for the files too: {escape(command)}"
+    call.changed(workflow, said=said, more={"restored": number, "git_command": command})
