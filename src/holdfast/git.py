@@ -49,6 +49,12 @@ class Tree(Value):
     head: str | None
     id: str | None
     dirty: bool
+    entries: frozenset[bytes] = frozenset()
+    """What it is made of, a file each, where that was asked for."""
+
+    def only_grew_into(self, other: Tree) -> bool:
+        """Whether every file is in the other as it was here: it may have more, and nothing else changed."""
+        return self.id is not None and other.id is not None and self.entries <= other.entries
 
 
 def find(start: str) -> Repository | None:
@@ -99,11 +105,11 @@ def head(repo: Repository) -> str | None:
     return os.fsdecode(git(repo.top, "rev-parse", "-q", "--verify", "HEAD", ok=(0, 1))[1]).strip() or None
 
 
-def tree(repo: Repository, own: Sequence[str]) -> Tree:
+def tree(repo: Repository, own: Sequence[str], *, listing: bool = False) -> Tree:
     """The working tree as git would commit it whole, `own` path prefixes aside, and whether HEAD differs from it.
 
-    Ignored files, the inside of nested repositories and other worktrees below this one do not count. A tracked file
-    that cannot be read leaves the id unknown; an untracked one is left out, as a check could not read it either.
+    Ignored files, caches, the inside of nested repositories and other worktrees below this one do not count. A tracked
+    file that cannot be read leaves the id unknown; an untracked one is left out, as a check could not read it either.
     """
     import tempfile
 
@@ -111,7 +117,8 @@ def tree(repo: Repository, own: Sequence[str]) -> Tree:
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
         strangers = (_inside(repo, path) for path in (*_worktrees(repo), os.path.realpath(scratch)))
         aside = [*(path.rstrip("/") for path in own), *(path for path in strangers if path)]
-        rest = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
+        caches = (f":(exclude,glob)**/{name}/**" for name in _CACHES)
+        rest = ("--", ".", *(f":(exclude,literal){path}" for path in aside), *caches)
         sparse = ("--sparse",) if os.path.exists(os.path.join(repo.git_dir, "info/sparse-checkout")) else ()
         view = _private_index(repo, scratch)
         unknown = Tree(head=at, id=None, dirty=True)
@@ -127,10 +134,12 @@ def tree(repo: Repository, own: Sequence[str]) -> Tree:
             if git(repo.top, *left, env=view, ok=(0, 1))[0]:
                 return unknown
         made = os.fsdecode(git(repo.top, "write-tree", env=view)[1]).strip()
+        listed = git(repo.top, "ls-files", "-z", "--stage", env=view)[1].split(b"\0") if listing else ()
         if at is None:
-            return Tree(head=None, id=made, dirty=made not in _EMPTY_TREES)
+            return Tree(head=None, id=made, dirty=made not in _EMPTY_TREES, entries=frozenset(listed))
         against = ("diff-index", "--cached", "--quiet", "--ignore-submodules=none", "--end-of-options", at, *rest)
-        return Tree(head=at, id=made, dirty=bool(git(repo.top, *against, env=view, ok=(0, 1))[0]))
+        differs = bool(git(repo.top, *against, env=view, ok=(0, 1))[0])
+        return Tree(head=at, id=made, dirty=differs, entries=frozenset(listed))
 
 
 def files_tree(root: str, own: Sequence[str]) -> Tree:
@@ -154,7 +163,7 @@ def files_tree(root: str, own: Sequence[str]) -> Tree:
                 return Tree(head=None, id=None, dirty=False)
             name = os.fsencode(os.path.relpath(entry.path, top))
             rows.append(b"%s\0%d %d %o\n" % (name, stat.st_size, stat.st_mtime_ns, stat.st_mode))
-    return Tree(head=None, id=digest(b"".join(sorted(rows))), dirty=False)
+    return Tree(head=None, id=digest(b"".join(sorted(rows))), dirty=False, entries=frozenset(rows))
 
 
 def tracked(repo: Repository, path: str) -> bool:

@@ -235,7 +235,11 @@ class Workflow:
         return StepWork(self, self.path(step))
 
     def _run_check(self, path: str, name: str, echo: Callable[[bytes], None] | None) -> Evidence:
-        """Nothing is locked while the command runs; what it saw is bound to the tree it started on."""
+        """Nothing is locked while the command runs. What it saw is bound to the tree it started on.
+
+        Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
+        makes the evidence stale at once.
+        """
         check = self.state.plan.step(path).check(name)
         assert check is not None
         if not check.run:
@@ -248,9 +252,10 @@ class Workflow:
         world = self._wired.world
         if not world.facts(self.state, cmd.RecordCheck(path, name, Evidence(False, "", 0))).trusted:
             raise refusals.untrusted(self.state.type)
-        tree = world.tree(self.state)
+        tree = world.tree(self.state, listing=True)
         cwd = self._wired.place.base(self.state.worktree)
         run = checks.run(check.run, cwd=cwd, timeout=check.timeout, echo=echo)
+        after = world.tree(self.state, listing=True)
         detail = "timed out" if run.timed_out else run.error
         return Evidence(
             passed=run.passed,
@@ -260,7 +265,7 @@ class Workflow:
             exit_code=run.exit_code,
             duration_ms=run.duration_ms,
             head=tree.head,
-            tree=tree.id,
+            tree=after.id if tree.only_grew_into(after) else tree.id,
             dirty=tree.dirty,
             tail=run.output_tail,
             digest=run.output_digest,

@@ -60,7 +60,7 @@ class LocalWorld:
             past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
         )
 
-    def tree(self, state: State) -> git.Tree:
+    def tree(self, state: State, *, listing: bool = False) -> git.Tree:
         """The working tree of a workflow, Holdfast's own files aside."""
         base = self._place.base(state.worktree)
         repository = self._place.repository
@@ -69,7 +69,7 @@ class LocalWorld:
         if repository:
             inside = os.path.relpath(base, repository.top)
             own = self._own if inside == os.curdir else tuple(f"{inside}/{path}" for path in self._own)
-            return git.tree(repository, own)
+            return git.tree(repository, own, listing=listing)
         return git.files_tree(base, self._own)
 
     def _tree(self, state: State, command: cmd.Command | None) -> git.Tree | None:

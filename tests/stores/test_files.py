@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,13 +23,14 @@ from holdfast.stores.files import SNAPSHOT_EVERY, FilesStore
 from holdfast.stores.journal import Journal
 from tests.stores.contract import change, create, do, finish, notes, revisions, started, ulid
 
+REPOSITORY = Path(__file__).parents[2]
 CHILD = """
 import os, signal, sys
 from holdfast.core.commands import Begin, Cancel, Done, Note
 from holdfast.stores.files import FilesStore
 from tests.stores.contract import change, create, do, started, ulid
 
-def die(*_):
+def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 home = sys.argv[1]
@@ -95,7 +97,7 @@ def edited_snapshot(home, name, change):
 
 def dying(home, script):
     """A process that kills itself where the script says; what it left on disk stays."""
-    run = subprocess.run([sys.executable, "-c", CHILD + script, home], capture_output=True, text=True, cwd=os.getcwd())
+    run = subprocess.run([sys.executable, "-c", CHILD + script, home], capture_output=True, text=True, cwd=REPOSITORY)
     assert run.returncode == -signal.SIGKILL, run.stderr
 
 
@@ -266,6 +268,16 @@ def test_an_end_whose_process_died_before_settling_reaches_the_index(home):
     store.settle(store.load(ulid(1)))
     assert [(entry.active, entry.status) for entry in FilesStore(home).entries()] == [(False, "cancelled")]
     assert FilesStore(home).finished_count() == 1
+
+
+def test_an_entry_is_marked_before_the_journal_has_the_line(home):
+    script = "from holdfast.stores.journal import Journal\nJournal.append = die\nstore.commit(name, change(Cancel()))"
+    dying(home, f"name = create(store)\n{script}")
+    store = FilesStore(home)
+    assert store.unsettled() == [ulid(1)]
+    assert store.load(ulid(1)).revision == 1
+    store.settle(store.load(ulid(1)))
+    assert ([entry.active for entry in store.entries()], FilesStore(home).unsettled()) == ([True], [])
 
 
 def test_a_process_that_died_before_its_journal_was_there_left_nothing(home):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from holdfast.core import events as ev
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, moment
 from holdfast.core.plan import Plan
 from holdfast.core.state import (
     KEPT,
@@ -226,18 +226,22 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
 
 
 def _finished(state: State, at: str) -> State:
-    """Keeps the moment the last step was done, and forgets it when one is opened again."""
+    """Keeps the moment the last step was done, and forgets it when one is opened again: the time between was rest."""
     done = all(state.step(path).status in lifecycle.FINISHED for path in state.plan.children(""))
     if done == bool(state.finished_at):
         return state
-    return state.replace(finished_at=at if done else "")
+    if done:
+        return state.replace(finished_at=at)
+    rested = state.paused_seconds + moment.between(state.finished_at, at)
+    return state.replace(finished_at="", paused_seconds=rested)
 
 
 def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
     mark = Mark(at, actor.label, event.reason) if event.on else None
     match event.mark:
         case "cancelled":
-            return state.replace(cancelled=mark, leases={} if mark else state.leases)
+            rested = state.paused_seconds + event.seconds
+            return state.replace(cancelled=mark, leases={} if mark else state.leases, paused_seconds=rested)
         case "paused":
             return state.replace(paused=mark, paused_seconds=state.paused_seconds + event.seconds)
         case _:

@@ -64,12 +64,8 @@ def artifact_hashes(progress: Progress) -> dict[str, str]:
 
 
 def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet]:
-    """What the step's own work still lacks: outputs and checks. People's gates come after these."""
-    found = [
-        Unmet("output", name, f"the output {name!r} is not named", f"holdfast done {path} --artifact {name}=PATH")
-        for name in step.outputs
-        if name not in progress.artifacts
-    ]
+    """What the step's own work still lacks: checks, then the outputs that `done` names. People's gates come after."""
+    found = []
     for check in step.checks:
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
@@ -83,6 +79,11 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             found.append(
                 Unmet("check", check.name, f"the check {check.name!r} {said}", f"holdfast check {check.name} {how}")
             )
+    found += [
+        Unmet("output", name, f"the output {name!r} is not named", f"holdfast done {path} --artifact {name}=PATH")
+        for name in step.outputs
+        if name not in progress.artifacts
+    ]
     return found
 
 

@@ -150,7 +150,7 @@ def _absent(state: State, needed: str, facts: Facts) -> gates.Unmet:
 
 def elapsed(state: State, now: str) -> float:
     """Seconds since the start, without the time it was paused."""
-    end = state.finished_at or now
+    end = state.finished_at or (state.cancelled.at if state.cancelled else now)
     running_pause = moment.between(state.paused.at, end) if state.paused else 0.0
     return max(0.0, moment.between(state.created_at, end) - state.paused_seconds - running_pause)
 

@@ -119,7 +119,7 @@ class Documents:
         return git.tracked(repository, os.path.join(base, path))
 
     def _head(self, repository: git.Repository) -> tuple[str | None, str | None]:
-        """Branch and unfinished operation. Git changes both by renames in its folder, which shows in the folder's time."""
+        """Branch and unfinished operation. Git changes both by renames in its own folder, so its time tells."""
         changed = os.stat(repository.git_dir).st_mtime_ns
         known = self._heads.get(repository.git_dir)
         if known and known[0] == changed:

@@ -86,10 +86,10 @@ class Index:
         """Says durably, before it happens, that a workflow's entry is about to change."""
         path = os.path.join(self._marks, ulid)
         try:
-            make_directories(self._marks, 0o700)
+            made = make_directories(self._marks, 0o700)
             mark = Mark(path, before)
             try:
-                sync_directories(self._marks, [])
+                sync_directories(self._marks, made)
             except BaseException:
                 mark.abandon()
                 raise

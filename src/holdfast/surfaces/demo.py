@@ -64,7 +64,7 @@ class Story:
     """Tells who does what, runs it for real, and stops when something does not go as told."""
 
     def __init__(self, folder: str, style: Style, pause: float) -> None:
-        self._folder = folder
+        self.folder = folder
         self._style = style
         self._pause = pause
         base = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TERM", "PYTHONPATH")}
@@ -87,7 +87,7 @@ class Story:
         print(f"\n{self._style.bold('── ' + text)}", flush=True)
 
     def write(self, name: str, content: str) -> None:
-        path = os.path.join(self._folder, "project", name)
+        path = os.path.join(self.folder, "project", name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
@@ -124,7 +124,7 @@ class Story:
     def _run(self, argv: Sequence[str], more: dict[str, str], expect: int, *, shown: bool = True) -> str:
         import subprocess
 
-        cwd = os.path.join(self._folder, "project")
+        cwd = os.path.join(self.folder, "project")
         done = subprocess.run(
             argv,
             cwd=cwd,
@@ -148,7 +148,7 @@ class Story:
         mine, theirs = pty.openpty()
         process = subprocess.Popen(
             argv,
-            cwd=os.path.join(self._folder, "project"),
+            cwd=os.path.join(self.folder, "project"),
             env=self._environment,
             stdin=theirs,
             stdout=theirs,
@@ -173,7 +173,7 @@ class Story:
         self._expect(argv, process.wait(60), expect, text)
 
     def _print(self, text: str) -> None:
-        for line in text.rstrip("\n").split("\n"):
+        for line in text.rstrip("\n").split("\n") if text.strip() else ():
             print(f"   {line}", flush=True)
 
     def _expect(self, argv: Sequence[str], code: int, expect: int, text: str) -> None:
@@ -251,7 +251,7 @@ def _tell(story: Story) -> None:
 def _forge(story: Story) -> None:
     import json
 
-    folder = os.path.join(story._folder, "project", ".claude", "workflow-state", "active")
+    folder = os.path.join(story.folder, "project", ".claude", "workflow-state", "active")
     (name,) = os.listdir(folder)
     path = os.path.join(folder, name)
     with open(path, encoding="utf-8") as file:

@@ -18,7 +18,7 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
         if usage.reached:
             raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
     if state.cancelled:
-        draft.emit(ev.Marked("cancelled", on=False, seconds=0))
+        draft.emit(ev.Marked("cancelled", on=False, seconds=moment.between(state.cancelled.at, draft.facts.now)))
     if state.paused:
         draft.emit(ev.Marked("paused", on=False, seconds=moment.between(state.paused.at, draft.facts.now)))
     if command.step:

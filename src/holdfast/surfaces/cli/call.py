@@ -63,11 +63,14 @@ class Call:
     def answer(self, data: object, text: str | Callable[[], str]) -> None:
         """The answer as data when JSON is asked for, else in words; words from outside must come escaped."""
         if self.args.json:
-            sys.stdout.write(pretty(data))
+            self.write_json(data)
             return
         said = text if isinstance(text, str) else text()
         said = said if said.endswith("\n") else said + "\n"
         sys.stdout.write(said if self.unicode else to_ascii(said))
+
+    def write_json(self, data: object) -> None:
+        sys.stdout.write(pretty(data))
 
     def changed(
         self, workflow: Workflow, path: str = "", said: str = "", more: Mapping[str, Any] | None = None

@@ -149,6 +149,4 @@ def schema(call: Call) -> None:
         names = list(schemas.names())
         call.answer({"dialects": names}, "\n".join(names))
         return
-    found = schemas.schema(call.args.dialect)
-    call.args.json = True
-    call.answer(found, "")
+    call.write_json(schemas.schema(call.args.dialect))

@@ -58,7 +58,7 @@ def reject(call: Call) -> None:
 def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:
     said = workflow.signing_payload(path, call.args.variant, modifications)
     if call.args.json:
-        call.answer({"payload": said.decode()}, "")
+        call.write_json({"payload": said.decode()})
     else:
         sys.stdout.buffer.write(said)
         sys.stdout.buffer.flush()

@@ -34,7 +34,7 @@ def start(call: Call) -> None:
     )
     state = workflow.state
     if args.json:
-        call.answer(answers.status(state, workflow.facts(), words(state)), "")
+        call.write_json(answers.status(state, workflow.facts(), words(state)))
     else:
         call.changed(workflow, said=call.ok(f"started {state.id}"))
 
@@ -45,7 +45,7 @@ def status(call: Call) -> None:
     changed = _definition_changed(call, state)
     if call.args.json:
         data = answers.status(state, facts, words(state))
-        call.answer({**data, "definition_changed": bool(changed)}, "")
+        call.write_json({**data, "definition_changed": bool(changed)})
         return
     text = render.status(state, facts, call.style, call.width, unicode=call.unicode)
     call.answer(None, text + (f"\n{call.style.yellow(escape(changed))}\n" if changed else ""))
@@ -82,8 +82,7 @@ def next_step(call: Call) -> None:
 
 
 def show(call: Call) -> None:
-    call.args.json = True
-    call.answer(call.workflow().document(), "")
+    call.write_json(call.workflow().document())
 
 
 def listing(call: Call) -> None:

@@ -170,14 +170,7 @@ COMMANDS = _make(
         (Option("--from", "the step to go on with", "word", "STEP", dest="step", default=""),),
     ),
     ("cancel", "whole", "give a workflow up", "whole:cancel", WRITE, (_MARKED,)),
-    (
-        "pause",
-        "whole",
-        "stop until somebody resumes",
-        "whole:pause",
-        WRITE,
-        (Option("--reason", "why", "text:reason:500", "TEXT", required=True),),
-    ),
+    ("pause", "whole", "stop until somebody resumes", "whole:pause", WRITE, (_WHY,)),
     (
         *("extend", "whole", "more money, time or tries (a person only)", "whole:extend", WRITE),
         (
