@@ -65,6 +65,8 @@ class Engine:
 
         def change(state: State) -> tuple[Record, State] | None:
             nonlocal rendered, events
+            if isinstance(command, (cmd.Edit, cmd.TakeOver)) and to_text(command.document) == to_text(state.base):
+                return None  # another process saw the same edit and was faster
             facts = self.world.facts(state, command)
             events = decide(state, request, facts)
             if not events:
@@ -83,6 +85,7 @@ class Engine:
     def _show(self, state: State, rendered: dict[str, bytes]) -> tuple[tuple[str, bytes], ...]:
         raced = self._views.refresh(state, rendered)
         self.store.settle(state)
+        self._views.enlist(state)
         return tuple(raced)
 
     def _rendered(self, record: Record, after: State) -> tuple[Record, State, dict[str, bytes]]:

@@ -112,3 +112,6 @@ class Views(Protocol):
 
     def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
         """Puts documents in place, unless newer ones are there; gives back edits that came in meanwhile."""
+
+    def enlist(self, state: State) -> None:
+        """Brings the lists of workflows up to date, once the store knows where this one stands."""

@@ -102,7 +102,10 @@ class Project:
     def workflow(self, word: str = "") -> Workflow:
         """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""
         self._heal()
-        entry = self._named(word) if word else self._only()
+        try:
+            entry = self._named(word) if word else self._only()
+        except NotFound as unknown:
+            return self._adopted(word, unknown)
         state = self.wired.store.load(entry.ulid)
         return Workflow(self.wired, self.wired.reconciler.reconcile(state) if entry.active else state)
 
@@ -164,6 +167,19 @@ class Project:
                 facts={"workflow": word[:200], "root": self.root},
             )
         raise _ambiguous(f"{word[:80]!r} could be", candidates)
+
+    def _adopted(self, word: str, unknown: NotFound) -> Workflow:
+        """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
+        from holdfast.upkeep.adopting import adopt_on_first_use, orphans
+
+        found = adopt_on_first_use(self, word)
+        if found is not None:
+            return found
+        documents = orphans(self)
+        if documents:
+            unknown.remedy = "take over the documents that are here: holdfast adopt"
+            unknown.facts["documents"] = documents
+        raise unknown
 
     def _only(self) -> Entry:
         place = self.wired.place

@@ -339,7 +339,7 @@ EVENTS = st.one_of(
     st.builds(ev.Granted, PATHS, st.builds(Grant, WORDS, WORDS, WORDS, NUMBERS)),
     st.builds(ev.Noted, WORDS, PATHS),
     st.builds(ev.Recorded, st.just({"k": 1}), PATHS),
-    st.builds(ev.Marked, some("cancelled", "paused", "finalized"), st.booleans(), WORDS, st.floats(0, 9)),
+    st.builds(ev.Marked, some("cancelled", "paused", "finalized"), st.booleans(), WORDS),
     st.builds(ev.Spent, NUMBERS),
     st.builds(ev.Warned, some("cost", "time"), some(75, 90, 100), WORDS, WORDS),
     st.builds(ev.Extended, st.builds(Bounds, NUMBERS, NUMBERS, NUMBERS)),

@@ -150,20 +150,20 @@ def test_a_later_step_waits_for_what_is_before_it_and_the_remedy_is_what_can_be_
     assert blockers(play, "b") == [("requires", "a", "holdfast check tests --passed")]
 
 
-def test_an_active_step_waits_for_its_outputs_and_checks_first():
+def test_an_active_step_waits_for_its_checks_and_outputs_first():
     play = given(step("a", outputs=["log"], checks=["tests", {"name": "lint", "run": ["ruff"]}], approval=True))
     play.do(Begin("a"))
     assert blockers(play, "a") == [
-        ("output", "log", "holdfast done a --artifact log=PATH"),
         ("check", "tests", "holdfast check tests --passed"),
         ("check", "lint", "holdfast check lint --run"),
+        ("output", "log", "holdfast done a --artifact log=PATH"),
     ]
 
 
-def test_an_active_step_with_its_work_complete_waits_for_people():
+def test_an_active_step_with_its_work_complete_is_handed_in_before_people_are_asked():
     play = given(step("a", approval={"by": "human"}))
     play.do(Begin("a"))
-    assert blockers(play, "a") == [("approval", "approval", "holdfast approve a")]
+    assert blockers(play, "a") == [("done", "a", "holdfast done a")]
 
 
 def test_an_active_step_without_gates_waits_for_its_end():

@@ -144,6 +144,42 @@ def test_elapsed_time_stops_with_the_last_step():
     assert queries.elapsed(play.state, play.now) == MINUTE
 
 
+def test_elapsed_time_leaves_out_the_time_it_was_cancelled():
+    play = at_work()
+    play.wait(10 * MINUTE).do(Cancel())
+    play.wait(HOUR)
+    assert queries.elapsed(play.state, play.now) == 10 * MINUTE
+    play.do(Resume())
+    play.wait(MINUTE)
+    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+
+
+def test_elapsed_time_leaves_out_the_time_it_was_finished():
+    play = given(step("a"))
+    play.wait(10 * MINUTE).finish("a")
+    play.wait(HOUR).do(Reopen("a"))
+    play.wait(MINUTE)
+    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+
+
+def test_a_rest_that_is_both_paused_and_cancelled_is_left_out_once():
+    play = at_work()
+    play.wait(10 * MINUTE).do(Pause("over night"))
+    play.wait(10 * MINUTE).do(Cancel())
+    play.wait(HOUR).do(Resume())
+    play.wait(MINUTE)
+    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+
+
+def test_a_rest_that_is_both_finished_and_paused_is_left_out_once():
+    play = given(step("a"))
+    play.wait(10 * MINUTE).finish("a")
+    play.wait(10 * MINUTE).do(Pause("over night"))
+    play.wait(HOUR).do(Resume("a"))
+    play.wait(MINUTE)
+    assert queries.elapsed(play.state, play.now) == 11 * MINUTE
+
+
 # Resume
 
 

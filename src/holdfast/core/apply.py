@@ -73,7 +73,7 @@ def apply(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
     if isinstance(event, ev.Adopted):
         return _remember(_adopted(event, at), event, at, actor)
     assert state is not None, "a journal begins with started or adopted"
-    return _remember(_applied(state, event, at, actor), event, at, actor)
+    return _remember(_rested(_applied(state, event, at, actor), at), event, at, actor)
 
 
 def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
@@ -120,7 +120,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Warned():
             return state.replace(warned=(*state.warned, f"{event.bound}:{event.percent}"))
         case ev.Extended():
-            return state.replace(bounds=event.bounds, warned=())
+            return _extended(state, event)
         case ev.Leased():
             key = f"{event.lease.role}@{event.lease.step}"
             return state.replace(
@@ -195,7 +195,7 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         history_count=len(event.history),
         base=event.document,
     )
-    return _finished(state, at)
+    return _rested(_finished(state, at), at)
 
 
 def _with(state: State, path: str, step: Progress) -> State:
@@ -217,6 +217,8 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
         changes["tries"] = (*step.tries, Try(step.attempt, move, at, event.reason))[-KEPT_PER_STEP:]
     if move == "revised":
         changes["reviewed"] = False
+        if step.status == lifecycle.WAITING:
+            changes["rounds"] = 0
     if move == "reset":
         changes.update(started_at="", finished_at="", reviewed=False)
     changes["waiting_since"] = at if status == lifecycle.WAITING else ""
@@ -226,37 +228,50 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
 
 
 def _finished(state: State, at: str) -> State:
-    """Keeps the moment the last step was done, and forgets it when one is opened again: the time between was rest."""
+    """Keeps the moment the last step was done, and forgets it when one is opened again."""
     done = all(state.step(path).status in lifecycle.FINISHED for path in state.plan.children(""))
-    if done == bool(state.finished_at):
+    return state if done == bool(state.finished_at) else state.replace(finished_at=at if done else "")
+
+
+def _rested(state: State, at: str) -> State:
+    """Counts the time in which nobody was to work: paused, cancelled or finished, however these overlap."""
+    resting = bool(state.paused or state.cancelled or state.finished_at)
+    if resting == bool(state.rest_since):
         return state
-    if done:
-        return state.replace(finished_at=at)
-    rested = state.paused_seconds + moment.between(state.finished_at, at)
-    return state.replace(finished_at="", paused_seconds=rested)
+    if resting:
+        return state.replace(rest_since=at)
+    return state.replace(rest_since="", rested_seconds=state.rested_seconds + moment.between(state.rest_since, at))
 
 
 def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
     mark = Mark(at, actor.label, event.reason) if event.on else None
     match event.mark:
         case "cancelled":
-            rested = state.paused_seconds + event.seconds
-            return state.replace(cancelled=mark, leases={} if mark else state.leases, paused_seconds=rested)
+            return state.replace(cancelled=mark, leases={} if mark else state.leases)
         case "paused":
-            return state.replace(paused=mark, paused_seconds=state.paused_seconds + event.seconds)
+            return state.replace(paused=mark)
         case _:
             return state.replace(finalized=mark)
+
+
+def _extended(state: State, event: ev.Extended) -> State:
+    """A bound that is wider now warns anew; the others have warned."""
+    old, new = state.bounds, event.bounds
+    changed = {
+        "cost": old.max_cost != new.max_cost,
+        "time": old.max_time != new.max_time,
+        "iterations": old.max_iterations != new.max_iterations,
+    }
+    kept = tuple(said for said in state.warned if not changed.get(said.partition(":")[0].partition(" ")[0], False))
+    return state.replace(bounds=new, warned=kept)
 
 
 def _amended(state: State, event: ev.Amended) -> State:
     plan = state.plan
     if event.op == "add" and event.step is not None:
         return state.replace(plan=plan.added(event.path, event.step, event.after))
-    if event.op == "retire":
-        gone = {event.path, *plan.below(event.path)}
-        kept = {path: step for path, step in state.progress.items() if path not in gone}
-        return state.replace(plan=plan.changed(event.path, lambda _: None), progress=kept)
-    return state.replace(plan=plan.changed(event.path, lambda _: event.step))
+    amended = plan.changed(event.path, lambda _: None if event.op == "retire" else event.step)
+    return state.replace(plan=amended, progress={p: step for p, step in state.progress.items() if p in amended})
 
 
 def _remember(state: State, event: ev.Event, at: str, actor: Actor) -> State:

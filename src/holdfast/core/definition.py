@@ -160,8 +160,7 @@ def read(
     """A definition from plain data; raises one error that lists every mistake."""
     mistakes = Mistakes(locate)
     definition = _Reader(mistakes).definition(data, digest)
-    if not mistakes.found:
-        _references(definition.steps, mistakes)
+    _references(definition.steps, mistakes)
     mistakes.report()
     return definition
 
@@ -169,6 +168,10 @@ def read(
 def check_steps(steps: tuple[Step, ...]) -> None:
     """Whether the steps of a tree fit together; for trees that were changed or written in Python."""
     mistakes = Mistakes(dotted)
+    if not steps:
+        mistakes.add(("step",), "a workflow needs at least one step")
+    _names(steps, ("step",), mistakes)
+    mistakes.report()
     _references(steps, mistakes)
     mistakes.report()
 
@@ -218,6 +221,7 @@ class _Reader:
         steps = self._steps(data.get("step"), ("step",))
         if not steps:
             self._mistakes.add(("step",), "a definition needs at least one [[step]]")
+        _names(steps, ("step",), self._mistakes)
         return Definition(
             name=name or "unnamed",
             version=version,
@@ -238,21 +242,12 @@ class _Reader:
         if self._count > MAX_STEPS or len(path) > 16:
             self._mistakes.add(path, f"a definition has at most {MAX_STEPS} steps, 8 deep")
             return ()
-        steps = tuple(self._step(item, (*path, index)) for index, item in enumerate(data))
-        seen: set[str] = set()
-        for index, step in enumerate(steps):
-            if step.id in seen:
-                self._mistakes.add((*path, index, "id"), f"the id {step.id!r} is used twice here")
-            seen.add(step.id)
-        return steps
+        return tuple(self._step(item, (*path, index)) for index, item in enumerate(data))
 
     def _step(self, data: Mapping[str, Any], path: tuple[str | int, ...]) -> Step:
         self._known(data, path, STEP_KEYS)
-        step_id = self._text(data, path, "id", required=True)
-        if step_id and not is_name(step_id):
-            self._mistakes.add((*path, "id"), f"{step_id!r} is not a name (A-Z a-z 0-9 _ . -, at most 64)")
         step = Step(
-            id=step_id or "unnamed",
+            id=self._text(data, path, "id", required=True) or f"step-{path[-1]}",
             name=self._text(data, path, "name"),
             description=self._text(data, path, "description"),
             kind=self._text(data, path, "kind"),
@@ -413,6 +408,18 @@ STEP_KEYS = (
 )
 
 
+def _names(steps: tuple[Step, ...], at: tuple[str | int, ...], mistakes: Mistakes) -> None:
+    """Every id is a name, and no two siblings share one."""
+    seen: set[str] = set()
+    for index, step in enumerate(steps):
+        if not is_name(step.id):
+            mistakes.add((*at, index, "id"), f"{step.id!r} is not a name (A-Z a-z 0-9 _ . -, at most 64)")
+        if step.id in seen:
+            mistakes.add((*at, index, "id"), f"the id {step.id!r} is used twice here")
+        seen.add(step.id)
+        _names(step.steps, (*at, index, "step"), mistakes)
+
+
 def _references(steps: tuple[Step, ...], mistakes: Mistakes) -> None:
     """`requires` and `back_to` must name steps that exist, and nothing may wait for itself."""
     from holdfast.core.plan import Plan
@@ -426,14 +433,12 @@ def _references(steps: tuple[Step, ...], mistakes: Mistakes) -> None:
                 mistakes.add((*place, "requires"), f"there is no step {name!r} to require")
         if step.retry and step.retry.back_to and plan.beside(path, step.retry.back_to) is None:
             mistakes.add((*place, "retry"), f"there is no step {step.retry.back_to!r} to go back to")
-    if mistakes.found:
-        return
-    for path in plan.paths:
-        step, place = plan.step(path), places[path]
         if path in plan.closure(path):
             mistakes.add((*place, "requires"), f"{path!r} requires itself in the end")
-        elif step.retry and step.retry.back_to and plan.beside(path, step.retry.back_to) not in plan.closure(path):
-            mistakes.add((*place, "retry"), f"back_to must be a step that comes before {path!r}")
+        elif step.retry and step.retry.back_to:
+            target = plan.beside(path, step.retry.back_to)
+            if target is not None and target not in plan.closure(path):
+                mistakes.add((*place, "retry"), f"back_to must be a step that comes before {path!r}")
 
 
 def _places(steps: tuple[Step, ...], at: tuple[str | int, ...], above: str) -> dict[str, tuple[str | int, ...]]:

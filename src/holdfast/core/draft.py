@@ -8,6 +8,7 @@ from holdfast.core.apply import apply
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
+from holdfast.core.queries import is_used_up
 from holdfast.core.state import Actor, Artifact, Progress, State
 
 
@@ -54,6 +55,7 @@ class Draft:
                 self.move("began", above)
             elif status in lifecycle.FINISHED:
                 self.move("reopened", above)
+                self.reset_later(above)
 
     def close_branches(self, path: str) -> None:
         """A branch without gates of its own is done when its children are."""
@@ -66,10 +68,34 @@ class Draft:
             self.close_branches(above)
 
     def reset_later(self, path: str) -> None:
-        """Everything that waited for this step goes back to pending."""
-        for later in reversed(self.state.plan.dependents(path)):
-            if self.state.step(later).status != lifecycle.PENDING:
-                self.move("reset", later)
+        """Everything that waited for this step goes back to pending, and a branch with such a child is open again."""
+        if not self.is_person:
+            spent = self.used_up_after(path)
+            if spent:
+                raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", f"holdfast reopen {path}")
+        later = self._later(path)
+        for step in reversed(later):
+            if self.state.step(step).status != lifecycle.PENDING:
+                self.move("reset", step, renewed=self.is_person)
+        for above in dict.fromkeys(a for step in later for a in ancestors(step)):
+            if self.state.step(above).status in lifecycle.FINISHED:
+                self.move("reopened", above)
+
+    def used_up_after(self, path: str) -> list[str]:
+        """Steps that would go back to pending with this one, and that only a person may set going again."""
+        return [step for step in (*self._later(path), *self.state.plan.below(path)) if is_used_up(self.state, step)]
+
+    def _later(self, path: str) -> list[str]:
+        """The steps that wait for this one, for a branch it stands in, or for a branch that one of them stands in."""
+        plan = self.state.plan
+        found: set[str] = set()
+        waiting = [path]
+        while waiting:
+            for step in plan.dependents(waiting.pop()):
+                if step not in found:
+                    found.add(step)
+                    waiting += [step, *(a for a in ancestors(step) if a not in ancestors(path))]
+        return [step for step in plan.paths if step in found and step != path and step not in ancestors(path)]
 
     def attach(self, path: str, artifacts: dict[str, str]) -> None:
         for name, file in artifacts.items():

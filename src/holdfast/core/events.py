@@ -105,7 +105,6 @@ class Marked(Value):
     mark: str
     on: bool = True
     reason: str = ""
-    seconds: float = 0
 
 
 class Spent(Value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import lifecycle
 from holdfast.core.commands import Facts
-from holdfast.core.definition import Check, Step
+from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.value import Value
 
@@ -19,9 +19,9 @@ class Unmet(Value):
 
 
 def policy(step: Step) -> str:
-    """Whose word the step's approval or choice takes; empty when it has neither gate."""
-    gate = step.choice or step.approval
-    return gate.by if gate else ""
+    """Whose word the step's approval and choice take, the stricter of the two; empty when it has neither."""
+    asked = [gate.by for gate in (step.choice, step.approval) if gate]
+    return max(asked, key=POLICIES.index, default="")
 
 
 def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
@@ -49,7 +49,11 @@ def grant_verdict(progress: Progress, facts: Facts) -> str:
         return "none"
     if grant.claimed:
         return "claimed"
-    if grant.attempt != progress.attempt or dict(grant.hashes) != artifact_hashes(progress):
+    if (
+        progress.status == lifecycle.PENDING
+        or grant.attempt != progress.attempt
+        or dict(grant.hashes) != artifact_hashes(progress)
+    ):
         return "stale"
     for artifact in progress.artifacts.values():
         if artifact.path in facts.hashes:
@@ -110,16 +114,19 @@ def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> lis
     return found
 
 
-def satisfied(state: State, path: str, facts: Facts) -> bool:
-    """Whether what comes after this step may begin: it is done, and its approval and its children's still hold."""
+def holds(state: State, path: str, facts: Facts) -> bool:
+    """Whether a step that is done still counts: its approval is not stale, and nothing of it is only claimed."""
     step, progress = state.plan.step(path), state.step(path)
-    if progress.status == lifecycle.SKIPPED:
-        return True
-    if progress.status != lifecycle.DONE or (policy(step) and grant_verdict(progress, facts) != "valid"):
+    if progress.status != lifecycle.DONE:
+        return progress.status == lifecycle.SKIPPED
+    if policy(step) and grant_verdict(progress, facts) != "valid":
         return False
-    return all(satisfied(state, child, facts) for child in state.plan.children(path))
+    return not any(check.name in progress.evidence and progress.evidence[check.name].claimed for check in step.checks)
 
 
 def missing(state: State, path: str, facts: Facts) -> list[str]:
-    """The prerequisites of a step that do not hold."""
-    return [needed for needed in state.plan.requires(path) if not satisfied(state, needed, facts)]
+    """What keeps a step from beginning: prerequisites that are not done, and gates before it that no longer hold."""
+    undone = [p for p in state.plan.requires(path) if state.step(p).status not in lifecycle.FINISHED]
+    before = state.plan.closure(path)
+    done = (p for p in state.plan.paths if p in before and state.step(p).status == lifecycle.DONE)
+    return undone + [p for p in done if not holds(state, p, facts)]

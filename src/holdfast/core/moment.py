@@ -23,28 +23,35 @@ def whole(text: str) -> str:
 
 def to_epoch(text: str) -> float:
     """Seconds since 1970 of an ISO 8601 moment; offsets and fractions are accepted, no offset means UTC."""
-    try:
-        date, clock = text[:10], text[11:]
-        year, month, day = int(date[:4]), int(date[5:7]), int(date[8:10])
-        offset = 0
-        if clock.endswith(("Z", "z")):
-            clock = clock[:-1]
-        elif len(clock) > 6 and clock[-6] in "+-" and clock[-3] == ":":
-            sign = -1 if clock[-6] == "-" else 1
-            offset = sign * (int(clock[-5:-3]) * 3600 + int(clock[-2:]) * 60)
-            clock = clock[:-6]
-        hours, minutes, seconds = int(clock[:2]), int(clock[3:5]), float(clock[6:] or 0)
-        if (
-            date[4] != "-"
-            or date[7] != "-"
-            or not (1 <= month <= 12 and 1 <= day <= 31 and hours < 25 and minutes < 60)
-        ):
-            raise ValueError(text)
-    except (ValueError, IndexError):
+    clock, offset = text[11:], 0
+    if clock[-1:] in ("Z", "z"):
+        clock = clock[:-1]
+    elif len(clock) > 6 and clock[-6] in "+-" and clock[-3] == ":":
+        away = _number(clock[-5:-3], 23) * 3600 + _number(clock[-2:], 59) * 60
+        clock, offset = clock[:-6], -away if clock[-6] == "-" else away
+    seconds, _, fraction = clock[6:].partition(".")
+    year, month, day = _number(text[:4], 9999), _number(text[5:7], 12), _number(text[8:10], 31)
+    hours, minutes, whole_seconds = _number(clock[:2], 23), _number(clock[3:5], 59), _number(seconds or "00", 59)
+    days = _days(year, month, day) if min(year, month, day) > 0 else 0
+    marks = text[4:5] + text[7:8] + clock[2:3] + clock[5:6]
+    wrong = min(year, month, day) < 1 or min(hours, minutes, whole_seconds, offset + 86_400) < 0
+    if wrong or marks not in ("--:", "--::") or _civil(days) != (year, month, day) or not _digits(fraction or "0"):
         raise UsageError(
-            "bad_time", f"{text!r} is not a moment", remedy="write it as 2026-01-31T12:00:00Z", facts={"value": text}
-        ) from None
-    return _days(year, month, day) * 86400.0 + hours * 3600 + minutes * 60 + seconds - offset
+            "bad_time",
+            f"{text[:60]!r} is not a moment",
+            remedy="write it as 2026-01-31T12:00:00Z",
+            facts={"value": text},
+        )
+    return days * 86400.0 + hours * 3600 + minutes * 60 + whole_seconds + float(f"0.{fraction or 0}") - offset
+
+
+def _number(text: str, most: int) -> int:
+    """The number that two or four digits say; below every number when they do not say one up to `most`."""
+    return int(text) if len(text) in (2, 4) and _digits(text) and int(text) <= most else -100_000
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
 
 
 def between(start: str, end: str) -> float:

@@ -43,8 +43,8 @@ class Plan:
 
     def below(self, path: str) -> tuple[str, ...]:
         """Everything under a branch, in order."""
-        first = self._places[path] + 1
-        return self.paths[first : first + self._sizes[path]]
+        first = self._places.get(path, -1) + 1
+        return self.paths[first : first + self._sizes.get(path, 0)]
 
     def beside(self, path: str, name: str) -> str | None:
         """The step that `name` means when it is said at `path`: a sibling's id, else a path from the top."""
@@ -56,7 +56,7 @@ class Plan:
 
     def requires(self, path: str) -> tuple[str, ...]:
         """The steps that must be done first: its own prerequisites and those of every branch it stands in."""
-        return self._requires[path]
+        return self._requires.get(path, ())
 
     def closure(self, path: str) -> frozenset[str]:
         """All that must be done first, the prerequisites' prerequisites included."""

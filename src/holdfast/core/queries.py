@@ -117,7 +117,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.PENDING:
         absent = gates.missing(state, path, facts)
         if absent:
-            return [_absent(state, needed, facts) for needed in absent]
+            return [absent_because(state, needed, facts) for needed in absent]
         return [gates.Unmet("begin", path, "it has not begun", f"holdfast begin {path}")]
     if progress.status == lifecycle.BLOCKED:
         return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", f"holdfast unblock {path}")]
@@ -126,33 +126,39 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.ESCALATED:
         remedy = f"holdfast unblock {path} --guidance TEXT, or holdfast approve {path}"
         return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", remedy)]
+    if progress.status in lifecycle.FINISHED:
+        renewed = gates.people_unmet(step, path, progress, facts) if progress.status == lifecycle.DONE else []
+        return [one for one in renewed if one.kind != "review"]
     found = gates.unmet(step, path, progress, facts)
     for child in state.plan.children(path):
         if state.step(child).status not in lifecycle.FINISHED:
-            found.append(gates.Unmet("child", child, f"{child} is not done", f"holdfast begin {child}"))
-    if progress.status != lifecycle.ACTIVE or not found:
-        found += gates.people_unmet(step, path, progress, facts)
+            first = blockers(state, child, facts)
+            found.append(gates.Unmet("child", child, f"{child} is not done", first[0].remedy))
     if not found and progress.status == lifecycle.ACTIVE:
-        found = [gates.Unmet("done", path, "the work is under way", f"holdfast done {path}")]
+        return [gates.Unmet("done", path, "the work is under way", f"holdfast done {path}")]
+    if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
+        found += gates.people_unmet(step, path, progress, facts)
     return found
 
 
-def _absent(state: State, needed: str, facts: Facts) -> gates.Unmet:
-    if state.step(needed).status in lifecycle.FINISHED:
+def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
+    """Why a prerequisite does not hold, and the command that leads on."""
+    progress = state.step(needed)
+    if progress.status not in lifecycle.FINISHED:
+        first = blockers(state, needed, facts)
+        remedy = first[0].remedy if first else f"holdfast done {needed}"
+        return gates.Unmet("requires", needed, f"{needed} is not done", remedy)
+    if gates.policy(state.plan.step(needed)) and gates.grant_verdict(progress, facts) != "valid":
         return gates.Unmet(
             "approval", needed, f"the approval of {needed} no longer holds", f"holdfast approve {needed}"
         )
-    first = blockers(state, needed, facts)
-    return gates.Unmet(
-        "requires", needed, f"{needed} is not done", first[0].remedy if first else f"holdfast done {needed}"
-    )
+    return gates.Unmet("check", needed, f"the checks of {needed} are only claimed", f"holdfast reopen {needed}")
 
 
 def elapsed(state: State, now: str) -> float:
-    """Seconds since the start, without the time it was paused."""
-    end = state.finished_at or (state.cancelled.at if state.cancelled else now)
-    running_pause = moment.between(state.paused.at, end) if state.paused else 0.0
-    return max(0.0, moment.between(state.created_at, end) - state.paused_seconds - running_pause)
+    """Seconds since the start, without the time in which nobody was to work."""
+    end = state.rest_since or now
+    return max(0.0, moment.between(state.created_at, end) - state.rested_seconds)
 
 
 def usages(state: State, now: str) -> list[Usage]:
@@ -201,6 +207,14 @@ def next_step(state: State) -> str | None:
         return None
     later = state.plan.paths[state.plan.paths.index(at) + 1 :]
     return next((p for p in later if state.step(p).status not in lifecycle.FINISHED and state.plan.is_leaf(p)), None)
+
+
+def is_used_up(state: State, path: str) -> bool:
+    """Whether only a person may set this step going again."""
+    progress = state.step(path)
+    if progress.status == lifecycle.FAILED:
+        return tries_left(state.plan.step(path), progress) == 0
+    return progress.status == lifecycle.ESCALATED
 
 
 def tries_left(step: Step, progress: Progress) -> int | None:

@@ -45,8 +45,8 @@ def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
     )
 
 
-def wrong_status(path: str, status: str, move: str) -> Refused:
-    wanted = " or ".join(lifecycle.sources(move))
+def wrong_status(path: str, status: str, move: str, allowed: Sequence[str] = ()) -> Refused:
+    wanted = " or ".join(allowed or lifecycle.sources(move))
     return Refused(
         "wrong_status",
         f"the step {path} is {status}; only one that is {wanted} can be {move}",

@@ -185,7 +185,8 @@ class State(Value):
     spent: int = 0
     agent_calls: int = 0
     warned: tuple[str, ...] = ()
-    paused_seconds: float = 0
+    rest_since: str = ""
+    rested_seconds: float = 0
     cancelled: Mark | None = None
     paused: Mark | None = None
     finalized: Mark | None = None

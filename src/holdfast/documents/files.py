@@ -6,16 +6,16 @@ import os
 import time
 
 from holdfast import git
-from holdfast.codec import parse
 from holdfast.core.state import State
 from holdfast.dialects import dialect
 from holdfast.dialects.mapping import Memory, put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
+from holdfast.documents.lists import Lists
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
-from holdfast.ports import Store, entry_of, standing
-from holdfast.stores.locks import locked, unlock
+from holdfast.ports import Store
+from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, read_file, remove, replace
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ class Documents:
         self._memory = Memory()
         self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._judged: set[tuple[str, str]] = set()
-        self._indexed: dict[str, tuple[tuple[bool, bool, bool], float]] = {}
+        self._lists = Lists(place, store, wait)
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
     def render(self, state: State) -> dict[str, bytes]:
@@ -55,20 +55,29 @@ class Documents:
         raced: list[tuple[str, bytes]] = []
         moved = len(state.renderings) < 2 or state.renderings[-2][1].keys() != rendered.keys()
         moved = moved or any(self.full(state, path) not in self._seen for path in rendered)
-        folder = self._lock(state)
-        try:
+        with self._lock(state):
             for path, data in rendered.items():
                 if not self.elsewhere(state, path):
                     displaced = self._put(state, path, data)
                     if displaced is not None:
                         raced.append((path, displaced))
             for path in dialect(state.dialect).document.former(state) if moved else ():
-                self._retire(state, path)
-        finally:
-            unlock(folder)
-            os.close(folder)
-        self._refresh_index(state)
+                if not self.elsewhere(state, path):
+                    self._retire(state, path)
         return raced
+
+    def enlist(self, state: State) -> None:
+        self._lists.refresh(state, self.elsewhere)
+
+    def look(self, state: State) -> tuple[State, str, bytes | None]:
+        """The newest state, its document's place and what lies there, while nobody else puts a rendering there.
+
+        Without the lock, a rendering that is newer than the state could be taken for an edit.
+        """
+        with self._lock(state):
+            state = self._store.load(state.ulid)
+            path = dialect(state.dialect).document.path(state)
+            return state, path, self.read(state, path)
 
     def full(self, state: State, path: str) -> str:
         return os.path.join(self._place.base(state.worktree), path)
@@ -82,6 +91,13 @@ class Documents:
             return read_file(full)
         except FileNotFoundError:
             return None
+        except OSError as failure:
+            raise HoldfastError(
+                "document_unreadable",
+                f"{full} cannot be read: {failure.strerror}",
+                remedy=f"ls -ld {full}",
+                facts={"path": full, "errno": failure.errno, "reason": failure.strerror},
+            ) from failure
 
     def is_clean(self, state: State, path: str) -> bool:
         """Whether the newest rendering is in place, judged by the file's stamp when this process wrote it."""
@@ -98,7 +114,7 @@ class Documents:
 
     def being_written(self, state: State, path: str) -> bool:
         try:
-            return time.time() - os.stat(self.full(state, path)).st_mtime < SETTLED_AFTER
+            return abs(time.time() - os.stat(self.full(state, path)).st_mtime) < SETTLED_AFTER
         except OSError:
             return False
 
@@ -150,6 +166,16 @@ class Documents:
         """These bytes have been judged, so they may be replaced; anything written after them may not."""
         self._judged.add((self.full(state, path), digest(data)))
 
+    def withdraw(self, state: State, path: str, data: bytes) -> None:
+        """Nobody knows what became of them: they are judged again."""
+        self._judged.discard((self.full(state, path), digest(data)))
+
+    def namesake(self, state: State, path: str, hashed: str) -> str:
+        """Ids recur: the ULID of another workflow with this one's id whose rendering this is, if there is one."""
+        same = [e.ulid for e in self._store.find(state.id) if (e.id, e.worktree) == (state.id, state.worktree)]
+        others = (ulid for ulid in same if ulid != state.ulid)
+        return next((ulid for ulid in others if is_rendering(self._store.load(ulid), path, hashed)), "")
+
     def _put(self, state: State, path: str, data: bytes) -> bytes | None:
         full, new = self.full(state, path), digest(data)
         there = self._known_there(full)
@@ -177,7 +203,9 @@ class Documents:
             return True
         newest = self._store.load(state.ulid)
         found = _revision_of(newest, path, there)
-        return found is not None and found <= state.revision
+        if found is None:
+            return "" < self.namesake(state, path, there) < state.ulid
+        return found <= state.revision
 
     def _retire(self, state: State, path: str) -> None:
         """Removes a document from where it no longer belongs, if it is one of ours."""
@@ -190,39 +218,9 @@ class Documents:
         remove(self._slot(state, path))
         self._seen.pop(self.full(state, path), None)
 
-    def _refresh_index(self, state: State) -> None:
-        """The dialect's own index: written when the list changed, or when the activity in it is a minute old."""
-        spoken = dialect(state.dialect)
-        shown = self._indexed.get(state.ulid)
-        if spoken.index is None or (shown and shown[0] == standing(state) and time.monotonic() - shown[1] < 60):
-            return
-        entries = [e for e in self._store.entries() if e.dialect == state.dialect and e.worktree == state.worktree]
-        entries = [e for e in entries if e.ulid != state.ulid] + [entry_of(state)]
-        path, _ = spoken.index([], None, "")
-        full = self.full(state, path)
-        try:
-            old = parse(read_file(full))
-        except (OSError, ValueError, HoldfastError):
-            old = None
-        _, said = spoken.index(entries, old if isinstance(old, dict) else None, self._now())
-        slot = os.path.join(self._place.home, "slots", f"index-{digest(full.encode())[:8]}")
-        replace(full, self._writer.write(said), slot, mode=0o644)
-        self._indexed[state.ulid] = (standing(state), time.monotonic())
-
-    def _lock(self, state: State) -> int:
+    def _lock(self, state: State) -> Locked:
         """The view lock: one for each shard of workflows, on the folder itself."""
-        folder = os.path.join(self._place.home, "state", state.ulid[-2:].lower())
-        try:
-            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
-            fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            locked(fd, folder, self._wait)
-        except BaseException:
-            os.close(fd)
-            raise
-        return fd
+        return Locked(os.path.join(self._place.home, "state", state.ulid[-2:].lower()), self._wait)
 
     def _slot(self, state: State, path: str) -> str:
         return os.path.join(self._place.home, "slots", f"{state.ulid}-{digest(path.encode())[:8]}")

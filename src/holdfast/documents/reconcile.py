@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.codec import parse
+from holdfast.codec import parse, to_text
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries
 from holdfast.core.apply import replay
@@ -15,7 +15,7 @@ from holdfast.dialects.mapping import put
 from holdfast.digest import digest
 from holdfast.documents.files import Documents, is_rendering
 from holdfast.engine import Engine, Outcome
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,11 @@ CLEAN, STALE, UNPLACED, MISSING = "clean", "stale", "unplaced", "missing"
 WRITING, DAMAGED, FROM_GIT, EDITED, ELSEWHERE = "writing", "damaged", "from_git", "edited", "elsewhere"
 
 
+DEEPEST = 100
+REFUSALS = (Refused, UsageError, NotFound, ValueError, RecursionError)
+"""What the rules, or a document nobody can keep, lead to; a lock or a disk that fails is nobody's fault."""
+
+
 class Reconciler:
     def __init__(self, engine: Engine, documents: Documents) -> None:
         self._engine = engine
@@ -36,10 +41,9 @@ class Reconciler:
 
     def reconcile(self, state: State) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards."""
-        path = dialect(state.dialect).document.path(state)
-        if self._documents.is_clean(state, path):
+        if self._documents.is_clean(state, dialect(state.dialect).document.path(state)):
             return state
-        return self._act(state, path, self._documents.read(state, path))
+        return self._act(*self._documents.look(state))
 
     def settle(self, outcome: Outcome) -> State:
         """Decides edits that came in while documents were being replaced."""
@@ -51,7 +55,10 @@ class Reconciler:
     def heal(self) -> None:
         """Finishes the views of workflows whose process died after the journal had its line."""
         for ulid in self._engine.store.unsettled():
-            self.settle(self._engine.show(self._engine.store.load(ulid)))
+            try:
+                self.settle(self._engine.show(self._engine.store.load(ulid)))
+            except HoldfastError:
+                continue  # one that needs a person says so when it is asked for, and stops no other
 
     def classify(self, state: State, path: str, data: bytes | None) -> str:
         if data is not None and is_rendering(state, path, digest(data)):
@@ -60,8 +67,14 @@ class Reconciler:
             return ELSEWHERE
         if data is None:
             return MISSING if self._documents.was_placed(state, path) else UNPLACED
-        if not isinstance(_json(data), Mapping):
+        namesake = self._documents.namesake(state, path, digest(data))
+        if namesake:
+            return ELSEWHERE if namesake > state.ulid else STALE
+        document = _json(data)
+        if not isinstance(document, Mapping):
             return WRITING if self._documents.being_written(state, path) else DAMAGED
+        if to_text(document) == to_text(state.base):
+            return STALE  # taken before, by a process that died, or went no further yet
         if self._documents.in_head(state, path, data):
             return FROM_GIT
         return EDITED
@@ -72,9 +85,11 @@ class Reconciler:
             return state
         if kind == MISSING and queries.is_active(state):
             return self._missing(state, path)
-        if kind in (STALE, UNPLACED, MISSING):
+        if kind in (UNPLACED, MISSING):
             return self.settle(self._engine.show(state))
         assert data is not None
+        if kind == STALE:
+            return self._restored(state, path, data)
         if kind in (DAMAGED, WRITING):
             return self._damaged(state, path, data)
         document = _json(data)
@@ -87,8 +102,10 @@ class Reconciler:
         spoken = dialect(state.dialect)
         for other in spoken.document.former(state):
             data = self._documents.read(state, other)
-            document = _json(data) if data is not None else None
-            if isinstance(document, Mapping) and data is not None:
+            if data is None or self._documents.namesake(state, other, digest(data)):
+                continue
+            document = _json(data)
+            if isinstance(document, Mapping):
                 return self._edited(state, path, data, document, found_at=other)
         if spoken.missing == "abandoned":
             command = cmd.Cancel(f"{path} was deleted")
@@ -101,31 +118,53 @@ class Reconciler:
         self._documents.accept(state, path, data)
         return self._alarm(state, path, "document_damaged", f"{path} was damaged and is restored", kept)
 
+    def _restored(self, state: State, path: str, data: bytes) -> State:
+        self._documents.accept(state, path, data)
+        return self.settle(self._engine.show(state))
+
     def _edited(
         self, state: State, path: str, data: bytes, document: Mapping[str, Any], *, found_at: str = ""
     ) -> State:
-        """Decided whole. The file is replaced only after the journal has what became of it."""
         try:
+            said = _canonical(document)
             base = nearest(self._renderings(state), document)
+            if not found_at and said == _canonical(base):
+                return self._restored(state, path, data)
             command = edit(dialect(state.dialect).document, state, path, base, document)
             if found_at:
                 command = command.replace(commands=(*command.commands, *_finish(state, command)))
-            self._documents.accept(state, found_at or path, data)
-            return self.settle(self._engine.execute(state.ulid, command, FILE))
-        except HoldfastError as refusal:
-            kept = self._documents.quarantine(path, data, f"{refusal.code}: {refusal.message}")
-            self._documents.accept(state, found_at or path, data)
-            return self._alarm(state, path, "edit_refused", f"an edit of {path} was refused: {refusal.message}", kept)
+            return self._decided(state, found_at or path, data, command, FILE)
+        except REFUSALS as refusal:
+            return self._refused(state, path, data, refusal, found_at or path)
 
     def _taken_over(self, state: State, path: str, data: bytes, document: Mapping[str, Any]) -> State:
-        facts = self._engine.world.facts(state, cmd.Note(""))
-        said = dialect(state.dialect).adopt(document, None, facts, state.ulid)
-        progress = {}
-        for step in state.plan.paths:
-            grant = state.step(step).grant
-            progress[step] = said.step(step).replace(grant=grant.replace(claimed=True) if grant else None)
-        self._documents.accept(state, path, data)
-        return self.settle(self._engine.execute(state.ulid, cmd.TakeOver(path, document, progress), GIT))
+        try:
+            _canonical(document)
+            facts = self._engine.world.facts(state, cmd.Note(""))
+            said = dialect(state.dialect).adopt(document, None, facts, state.ulid)
+            progress = {}
+            for step in state.plan.paths:
+                grant = state.step(step).grant
+                progress[step] = said.step(step).replace(grant=grant.replace(claimed=True) if grant else None)
+            return self._decided(state, path, data, cmd.TakeOver(path, document, progress), GIT)
+        except REFUSALS as refusal:
+            return self._refused(state, path, data, refusal, path)
+
+    def _decided(self, state: State, lies_at: str, data: bytes, command: cmd.Command, actor: Actor) -> State:
+        """Decided whole. The file is replaced only after the journal has what became of it."""
+        self._documents.accept(state, lies_at, data)
+        try:
+            outcome = self._engine.execute(state.ulid, command, actor)
+        except BaseException:
+            self._documents.withdraw(state, lies_at, data)
+            raise
+        return self.settle(outcome)
+
+    def _refused(self, state: State, path: str, data: bytes, refusal: Exception, lies_at: str) -> State:
+        code = refusal.code if isinstance(refusal, HoldfastError) else "not_understood"
+        kept = self._documents.quarantine(path, data, f"{code}: {refusal}")
+        self._documents.accept(state, lies_at, data)
+        return self._alarm(state, path, "edit_refused", f"an edit of {path} was refused: {refusal}", kept)
 
     def _alarm(self, state: State, path: str, code: str, message: str, kept: str) -> State:
         alert = Alert(self._engine.world.now(), code, message, path, kept)
@@ -150,6 +189,19 @@ def _json(data: bytes) -> Any:
         return parse(data)
     except ValueError:
         return None
+
+
+def _canonical(document: Mapping[str, Any]) -> bytes:
+    """The same for the same JSON, however it is written down. Raises when it holds what cannot be kept."""
+    from json import dumps
+
+    level: list[Any] = [document]
+    for _ in range(DEEPEST):
+        inner = [list(item.values()) if isinstance(item, Mapping) else item for item in level]
+        level = [item for items in inner if isinstance(items, list) for item in items]
+    if level:
+        raise UsageError("too_deep", f"it is nested more than {DEEPEST} levels deep", remedy="nest it less deeply")
+    return dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _finish(state: State, command: cmd.Edit) -> list[cmd.Command]:

@@ -80,6 +80,7 @@ class FilesStore:
                 changed = change(before)
                 if changed is not None:
                     record, after = changed
+                    handle.journal.vouch()
                     if standing(after) != standing(before):
                         self._marks.setdefault(ulid, []).append(self._index.mark(ulid, entry_of(before)))
                     handle.journal.append(encode_record(record).encode())

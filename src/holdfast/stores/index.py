@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from holdfast.codec import decode, encode, parse, to_text
 from holdfast.core.names import is_ulid
 from holdfast.ports import Entry
-from holdfast.stores.locks import locked, unlock
+from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, make_directories, not_written, remove, sync_directories
 
 NEWEST = 100
@@ -56,24 +56,6 @@ class Mark:
         os.close(self._fd)
 
 
-class _Locked:
-    """Nobody else writes the index: the lock is on the folder itself."""
-
-    def __init__(self, folder: str, wait: float) -> None:
-        self._fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            locked(self._fd, folder, wait)
-        except BaseException:
-            os.close(self._fd)
-            raise
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None:
-        unlock(self._fd)
-        os.close(self._fd)
-
-
 class Index:
     def __init__(self, home: str, wait: float) -> None:
         self._path = os.path.join(home, "index")
@@ -111,7 +93,7 @@ class Index:
         if found is None:
             if not os.path.isdir(os.path.join(self._home, "journal")):
                 return {}, 0
-            with _Locked(self._home, self._wait):
+            with Locked(self._home, self._wait):
                 found = self._stored() or self._rebuilt(rebuild)
         return found
 
@@ -123,7 +105,7 @@ class Index:
         rebuild: Callable[[], Iterator[Entry]],
     ) -> None:
         """Replaces one entry, durably, by what `newest` gives once nobody else can write the index."""
-        with _Locked(self._home, self._wait):
+        with Locked(self._home, self._wait):
             entries, finished = self._stored() or self._rebuilt(rebuild)
             entry, old = newest(), entries.get(ulid)
             if entry.says_the_same_as(old):
@@ -134,13 +116,13 @@ class Index:
 
     def drop(self, ulids: set[str], rebuild: Callable[[], Iterator[Entry]]) -> None:
         """Forgets finished workflows whose journals were archived."""
-        with _Locked(self._home, self._wait):
+        with Locked(self._home, self._wait):
             entries, finished = self._stored() or self._rebuilt(rebuild)
             kept = {ulid: entry for ulid, entry in entries.items() if ulid not in ulids}
             self._write(kept, max(0, finished - len(ulids)))
 
     def rebuild(self, entries: Callable[[], Iterator[Entry]]) -> None:
-        with _Locked(self._home, self._wait):
+        with Locked(self._home, self._wait):
             self._rebuilt(entries)
 
     def _stored(self) -> tuple[dict[str, Entry], int] | None:

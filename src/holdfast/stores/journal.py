@@ -47,6 +47,7 @@ class Journal:
         # was opened since succeeds without them. Only what this handle wrote again, or anew, can it vouch for.
         self._sound = False
         self._suspect = False
+        self._vouched = False
         self._descriptor()
 
     @classmethod
@@ -150,7 +151,7 @@ class Journal:
     def sync(self) -> None:
         """Make what this handle read and appended durable; outside `writing`, so that writers share one sync."""
         seq = self._last.seq if self._last else 0
-        if seq <= max(self.synced, self._shown):
+        if seq <= self.synced or (seq <= self._shown and not self._sound):
             return
         try:
             if self._suspect:
@@ -168,12 +169,21 @@ class Journal:
         else:
             self._shown = seq  # may be shown, but is no mark to write down
 
+    def vouch(self) -> None:
+        """Once after opening, before the first line: make what is there durable, so that the line can say so.
+
+        A process that lives for one command would otherwise leave no mark, and damage could pass for a torn tail.
+        """
+        if not self._vouched:
+            self.sync()
+            self._vouched = True
+
     def close(self) -> None:
         """Let go of the file and the lock; a later call opens it again."""
         fd, self._fd = self._fd, -1
         # An error of the disk that this descriptor was still to report is lost with it.
         self._suspect = self._suspect or (self._last is not None and self._last.seq > self.synced)
-        self._sound = self._writing = False
+        self._sound = self._writing = self._vouched = False
         self._shown = 0
         if fd >= 0:
             os.close(fd)

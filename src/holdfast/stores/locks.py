@@ -11,6 +11,7 @@ import fcntl
 import os
 
 from holdfast.errors import Conflict
+from holdfast.stores.replace import make_directories
 
 _SHOWN = 200
 
@@ -30,6 +31,32 @@ def locked(fd: int, path: str, wait: float) -> None:
 
 def unlock(fd: int) -> None:
     fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+class Locked:
+    """`with Locked(folder, wait):` holds the lock of a folder, which is made where it is missing."""
+
+    def __init__(self, folder: str, wait: float) -> None:
+        self._folder = folder
+        self._wait = wait
+        self._fd = -1
+
+    def __enter__(self) -> None:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+        try:
+            self._fd = os.open(self._folder, flags)
+        except FileNotFoundError:
+            make_directories(self._folder, 0o700)
+            self._fd = os.open(self._folder, flags)
+        try:
+            locked(self._fd, self._folder, self._wait)
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        unlock(self._fd)
+        os.close(self._fd)
 
 
 def _queued(fd: int, wait: float) -> bool:

@@ -107,8 +107,10 @@ class TreeView:
 
     def _collapses(self, path: str) -> bool:
         """A finished step needs no more than its line, unless an approval in it no longer holds."""
-        finished = self.state.step(path).status in lifecycle.FINISHED
-        return finished and gates.satisfied(self.state, path, self.facts)
+        if self.state.step(path).status != lifecycle.DONE:
+            return self.state.step(path).status == lifecycle.SKIPPED
+        inside = (path, *self.state.plan.below(path))
+        return all(gates.holds(self.state, one, self.facts) for one in inside)
 
     def _step(self, path: str, indent: str) -> list[str]:
         plan, progress = self.state.plan, self.state.step(path)

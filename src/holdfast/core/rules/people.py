@@ -22,7 +22,7 @@ def review(draft: Draft, command: cmd.Review) -> None:
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
     if progress.status != lifecycle.IN_REVIEW:
-        raise refusals.wrong_status(command.step, progress.status, "escalated")
+        raise refusals.wrong_status(command.step, progress.status, "reviewed", (lifecycle.IN_REVIEW,))
     by = step.review.by if step.review else ()
     if by and draft.actor.name not in by and not draft.is_person:
         raise refusals.wrong_reviewer(command.step, draft.actor.name, by)
@@ -62,8 +62,9 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         if gates.grant_verdict(progress, draft.facts) != "valid":
             _renew(draft, command, step)
         return
-    if progress.status not in (lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED):
-        raise refusals.wrong_status(command.step, progress.status, "completed")
+    approvable = (lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
+    if progress.status not in approvable:
+        raise refusals.wrong_status(command.step, progress.status, "approved", approvable)
     _check_word(draft, command, step, person=escalated)
     draft.attach(command.step, steps.named_before(progress))
     if not escalated:

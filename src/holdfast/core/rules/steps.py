@@ -9,6 +9,8 @@ from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.state import Progress
 
+_OPEN = (lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING)
+
 
 def begin(draft: Draft, command: cmd.Begin) -> None:
     _, progress = draft.step(command.step)
@@ -25,14 +27,14 @@ def require(draft: Draft, path: str) -> None:
     """Refuses unless everything that must come first is done."""
     missing = gates.missing(draft.state, path, draft.facts)
     if missing:
-        first = queries.blockers(draft.state, path, draft.facts)
-        raise refusals.step_blocked(path, missing, first[0].remedy)
+        why = queries.absent_because(draft.state, missing[0], draft.facts)
+        raise refusals.step_blocked(path, missing, why.remedy)
 
 
 def attach(draft: Draft, command: cmd.Attach) -> None:
     _, progress = draft.step(command.step)
     if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(command.step, progress.status, "completed")
+        raise refusals.wrong_status(command.step, progress.status, "given artifacts", _OPEN)
     for name in command.artifacts:
         checked(name, "artifact")
     draft.attach(command.step, dict(command.artifacts))
@@ -112,14 +114,23 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
             draft.move("escalated", command.step, reason=f"failed {failures} times: {command.reason}")
         return
     back_to = draft.state.plan.beside(command.step, retry.back_to) if retry.back_to else None
-    again = back_to or command.step
-    limit = draft.state.bounds.max_iterations
-    if limit and draft.state.step(again).attempt >= limit:
+    if not _may_try_again(draft, back_to or command.step, is_reopened=back_to is not None):
         return
     if back_to:
         open_again(draft, back_to, command.reason)
     else:
         draft.move("retried", command.step, feedback=command.reason)
+
+
+def _may_try_again(draft: Draft, path: str, *, is_reopened: bool) -> bool:
+    """A failure is recorded whatever else holds; the next try begins only if work may go on from there."""
+    state, facts = draft.state, draft.facts
+    limit = state.bounds.max_iterations
+    if state.paused or any(usage.reached for usage in queries.usages(state, facts.now)):
+        return False
+    if limit and state.step(path).attempt >= limit:
+        return False
+    return not is_reopened or not (gates.missing(state, path, facts) or draft.used_up_after(path))
 
 
 def block(draft: Draft, command: cmd.Block) -> None:
@@ -136,7 +147,8 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
     elif progress.status == lifecycle.BLOCKED:
         draft.move("resumed", command.step, feedback=command.guidance)
     else:
-        raise refusals.wrong_status(command.step, progress.status, "resumed")
+        unblockable = (lifecycle.BLOCKED, lifecycle.ESCALATED)
+        raise refusals.wrong_status(command.step, progress.status, "unblocked", unblockable)
 
 
 def skip(draft: Draft, command: cmd.Skip) -> None:
@@ -164,7 +176,7 @@ def open_again(draft: Draft, path: str, feedback: str = "") -> None:
     draft.move("reopened", path, feedback=feedback)
     for child in reversed(draft.state.plan.below(path)):
         if draft.state.step(child).status != lifecycle.PENDING:
-            draft.move("reset", child)
+            draft.move("reset", child, renewed=draft.is_person)
     draft.reset_later(path)
     draft.open_branches(path)
 
@@ -175,7 +187,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     if check is None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(command.step, progress.status, "completed")
+        raise refusals.wrong_status(command.step, progress.status, "checked", _OPEN)
     if command.evidence.run_by == "engine":
         if not draft.facts.trusted:
             raise refusals.untrusted(draft.state.type)

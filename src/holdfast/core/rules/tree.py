@@ -17,17 +17,13 @@ def add(draft: Draft, command: cmd.AddStep) -> None:
     if command.after:
         draft.step(f"{command.above}/{command.after}" if command.above else command.after)
     new = f"{command.above}/{command.step.id}" if command.above else command.step.id
-    amended = plan.added(command.above, command.step, command.after)
-    check_steps(amended.steps)
-    _nobody_went_past(draft, amended, new)
+    _amend(draft, plan.added(command.above, command.step, command.after), new, f"add {new}")
     draft.emit(ev.Amended("add", command.above, command.step, command.after))
 
 
 def retire(draft: Draft, command: cmd.RetireStep) -> None:
-    step, progress = draft.step(command.step)
-    if (gates_of(step) or progress.status != lifecycle.PENDING) and not draft.is_person:
-        raise refusals.person_needed(f"retire {command.step}", f"holdfast amend {command.step} --retire")
-    check_steps(draft.state.plan.changed(command.step, lambda _: None).steps)
+    draft.step(command.step)
+    _amend(draft, draft.state.plan.changed(command.step, lambda _: None), command.step, f"retire {command.step}")
     draft.emit(ev.Amended("retire", command.step))
     draft.close_branches(command.step)
 
@@ -37,36 +33,50 @@ def change(draft: Draft, command: cmd.ChangeStep) -> None:
     new = command.new.replace(id=step.id)
     if new == step:
         return
-    if loosens(step, new) and not draft.is_person:
-        raise refusals.person_needed(f"loosen the gates of {command.step}", f"holdfast amend {command.step}")
-    amended = draft.state.plan.changed(command.step, lambda _: new)
-    check_steps(amended.steps)
-    _nobody_went_past(draft, amended, command.step)
+    _amend(draft, draft.state.plan.changed(command.step, lambda _: new), command.step, f"change {command.step}")
     draft.emit(ev.Amended("change", command.step, new))
 
 
-def _nobody_went_past(draft: Draft, amended: Plan, path: str) -> None:
-    """A step that is not done may not be put before one that has begun."""
-    if draft.state.step(path).status in lifecycle.FINISHED:
-        return
-    begun = [p for p in amended.dependents(path) if draft.state.step(p).status != lifecycle.PENDING]
-    begun += [p for p in _above(path) if draft.state.step(p).status in lifecycle.FINISHED]
-    if begun:
-        raise refusals.too_late(path, begun)
+def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:
+    """Whether this tree may take the place of the old one: it fits, nobody went past it, and who may loosen does."""
+    plan = draft.state.plan
+    check_steps(amended.steps)
+    if not draft.is_person:
+        begun = [p for p in plan.paths if p not in amended and draft.state.step(p).status != lifecycle.PENDING]
+        if begun or loosens_plan(plan, amended):
+            raise refusals.person_needed(f"{what}, which loosens a gate or drops work", "holdfast amend …")
+    late = [p for p in amended.paths if _out_of_order(draft, amended, p) and not _out_of_order(draft, plan, p)]
+    if late:
+        raise refusals.too_late(path, late)
 
 
-def _above(path: str) -> list[str]:
-    parts = path.split("/")[:-1]
-    return ["/".join(parts[: n + 1]) for n in range(len(parts))]
+def _out_of_order(draft: Draft, plan: Plan, path: str) -> bool:
+    """A step that has begun waits for one that is not done, or is a done branch with a child that is not."""
+    if path not in plan:
+        return False
+    status = draft.state.step(path).status
+    if status == lifecycle.PENDING:
+        return False
+    waits = any(draft.state.step(p).status not in lifecycle.FINISHED for p in plan.requires(path))
+    open_child = any(draft.state.step(p).status not in lifecycle.FINISHED for p in plan.children(path))
+    return waits or (status == lifecycle.DONE and open_child)
 
 
-def gates_of(step: Step) -> bool:
-    return step.gated or any(gates_of(child) for child in step.steps)
+def loosens_plan(old: Plan, new: Plan) -> bool:
+    """Whether a gate is weaker or gone in the new tree, or a step no longer waits for all it waited for."""
+    for path in old.paths:
+        if path not in new:
+            if old.step(path).gated:
+                return True
+        elif loosens(old.step(path), new.step(path)) or any(
+            needed in new and needed not in new.closure(path) for needed in old.closure(path)
+        ):
+            return True
+    return False
 
 
 def loosens(old: Step, new: Step) -> bool:
-    """Whether anything that had to hold before need no longer hold."""
-    kept = {child.id: child for child in new.steps}
+    """Whether anything that had to hold of this step itself need no longer hold."""
     return (
         any(new.check(check.name) is None for check in old.checks)
         or any(_weaker(check, new.check(check.name)) for check in old.checks)
@@ -76,10 +86,7 @@ def loosens(old: Step, new: Step) -> bool:
         or _policy(new.approval) < _policy(old.approval)
         or _policy(new.choice) < _policy(old.choice)
         or (new.optional and not old.optional)
-        or (old.requires != new.requires)
         or (old.retry is not None and (new.retry is None or new.retry.max > old.retry.max))
-        or any(child.id not in kept and gates_of(child) for child in old.steps)
-        or any(loosens(child, kept[child.id]) for child in old.steps if child.id in kept)
     )
 
 

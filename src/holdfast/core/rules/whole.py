@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, moment, queries, refusals
+from holdfast.core import lifecycle, queries, refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
-from holdfast.core.rules import steps
+from holdfast.core.rules import steps, tree
 from holdfast.errors import UsageError
 
 
@@ -18,9 +18,9 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
         if usage.reached:
             raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
     if state.cancelled:
-        draft.emit(ev.Marked("cancelled", on=False, seconds=moment.between(state.cancelled.at, draft.facts.now)))
+        draft.emit(ev.Marked("cancelled", on=False))
     if state.paused:
-        draft.emit(ev.Marked("paused", on=False, seconds=moment.between(state.paused.at, draft.facts.now)))
+        draft.emit(ev.Marked("paused", on=False))
     if command.step:
         _resume_at(draft, command.step)
         return
@@ -32,9 +32,9 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
 
 
 def _resume_at(draft: Draft, path: str) -> None:
-    step, progress = draft.step(path)
+    _, progress = draft.step(path)
     if progress.status in lifecycle.STUCK:
-        used_up = progress.status == lifecycle.ESCALATED or queries.tries_left(step, progress) == 0
+        used_up = queries.is_used_up(draft.state, path)
         if used_up and not draft.is_person:
             raise refusals.person_needed("resume when the attempts are used up", f"holdfast resume --from {path}")
         draft.move("resumed", path, renewed=used_up)
@@ -87,6 +87,13 @@ def warn(draft: Draft) -> None:
         for percent in queries.WARN_AT:
             if usage.percent >= percent and f"{usage.bound}:{percent}" not in draft.state.warned:
                 draft.emit(ev.Warned(usage.bound, percent, usage.used_text, usage.limit_text))
+    limit = draft.state.bounds.max_iterations
+    for path in draft.state.plan.leaves() if limit else ():
+        attempt = draft.state.step(path).attempt
+        for percent in queries.WARN_AT:
+            said = f"iterations {path}:{percent}" in draft.state.warned
+            if limit and attempt > 1 and 100 * attempt // limit >= percent and not said:
+                draft.emit(ev.Warned(f"iterations {path}", percent, f"try {attempt}", str(limit)))
 
 
 def note(draft: Draft, command: cmd.Note) -> None:
@@ -109,14 +116,20 @@ def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
 
 
 def restore(draft: Draft, command: cmd.Restore) -> None:
-    """The steps are as they were; tries that were used up stay used up."""
-    past = draft.facts.past
+    """The steps are as they were. Tries and attempts stay counted, and what people have to say is not got round."""
+    past, state = draft.facts.past, draft.state
     if past is None:
-        raise refusals.no_snapshot(command.number, [s.number for s in draft.state.snapshots])
-    progress = {
-        path: step.replace(failures=max(step.failures, draft.state.step(path).failures))
-        for path, step in past.progress.items()
-    }
+        raise refusals.no_snapshot(command.number, [s.number for s in state.snapshots])
+    stuck = any(queries.is_used_up(state, path) for path in state.plan.paths)
+    if (stuck or tree.loosens_plan(state.plan, past.plan)) and not draft.is_person:
+        raise refusals.person_needed(
+            "go back behind a gate that was added or used up", f"holdfast restore {command.number}"
+        )
+    progress = {}
+    for path in past.plan.paths:
+        then, now = past.step(path), state.step(path)
+        counted = {"failures": max(then.failures, now.failures), "attempt": max(then.attempt, now.attempt)}
+        progress[path] = then.replace(**counted)
     draft.emit(ev.Restored(command.number, past.plan.steps, progress))
 
 

@@ -97,7 +97,8 @@ def _show(call: Call, state: State) -> None:
 def _take_over(call: Call, workflow: Workflow) -> None:
     definition, found = differences(call, workflow.state)
     if call.args.step:
-        found = [change for change in found if change.path == _wanted(workflow.state, call.args.step, found)]
+        wanted = _wanted(workflow.state, call.args.step, found)
+        found = [change for change in found if change.path == wanted]
     for change in found:
         _require_trust(call, workflow.state, definition, change)
     for change in found:

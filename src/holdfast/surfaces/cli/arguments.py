@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 from holdfast.errors import UsageError
+from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.cli.readers import reader
 from holdfast.surfaces.cli.table import ALWAYS, COMMON, Command, Option
 
@@ -39,12 +38,12 @@ def parse(command: Command, words: list[str]) -> Parsed | None:
     for word in rest:
         if word == "--":
             free += rest
-        elif not word.startswith("-") or word == "-" or word[1:2].isdigit():
+        elif not _looks_like_option(word):
             free.append(word)
         elif word in ("-h", "--help"):
             from holdfast.surfaces.cli import overview
 
-            sys.stdout.write(overview.of(command))
+            write(overview.of(command))
             return None
         else:
             option, value = _option(command, flags, word)
@@ -59,6 +58,11 @@ def parse(command: Command, words: list[str]) -> Parsed | None:
         if option.required and option.dest not in typed:
             raise _wrong(command, f"{option.flags} {option.shown} is missing")
     return Parsed(values)
+
+
+def _looks_like_option(word: str) -> bool:
+    """A number below zero and a text such as "- first of all" are words, though they begin with a hyphen."""
+    return word.startswith("-") and word != "-" and not word[1:2].isdigit() and " " not in word.partition("=")[0]
 
 
 def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Option, str | None]:

@@ -10,6 +10,7 @@ from holdfast import settings as settings_
 from holdfast.core import answers, queries
 from holdfast.core.diagram import MARKS
 from holdfast.dialects import dialect
+from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.cli.table import Command
 from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 
@@ -67,10 +68,10 @@ class Call:
             return
         said = text if isinstance(text, str) else text()
         said = said if said.endswith("\n") else said + "\n"
-        sys.stdout.write(said if self.unicode else to_ascii(said))
+        write(said if self.unicode else to_ascii(said))
 
     def write_json(self, data: object) -> None:
-        sys.stdout.write(pretty(data))
+        write(pretty(data))
 
     def changed(
         self, workflow: Workflow, path: str = "", said: str = "", more: Mapping[str, Any] | None = None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.cli.arguments import options_of
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.cli.table import COMMANDS, Command, Option
 
 TYPE_CHECKING = False
@@ -51,7 +51,7 @@ def complete(words: list[str]) -> int:
         found = _candidates(before, begun)
     except (HoldfastError, OSError):
         found = []
-    sys.stdout.write("".join(f"{word}\n" for word in dict.fromkeys(found) if word.startswith(begun)))
+    write("".join(f"{word}\n" for word in dict.fromkeys(found) if word.startswith(begun)))
     return 0
 
 

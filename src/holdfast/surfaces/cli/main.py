@@ -6,6 +6,7 @@ import os
 import sys
 
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.surfaces.cli.output import Unwritten, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def _guarded(argv: list[str]) -> int:
         return _run(argv)
     except HoldfastError as error:
         return _report(error, argv)
-    except BrokenPipeError:
+    except (BrokenPipeError, Unwritten):
         raise
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
@@ -60,12 +61,12 @@ def _run(argv: list[str]) -> int:
     if argv[:1] in (["--version"], ["-V"]):
         from holdfast import __version__
 
-        sys.stdout.write(f"holdfast {__version__}\n")
+        write(f"holdfast {__version__}\n")
         return 0
     if not argv or argv[0] in ("--help", "-h") or argv == ["help"]:
         from holdfast.surfaces.cli import overview
 
-        sys.stdout.write(overview.text())
+        write(overview.text())
         return 0
     if argv[0] == "__complete":
         from holdfast.surfaces.cli import completion
@@ -113,7 +114,7 @@ def _report(error: HoldfastError, argv: list[str]) -> int:
     if "--json" in argv:
         from holdfast.surfaces.cli.call import pretty
 
-        sys.stdout.write(pretty(error.as_json()))
+        write(pretty(error.as_json()))
         return error.exit_code
     from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 

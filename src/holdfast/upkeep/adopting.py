@@ -1,0 +1,186 @@
+"""Documents that have no journal: from a fresh clone, or from before Holdfast came. They are adopted whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+
+from holdfast import place as places
+from holdfast import ulid
+from holdfast.core import commands as cmd
+from holdfast.core.definition import Definition, Step, check_steps
+from holdfast.core.state import State
+from holdfast.dialects.spec import Dialect
+from holdfast.documents.files import SETTLED_AFTER
+from holdfast.documents.reconcile import FILE
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.stores.locks import locked
+from holdfast.stores.replace import read_file, remove
+from holdfast.upkeep.orphans import Found, active, branch_in, dialect_of, look, orphaned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.project import Project
+    from holdfast.workflow import Workflow
+
+
+def orphans(project: Project) -> list[str]:
+    """Paths of documents in this worktree that belong to no workflow known here."""
+    return [found.path for found in orphaned(project)]
+
+
+def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
+    """Adopts the documents at these paths, absolute or from the top of the worktree, or every orphan in it.
+
+    One that is broken is moved to quarantine and reported when the others are done, so that one can start afresh.
+    """
+    place = project.wired.place
+    named = [place.inside(os.path.join(place.worktree, path)) for path in paths]
+    wanted = [look(project, path, dialect_of(path)) for path in named] if named else orphaned(project)
+    adopted: list[Workflow] = []
+    kept: dict[str, str] = {}
+    refusals: list[HoldfastError] = []
+    for found in wanted:
+        try:
+            if found.wrong is not None and found.wrong.code == "document_broken":
+                kept[found.path] = _quarantined(project, found)
+            else:
+                adopted.append(_adopted(project, found))
+        except HoldfastError as refusal:
+            refusals.append(refusal)
+    if kept:
+        raise Broken(
+            "document_broken",
+            f"{', '.join(kept)} cannot be read and no journal knows it; a copy is in {', '.join(kept.values())}",
+            remedy="begin afresh: holdfast start WORKFLOW",
+            facts={"quarantined": kept, "adopted": [workflow.id for workflow in adopted]},
+        )
+    if refusals:
+        raise refusals[0]
+    return adopted
+
+
+def adopt_on_first_use(project: Project, word: str) -> Workflow | None:
+    """The workflow of the orphan that a word names, or of the only one there is; None when none can be meant."""
+    found = [one for one in orphaned(project) if one.wrong is None]
+    if word:
+        exact = [one for one in found if word in one.names]
+        found = exact or [one for one in found if any(name.startswith(word) for name in one.names)]
+    else:
+        branch = project.wired.place.branch()
+        found = [one for one in found if branch_in(one.document) in (None, branch)] or found
+    if len(found) != 1:
+        return None
+    try:
+        return _adopted(project, found[0], or_known=True)
+    except UsageError as refusal:
+        if refusal.code in ("not_a_workflow", "unknown_word"):
+            return None
+        raise
+
+
+def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workflow:
+    """One at a time: on a fresh clone, several agents look at the same document first."""
+    from holdfast.workflow import Workflow
+
+    wired = project.wired
+    if found.wrong is not None:
+        raise found.wrong
+    state, document = _understood(project, found)
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    lock = os.open(os.path.join(wired.place.home, "adopting"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        locked(lock, found.path, wired.settings.lock_wait)
+        other = next((entry for entry in active(project) if entry.id == state.id), None)
+        if other and or_known:
+            return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
+        if other:
+            raise Conflict(
+                "already_active",
+                f"{state.id} is already active and has a journal",
+                remedy=f"holdfast status -w {state.id}",
+                facts={"workflow": state.id, "ulid": other.ulid},
+            )
+        wired.documents.accept(state, found.path, found.data)
+        after = wired.reconciler.settle(wired.engine.start(cmd.Adopt(state, document), FILE))
+    finally:
+        os.close(lock)
+    for mark in _marks(state):
+        after = wired.reconciler.settle(wired.engine.execute(state.ulid, mark, FILE))
+    return Workflow(wired, after)
+
+
+def _understood(project: Project, found: Found) -> tuple[State, Mapping[str, Any]]:
+    spoken, wired = found.dialect, project.wired
+    facts = cmd.Facts(now=wired.world.now())
+    document = spoken.found_at(found.document, found.path) if spoken.found_at else found.document
+    state = spoken.adopt(document, None, facts, ulid.new())
+    definition = _definition(project, spoken, state.type)
+    if definition:
+        state = spoken.adopt(document, definition, facts, state.ulid)
+        check_steps(state.plan.steps)
+    return state.replace(worktree=wired.place.key()), document
+
+
+def _marks(state: State) -> list[cmd.Command]:
+    """What the document says of the whole, which is not part of the steps."""
+    if state.cancelled:
+        return [cmd.Cancel(state.cancelled.reason)]
+    return [cmd.Pause(state.paused.reason)] if state.paused else []
+
+
+def _definition(project: Project, spoken: Dialect, name: str) -> Definition | None:
+    """The definition of that name, if there is one. Commands that nobody trusted here are left out of it."""
+    from holdfast.bootstrap import BUILT_IN
+
+    try:
+        found = project.definition(name)
+    except NotFound:
+        return None
+    except UsageError as refusal:
+        if refusal.code != "ambiguous_workflow":
+            raise
+        found = project.definition(f"{spoken.name}/{name}")
+    if found.dialect != spoken.name:
+        return None
+    if found.source != BUILT_IN and not _trusts(project, found):
+        return found.replace(steps=tuple(_without_commands(step) for step in found.steps))
+    return found
+
+
+def _trusts(project: Project, definition: Definition) -> bool:
+    from holdfast import trust
+
+    path, settings = os.path.join(project.root, definition.source), project.wired.settings
+    try:
+        return trust.trusted(definition.digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
+    except HoldfastError:
+        return False
+
+
+def _without_commands(step: Step) -> Step:
+    return step.replace(
+        checks=tuple(check.replace(run=()) for check in step.checks),
+        steps=tuple(_without_commands(inner) for inner in step.steps),
+    )
+
+
+def _quarantined(project: Project, found: Found) -> str:
+    """Keeps a copy, then takes the broken file out of the way, unless it has changed meanwhile."""
+    wired = project.wired
+    full = os.path.join(wired.place.worktree, found.path)
+    if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
+        raise Conflict(
+            "being_written",
+            f"{found.path} was changed a moment ago and may still be being written",
+            remedy="holdfast adopt",
+            facts={"path": found.path},
+        )
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    kept = wired.documents.quarantine(found.path, found.data, "not a JSON object, and no journal knows it")
+    if read_file(full) == found.data:
+        remove(full)
+    return kept

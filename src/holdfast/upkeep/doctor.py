@@ -1,0 +1,271 @@
+"""The doctor: looks at everything without changing anything, and mends what can be mended without losing anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from holdfast.codec import decode, parse
+from holdfast.core import moment, queries, refusals
+from holdfast.core.answers import ALERTS_FOR
+from holdfast.core.names import is_ulid
+from holdfast.core.state import State
+from holdfast.dialects import dialect
+from holdfast.documents import reconcile as kinds
+from holdfast.errors import HoldfastError
+from holdfast.ports import Entry, entry_of
+from holdfast.stores.index import NEWEST
+from holdfast.stores.replace import remove
+from holdfast.upkeep import journals, surroundings
+from holdfast.upkeep.findings import Finding, Report, broken, ok, warning
+from holdfast.upkeep.journals import Reading
+from holdfast.upkeep.orphans import orphaned
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Wired
+    from holdfast.project import Project
+
+__all__ = ["Finding", "Report", "examine", "repair"]
+
+REPAIR = "holdfast doctor --repair"
+SAFE = (kinds.STALE, kinds.UNPLACED, kinds.DAMAGED)
+"""What can be put right without asking anyone: the document is rendered again, a damaged one kept first."""
+
+
+def examine(project: Project) -> Report:
+    """Everything that can be found out by looking."""
+    wired = project.wired
+    if not os.path.isdir(wired.place.home):
+        here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
+        return Report((*here, *_orphans(project), surroundings.git(wired)))
+    readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
+    return Report(
+        (
+            surroundings.file_system(wired),
+            surroundings.permissions(wired),
+            *_journals(wired, readings),
+            *_index(wired, readings),
+            *_unsettled(wired),
+            *_documents(wired, readings),
+            *_orphans(project),
+            *surroundings.quarantined(wired),
+            *surroundings.slots(wired),
+            *surroundings.definitions(wired),
+            surroundings.git(wired),
+        )
+    )
+
+
+def repair(project: Project) -> Report:
+    """Does what is safe, says so, and examines again. A damaged journal is cut only when a person asks."""
+    wired = project.wired
+    if not os.path.isdir(wired.place.home):
+        return examine(project)
+    done = list(_repaired(wired))
+    readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
+    damaged = [reading for reading in readings if _can_be_cut(reading)]
+    if damaged and wired.settings.actor.kind != "human":
+        refusal = refusals.person_needed("cut off the damaged end of a journal", REPAIR)
+        refusal.facts.update(journals=[one.path for one in damaged], done=done)
+        raise refusal
+    for reading in damaged:
+        kept = journals.cut(wired, reading)
+        done.append(f"{_shown(wired, reading.path)} was cut at byte {reading.end}; the whole of it is in {kept}")
+    if damaged:
+        wired.store.rebuild_index()
+    after = examine(project)
+    return Report((*(ok("repaired", said) for said in done), *after.findings))
+
+
+def _repaired(wired: Wired) -> Iterator[str]:
+    """The safe repairs, in the order in which each finds the ones before done."""
+    closed = surroundings.close_to_others(wired)
+    if closed:
+        yield f"{closed} files and folders of .holdfast are yours alone again"
+    for ulid in wired.store.ulids():
+        reading = journals.read(wired, ulid)
+        if reading.snapshot:
+            journals.drop_snapshot(wired, ulid)
+            yield f"the snapshot of {ulid} was dropped: it {reading.snapshot}"
+    for path in _stray_snapshots(wired):
+        remove(path)
+        yield f"{_shown(wired, path)} was dropped: its workflow is gone"
+    if _left_behind(wired):
+        wired.reconciler.heal()
+        yield "what a process that died left unsettled is settled"
+    readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
+    if any(finding.code == "index" for finding in _index(wired, readings)):
+        wired.store.rebuild_index()
+        yield "the index was rebuilt from the journals"
+    for reading in readings:
+        if reading.state and not reading.damage and _document(wired, reading.state)[0] in SAFE:
+            wired.reconciler.reconcile(wired.store.load(reading.ulid))
+            yield f"the document of {reading.state.id} was rendered again"
+    dropped = surroundings.drop_slots(wired)
+    if dropped:
+        yield f"{dropped} spare files of workflows that are gone were removed"
+
+
+def _shown(wired: Wired, path: str) -> str:
+    return os.path.relpath(path, wired.place.root)
+
+
+def _can_be_cut(reading: Reading) -> bool:
+    """Not one that a newer Holdfast wrote, or that cannot even be opened: those are whole."""
+    return reading.damage is not None and reading.damage.code == "journal_damaged"
+
+
+def _journals(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
+    good = 0
+    for reading in readings:
+        path = _shown(wired, reading.path)
+        if reading.damage and _can_be_cut(reading):
+            lost = reading.size - reading.end
+            message = f"{path} is damaged at byte {reading.end}: {reading.survives}; {lost} bytes cannot be read"
+            remedy = f"restore the file from a backup; or keep what is whole, the rest goes to quarantine: {REPAIR}"
+            yield broken("journal_damaged", message, remedy, path)
+        elif reading.damage:
+            yield broken(reading.damage.code, reading.damage.message, reading.damage.remedy, path)
+        elif reading.state is None:
+            message = f"{path} has no first line: its writer died before anything was promised"
+            yield warning("journal_empty", message, f"rm {path}", path)
+        else:
+            good += 1
+            if reading.end < reading.size:
+                message = f"{path} ends in half a line that nobody was promised; the next change drops it"
+                yield warning("torn_tail", message, "holdfast status", path)
+            if reading.snapshot:
+                message = f"the snapshot of {reading.state.id} {reading.snapshot}; the journal holds"
+                yield warning("snapshot", message, REPAIR, _shown(wired, journals.snapshot_path(wired, reading.ulid)))
+    for path in _stray_snapshots(wired):
+        yield warning("snapshot", f"{_shown(wired, path)} is of a workflow that is gone", REPAIR, _shown(wired, path))
+    yield ok("journals", f"{good} journals are whole, every line chained to the one before")
+
+
+def _stray_snapshots(wired: Wired) -> list[str]:
+    folder = os.path.join(wired.place.home, "state")
+    found = []
+    for shard in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
+        for name in sorted(os.listdir(os.path.join(folder, shard))):
+            ulid = name.partition(".")[0]
+            if is_ulid(ulid) and not os.path.exists(wired.store.path(ulid)):
+                found.append(os.path.join(folder, shard, name))
+    return found
+
+
+def _index(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
+    """Compared with the journals, those aside that are damaged or whose change the index is still to learn of."""
+    path = os.path.join(wired.place.home, "index")
+    aside = {reading.ulid for reading in readings if reading.state is None or reading.damage} | set(_marked(wired))
+    wanted = {r.ulid: entry_of(r.state) for r in readings if r.state is not None and r.ulid not in aside}
+    try:
+        with open(path, "rb") as file:
+            data = parse(file.read())
+        listed: dict[str, Entry] = {e["ulid"]: decode(Entry, e) for e in (*data["active"], *data["finished"])}
+        count = int(data["finished_count"])
+    except FileNotFoundError:
+        if wanted:
+            yield warning("index", "the index is missing", REPAIR, _shown(wired, path))
+        return
+    except (ValueError, KeyError, TypeError):
+        yield warning("index", "the index cannot be read", REPAIR, _shown(wired, path))
+        return
+    strangers = [ulid for ulid in listed if ulid not in wanted and ulid not in aside]
+    wrong = [u for u, entry in listed.items() if u in wanted and not entry.says_the_same_as(wanted[u])]
+    finished = sum(not entry.active for entry in wanted.values())
+    unlisted = [u for u, e in wanted.items() if u not in listed and (e.active or finished <= NEWEST)]
+    differs = [*strangers, *wrong, *unlisted]
+    if differs or (not aside and count != finished):
+        said = f"{len(differs)} entries" if differs else f"the count of finished ones, {count} for {finished},"
+        yield warning("index", f"the index differs from the journals: {said}", REPAIR, _shown(wired, path))
+    else:
+        yield ok("index", f"the index lists {len(listed)} workflows, as the journals have them")
+
+
+def _marked(wired: Wired) -> list[str]:
+    folder = os.path.join(wired.place.home, "unsettled")
+    return [name for name in os.listdir(folder) if is_ulid(name)] if os.path.isdir(folder) else []
+
+
+def _left_behind(wired: Wired) -> list[str]:
+    """Marks that no living process holds. Looking at one takes its lock for a moment and lets it go."""
+    import fcntl
+
+    found = []
+    for ulid in _marked(wired):
+        try:
+            fd = os.open(os.path.join(wired.place.home, "unsettled", ulid), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            found.append(ulid)
+        except BlockingIOError:
+            pass
+        finally:
+            os.close(fd)
+    return found
+
+
+def _unsettled(wired: Wired) -> Iterator[Finding]:
+    for ulid in _left_behind(wired):
+        message = f"a process died before the views of {ulid} were in place; the next command finishes them"
+        yield warning("unsettled", message, REPAIR, f".holdfast/unsettled/{ulid}")
+
+
+def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
+    clean = 0
+    now = wired.world.now()
+    for reading in readings:
+        state = reading.state
+        if state is None or reading.damage or not queries.is_active(state):
+            continue
+        kind, path = _document(wired, state)
+        status = f"holdfast status -w {state.id}"
+        match kind:
+            case kinds.CLEAN | kinds.ELSEWHERE | kinds.WRITING:
+                clean += 1
+            case "gone":
+                message = f"{state.id} runs in {state.worktree}, which is not there any more"
+                yield warning("worktree_gone", message, f"holdfast cancel -w {state.ulid}", state.worktree)
+            case kinds.STALE | kinds.UNPLACED:
+                yield warning("document_stale", f"{path} is behind its journal", REPAIR, path)
+            case kinds.DAMAGED:
+                yield warning("document_damaged", f"{path} is empty or torn; the journal has it whole", REPAIR, path)
+            case kinds.MISSING:
+                message = f"{path} is missing, which is taken as giving {state.id} up"
+                remedy = f"if it should go on: {status}, then holdfast resume -w {state.id}"
+                yield warning("document_missing", message, remedy, path)
+            case kinds.EDITED | kinds.FROM_GIT:
+                where = "came with git" if kind == kinds.FROM_GIT else "was edited"
+                yield warning("document_edited", f"{path} {where}; the next command decides about it", status, path)
+            case _:
+                yield broken("document_unreadable", f"{path}: {kind}", f"ls -ld {path}", path)
+        for alert in state.alerts:
+            if moment.between(alert.at, now) < ALERTS_FOR:
+                remedy = f"look at {alert.kept}" if alert.kept else status
+                yield warning("alert", f"{state.id}, {alert.at}: {alert.message}", remedy, alert.path)
+    yield ok("documents", f"{clean} documents of active workflows are as they should be")
+
+
+def _document(wired: Wired, state: State) -> tuple[str, str]:
+    """What a workflow's document is, by the words of the reconciler; or why that cannot be told."""
+    path = dialect(state.dialect).document.path(state)
+    if not queries.is_active(state):
+        return kinds.CLEAN, path
+    if not os.path.isdir(wired.place.base(state.worktree)):
+        return "gone", path
+    try:
+        return wired.reconciler.classify(state, path, wired.documents.read(state, path)), path
+    except HoldfastError as error:
+        return error.message, path
+
+
+def _orphans(project: Project) -> Iterator[Finding]:
+    for found in orphaned(project):
+        if found.wrong is None:
+            yield warning("orphan", f"{found.path} has no journal", f"holdfast adopt {found.path}", found.path)
+        else:
+            message = f"{found.path} has no journal, and: {found.wrong.message}"
+            yield warning("orphan", message, f"holdfast adopt {found.path}", found.path)

@@ -1,0 +1,164 @@
+"""Documents in a worktree that belong to no workflow known here, and what can be read of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from holdfast.codec import parse, to_text
+from holdfast.core.names import is_ulid
+from holdfast.core.value import Value
+from holdfast.dialects import DIALECTS
+from holdfast.dialects.spec import Dialect
+from holdfast.documents.files import LARGEST
+from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
+from holdfast.ports import Entry, entry_of
+from holdfast.stores.replace import read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.project import Project
+
+DEEPEST = 100
+
+
+class Found(Value):
+    """A document that somebody else wrote, or what is wrong with it. `path` is relative to the worktree."""
+
+    path: str
+    dialect: Dialect
+    data: bytes = b""
+    document: Mapping[str, Any] = {}
+    wrong: HoldfastError | None = None
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """What it can be called by: the id in it, and its file's name."""
+        return id_in(self.document), os.path.basename(self.path).removesuffix(".json")
+
+
+def id_in(document: Mapping[str, Any]) -> str:
+    workflow = document.get("workflow")
+    return str(workflow.get("id", "")) if isinstance(workflow, Mapping) else ""
+
+
+def branch_in(document: Mapping[str, Any]) -> object:
+    workflow = document.get("workflow")
+    return workflow.get("branch") if isinstance(workflow, Mapping) else None
+
+
+def orphaned(project: Project) -> list[Found]:
+    """Files are listed before the workflows are: one that is just being started is then seen with its workflow."""
+    files = _files(project.wired.place.worktree)
+    known = _known(project, [path for path, _ in files])
+    found = [look(project, path, spoken) for path, spoken in files if path not in known]
+    ids = {entry.id for entry in active(project)}
+    return [one for one in found if one.wrong is not None or id_in(one.document) not in ids]
+
+
+def _files(worktree: str) -> list[tuple[str, Dialect]]:
+    from fnmatch import fnmatchcase
+
+    found = []
+    for spoken in DIALECTS.values():
+        for pattern in spoken.patterns:
+            folder, _, name = pattern.rpartition("/")
+            try:
+                listed = sorted(os.listdir(os.path.join(worktree, folder)))
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            paths = [f"{folder}/{file}" for file in listed if fnmatchcase(file, name) and not file.startswith(".")]
+            found += [(path, spoken) for path in paths if os.path.isfile(os.path.join(worktree, path))]
+    return found
+
+
+def active(project: Project) -> list[Entry]:
+    """The active workflows of this worktree, also those whose first writer has not told the index yet."""
+    store, place = project.wired.store, project.wired.place
+    found = {}
+    for name in _marked(place.home):
+        try:
+            found[name] = entry_of(store.load(name))
+        except HoldfastError:
+            continue
+    found.update((entry.ulid, entry) for entry in store.entries())
+    return [entry for entry in found.values() if entry.active and entry.worktree == place.key()]
+
+
+def _marked(home: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(os.path.join(home, "unsettled")) if is_ulid(name))
+    except FileNotFoundError:
+        return []
+
+
+def _known(project: Project, paths: list[str]) -> dict[str, str]:
+    """Which of these paths are documents of active workflows, and of which. Most are named after their id."""
+    known = {}
+    unseen = []
+    for entry in active(project):
+        like = [path for path in paths if os.path.basename(path) == f"{entry.id}.json"]
+        if like:
+            known[like[0]] = entry.ulid
+        else:
+            unseen.append(entry.ulid)
+    if len(known) < len(paths):
+        for ulid_ in unseen:
+            state = project.wired.store.load(ulid_)
+            known[DIALECTS[state.dialect].document.path(state)] = ulid_
+    return known
+
+
+def dialect_of(path: str) -> Dialect:
+    """The dialect whose folder a path lies in."""
+    for spoken in DIALECTS.values():
+        if any(path.startswith(f"{folder}/") for folder in spoken.own):
+            return spoken
+    folders = [folder for spoken in DIALECTS.values() for folder in spoken.own]
+    raise UsageError(
+        "no_dialect",
+        f"{path} lies in no folder that a dialect keeps its documents in",
+        remedy=f"put it below {folders[0]}",
+        facts={"path": path, "folders": folders},
+    )
+
+
+def look(project: Project, path: str, spoken: Dialect) -> Found:
+    try:
+        data = _bytes(os.path.join(project.wired.place.worktree, path), path)
+    except HoldfastError as refusal:
+        return Found(path, spoken, wrong=refusal)
+    try:
+        document = parse(data)
+        to_text(document).encode()
+        if isinstance(document, Mapping) and _depth(document) <= DEEPEST:
+            return Found(path, spoken, data, document)
+    except (ValueError, RecursionError):
+        pass
+    wrong = Broken("document_broken", f"{path} is not a JSON object", remedy="holdfast adopt", facts={"path": path})
+    return Found(path, spoken, data, wrong=wrong)
+
+
+def _bytes(full: str, path: str) -> bytes:
+    try:
+        size = os.path.getsize(full)
+        if size <= LARGEST:
+            return read_file(full)
+    except FileNotFoundError:
+        raise NotFound("no_document", f"there is no file {path}", remedy="holdfast adopt") from None
+    except OSError as failure:
+        raise UsageError("unreadable", f"{path} cannot be read: {failure.strerror}", remedy=f"ls -l {path}") from None
+    too_large = f"{path} has {size} bytes; a document has at most {LARGEST}"
+    raise UsageError("too_large", too_large, remedy=f"ls -l {path}", facts={"path": path, "bytes": size})
+
+
+def _depth(document: object) -> int:
+    """How deep lists and objects are nested, up to one more than is bearable."""
+    level, here = 0, [document]
+    while here and level <= DEEPEST:
+        inner = [list(v.values()) if isinstance(v, Mapping) else v for v in here if isinstance(v, (Mapping, list))]
+        here = [item for items in inner for item in items]
+        level += 1
+    return level

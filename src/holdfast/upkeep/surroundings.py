@@ -1,0 +1,173 @@
+"""What is examined around the workflows: the disk, who may read `.holdfast`, definitions, leftovers and git."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from stat import S_IMODE, S_ISDIR, S_ISLNK
+
+from holdfast import place as places
+from holdfast.core.definition import Step
+from holdfast.core.names import is_ulid
+from holdfast.errors import HoldfastError
+from holdfast.stores.replace import remove
+from holdfast.upkeep.findings import Finding, broken, ok, warning
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Wired
+
+THEIRS = frozenset((".gitignore", "config.toml", "allowed_signers", "workflows"))
+"""What belongs to the user in `.holdfast`, and travels with git."""
+SHOWN = 20
+
+
+def file_system(wired: Wired) -> Finding:
+    root = wired.place.root
+    kind = places.file_system(root)
+    if kind.startswith(places._UNSAFE):
+        return warning(
+            "file_system",
+            f"{root} lies on {kind}, which cannot promise that a lock or a synced write holds",
+            "move the project to a local disk",
+        )
+    return ok("file_system", f"the file system is {kind or 'unknown'}")
+
+
+def exposed(home: str) -> list[str]:
+    """What others than the user may read or write. Slots hold displaced documents, with the documents' own mode."""
+    found = []
+    for path, mode in _everything(home):
+        document = os.path.basename(os.path.dirname(path)) == "slots" and not S_ISDIR(mode)
+        if S_IMODE(mode) & 0o077 and not document:
+            found.append(path)
+    return found
+
+
+def _everything(home: str) -> Iterator[tuple[str, int]]:
+    yield home, os.lstat(home).st_mode
+    folders = [home]
+    while folders:
+        folder = folders.pop()
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            if folder == home and name in THEIRS:
+                continue
+            try:
+                mode = os.lstat(path).st_mode
+            except FileNotFoundError:
+                continue
+            if not S_ISLNK(mode):
+                yield path, mode
+            if S_ISDIR(mode):
+                folders.append(path)
+
+
+def permissions(wired: Wired) -> Finding:
+    found = exposed(wired.place.home)
+    if not found:
+        return ok("permissions", "only you can read .holdfast")
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    shown = os.path.relpath(found[0], wired.place.root)
+    return warning("permissions", f"others can read {shown}{more}", "holdfast doctor --repair", shown)
+
+
+def close_to_others(wired: Wired) -> int:
+    """Folders 0700, files 0600; gives how many were wrong."""
+    found = exposed(wired.place.home)
+    for path in found:
+        os.chmod(path, S_IMODE(os.stat(path).st_mode) & 0o700)
+    return len(found)
+
+
+def quarantined(wired: Wired) -> list[Finding]:
+    folder = os.path.join(wired.place.home, "quarantine")
+    try:
+        names = sorted(name for name in os.listdir(folder) if not name.endswith((".reason", ".tmp")))
+    except FileNotFoundError:
+        return []
+    found = []
+    for name in names[-SHOWN:]:
+        path = os.path.join(os.path.relpath(folder, wired.place.root), name)
+        message = f"{path} is kept in quarantine: {_reason(os.path.join(folder, name))}"
+        found.append(warning("quarantine", message, f"look at it, then: rm {path}*", path))
+    if len(names) > SHOWN:
+        more = len(names) - SHOWN
+        found.append(warning("quarantine", f"{more} older files are in quarantine", f"ls {os.path.relpath(folder)}"))
+    return found
+
+
+def _reason(path: str) -> str:
+    try:
+        with open(path + ".reason", encoding="utf-8", errors="replace") as file:
+            return " ".join(file.read(2000).split()) or "no reason was noted"
+    except OSError:
+        return "no reason was noted"
+
+
+def leftover_slots(wired: Wired) -> list[str]:
+    """Spare files of documents whose workflow is gone."""
+    folder = os.path.join(wired.place.home, "slots")
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return []
+    gone = []
+    for name in sorted(names):
+        ulid = name.partition("-")[0]
+        if is_ulid(ulid) and not os.path.exists(wired.store.path(ulid)):
+            gone.append(os.path.join(folder, name))
+    return gone
+
+
+def slots(wired: Wired) -> list[Finding]:
+    found = leftover_slots(wired)
+    if not found:
+        return []
+    shown = os.path.relpath(found[0], wired.place.root)
+    message = f"{len(found)} spare files belong to workflows that are gone"
+    return [warning("slots", message, "holdfast doctor --repair", shown)]
+
+
+def drop_slots(wired: Wired, ulid: str = "") -> int:
+    found = [p for p in leftover_slots(wired) if not ulid or os.path.basename(p).startswith(ulid)]
+    for path in found:
+        remove(path)
+    return len(found)
+
+
+def definitions(wired: Wired) -> list[Finding]:
+    from holdfast.definitions import load
+
+    found = []
+    try:
+        entries = wired.catalogue.all()
+    except HoldfastError as error:
+        return [broken("definitions", error.message, error.remedy)]
+    for entry in entries:
+        shown = os.path.relpath(entry.path, wired.place.root)
+        if entry.error:
+            found.append(warning("definition", f"{shown}: {entry.error}", f"holdfast workflows check {shown}", shown))
+        elif entry.trusted is False and _commands(load(entry.path).steps):
+            message = f"{shown} brings commands that nobody on this machine has trusted"
+            found.append(warning("untrusted", message, f"read it, then: holdfast trust {shown}", shown))
+    good = len(entries) - len(found)
+    return [*found, ok("definitions", f"{good} definitions can be used")] if good else found
+
+
+def _commands(steps: tuple[Step, ...]) -> bool:
+    return any(check.run for step in steps for check in step.checks) or any(_commands(s.steps) for s in steps)
+
+
+def git(wired: Wired) -> Finding:
+    from holdfast.git_command import git as run
+
+    repository = wired.place.repository
+    try:
+        version = os.fsdecode(run(wired.place.root, "--version")[1]).strip()
+    except HoldfastError as error:
+        if repository is None:
+            return warning("git", f"{error.message}; nothing here needs it", error.remedy)
+        return broken("git", f"{error.message}, and {repository.top} is a repository", error.remedy)
+    where = f"the repository {repository.top}" if repository else "no repository"
+    return ok("git", f"{version}, {where}")

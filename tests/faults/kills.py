@@ -1,0 +1,55 @@
+"""Killing a command before each of its system calls in turn.
+
+Nothing outside the process changes between two of its calls, so that being killed before a call is being killed after
+the one that precedes it; the last call of all is the end of the process.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+from tests.faults.commands import Commands
+from tests.faults.project import Judge, Scene, copy, disk, make
+from tests.faults.tracing import Call, Tracer
+
+
+class Stage:
+    """A project before a command, what the command makes of it, and the calls it takes."""
+
+    def __init__(self, folder: str, commands: Commands, scene: Scene) -> None:
+        self.scene = scene
+        self._folder = folder
+        self._count = 0
+        self.base = make(os.path.join(folder, "base"), commands, scene)
+        after = self.fresh()
+        answer = commands(after, *scene.words)
+        assert answer.code == 0, answer
+        self.judge = Judge(disk(self.base), disk(after), commands, scene)
+        self.tracer = Tracer(commands, scene.words, os.path.join(folder, "log"))
+        self.calls = self.tracer.calls(self.fresh())
+
+    def fresh(self, of: str = "") -> str:
+        self._count += 1
+        return copy(of or self.base, os.path.join(self._folder, str(self._count)))
+
+
+def kill_before_every_call(stage: Stage) -> list[Call]:
+    killed = []
+    failures = []
+    for call in stage.calls:
+        root = stage.fresh()
+        answer = stage.tracer.killed_before(call, root)
+        killed.append(call)
+        try:
+            stage.judge.old_or_new(root)
+            assert not answer.out or stage.judge.happened(root), "acknowledged, and gone"
+            twin = stage.fresh(root)
+            stage.judge.goes_on(root)
+            stage.judge.again(twin)
+            shutil.rmtree(twin)
+        except AssertionError as failure:
+            failures.append(f"killed before {call}: {failure}")
+        shutil.rmtree(root)
+    assert not failures, "\n".join([f"{len(failures)} of {len(killed)}", *failures])
+    return killed

@@ -1,0 +1,213 @@
+"""A project on disk as a fault leaves it: what its files say, judged without Holdfast's own reading code."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from typing import Any, NamedTuple
+
+from holdfast.digest import digest
+from tests.faults.commands import Answer, Commands
+
+DOCUMENTS = ".claude/workflow-state"
+LIST = f"{DOCUMENTS}/index.json"
+INDEX = ".holdfast/index"
+KEY = "the-one"
+_VARIES = (
+    (re.compile(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r"[0-9A-HJKMNP-TV-Z]{26}"), "ULID"),
+)
+
+DEFINITION = """
+name = "release"
+title = "Release {subject}"
+[[step]]
+id = "plan"
+[[step]]
+id = "sign"
+approval = { by = "relayed" }
+[[step]]
+id = "ship"
+"""
+
+NOTES = """
+import holdfast, sys
+workflow = holdfast.open(sys.argv[1]).workflow()
+while workflow.state.revision < int(sys.argv[2]):
+    workflow.note(f"remark {workflow.state.revision}")
+"""
+
+
+class Scene(NamedTuple):
+    """A command, and those before it. It carries a key, so that it can be asked for again and happens once."""
+
+    name: str
+    before: tuple[str, ...]
+    command: str
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return (*self.command.split(), "--key", KEY)
+
+
+START = Scene("start", (), "start release 1.0")
+START_BESIDE = Scene("start-beside", ("start release 0.9",), "start release 1.0")
+DONE = Scene("done", ("start release 1.0", "begin plan"), "done plan")
+APPROVE = Scene("approve", ("start release 1.0", "begin plan", "done plan", "begin sign"), "approve sign")
+LAST = Scene("last", (*APPROVE.before, "approve sign", "begin ship"), "done ship")
+REOPEN = Scene("reopen", (*LAST.before, "done ship"), "reopen plan -w release")
+
+
+class Disk(NamedTuple):
+    """What lies in a project: the lines of the journals that are whole, and the views by path."""
+
+    journals: dict[str, list[dict[str, Any]]]
+    views: dict[str, bytes]
+
+    def lines(self) -> list[dict[str, Any]]:
+        """The lines of the workflow that the commands are about: the newest."""
+        return self.journals[max(self.journals)] if self.journals else []
+
+
+def make(folder: str, commands: Commands, scene: Scene) -> str:
+    workflows = os.path.join(folder, ".holdfast", "workflows")
+    os.makedirs(workflows)
+    with open(os.path.join(workflows, "release.toml"), "w", encoding="utf-8") as file:
+        file.write(DEFINITION)
+    for line in scene.before:
+        answer = commands(folder, *line.split())
+        assert answer.code == 0, answer
+    return folder
+
+
+def copy(base: str, folder: str) -> str:
+    return shutil.copytree(base, folder, symlinks=True)
+
+
+def disk(root: str) -> Disk:
+    journals, views = {}, {}
+    for path in files(root):
+        with open(os.path.join(root, path), "rb") as file:
+            data = file.read()
+        if path.startswith(".holdfast/journal/"):
+            journals[os.path.basename(path)] = whole_lines(data)
+        elif path == INDEX or (path.startswith((DOCUMENTS, ".holdfast/state/")) and path.endswith(".json")):
+            views[path] = data
+    return Disk({name: lines for name, lines in journals.items() if lines}, views)
+
+
+def files(root: str) -> list[str]:
+    found = [os.path.relpath(os.path.join(at, name), root) for at, _, names in os.walk(root) for name in names]
+    return sorted(found)
+
+
+def whole_lines(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.split(b"\n")[:-1]]
+
+
+def normal(views: dict[str, bytes]) -> dict[str, Any]:
+    """Views without what differs from run to run. A snapshot is judged by itself."""
+    return {path: plain(data) for path, data in views.items() if not path.startswith(".holdfast/state/")}
+
+
+def plain(data: bytes) -> Any:
+    text = data.decode()
+    for pattern, word in _VARIES:
+        text = pattern.sub(word, text)
+    return json.loads(text)
+
+
+class Judge:
+    """Knows a project before a command and after it, and says whether what a fault left is one of them."""
+
+    def __init__(self, old: Disk, new: Disk, commands: Commands, scene: Scene) -> None:
+        self._old = old
+        self._new = new
+        self._commands = commands
+        self._scene = scene
+
+    def old_or_new(self, root: str) -> None:
+        """Right after the fault: every view is whole, and the one before or the one after."""
+        found = disk(root)
+        old, new = normal(self._old.views), normal(self._new.views)
+        journaled = {hashed for line in found.lines() for hashed in line.get("documents", {}).values()}
+        for path in old.keys() | new.keys() | normal(found.views).keys():
+            if path not in found.views:
+                assert path not in old or path not in new, f"{path} is gone"
+            elif found.views[path] != self._old.views.get(path):
+                assert plain(found.views[path]) == new.get(path), f"{path} is neither the old nor the new one"
+                if path not in (INDEX, LIST):
+                    assert digest(found.views[path]) in journaled, f"{path} is ahead of the journal"
+        for path, data in found.views.items():
+            if path.startswith(".holdfast/state/"):
+                sealed(data, found.lines())
+
+    def happened(self, root: str) -> bool:
+        return any(line.get("key") == KEY for line in disk(root).lines())
+
+    def goes_on(self, root: str, *, damaged: bool = False) -> None:
+        """The next commands just work: looking, then the same again, which happens once in all."""
+        before = self.happened(root)
+        answer = self._commands(root, "status", "--json")
+        if answer.code == 4:
+            assert not disk(root).journals, answer
+        else:
+            assert answer.code == 0, answer
+            assert damaged or not answer.json.get("alerts"), answer.json
+        assert self.happened(root) == before, "looking changed what happened"
+        self.settled(root, new=before, damaged=damaged)
+        self.again(root, damaged=damaged)
+
+    def again(self, root: str, *, damaged: bool = False) -> None:
+        answer = self._commands(root, *self._scene.words)
+        assert answer.code == 0, answer
+        self.settled(root, new=True, damaged=damaged)
+
+    def settled(self, root: str, *, new: bool, damaged: bool = False) -> None:
+        """Every view says exactly what the journal says, nothing is left over, and nobody is accused."""
+        found, wanted = disk(root), self._new if new else self._old
+        commands = [line["command"] for line in found.lines()]
+        if damaged:
+            commands = [command for command in commands if command != "alarm"]
+        assert commands == [line["command"] for line in wanted.lines()]
+        for line in found.lines():
+            assert "edit_refused" not in json.dumps(line), line
+        current = found.lines()[-1]["documents"] if found.lines() else {}
+        documents = {path for path in found.views if path.startswith(DOCUMENTS) and path != LIST}
+        untouched = {path for path in documents if self._new.views.get(path) == self._old.views.get(path)}
+        assert documents - untouched == current.keys() - untouched, "documents lie where they do not belong"
+        for path, hashed in current.items():
+            assert digest(found.views[path]) == hashed, f"{path} is not what the journal says"
+        if not damaged:
+            assert normal(found.views) == normal(wanted.views)
+        for path in (INDEX, LIST):
+            assert _listed(found.views.get(path)) == _listed(wanted.views.get(path)), path
+        rest = [path for path in files(root) if path.endswith((".tmp", ".new")) or "/unsettled/" in path]
+        rest += [path for path in files(root) if not damaged and "/quarantine/" in path]
+        assert not rest, "left over"
+
+
+def _listed(data: bytes | None) -> Any:
+    """What a list says of which workflows, without when."""
+    if data is None:
+        return None
+    said = plain(data)
+    return {name: value for name, value in said.items() if name != "updated_at"}
+
+
+def sealed(data: bytes, lines: list[dict[str, Any]]) -> None:
+    """A snapshot is whole by its seal, and of a line that the journal has."""
+    seal, _, body = data.partition(b"\n")
+    assert digest(body).encode() == seal, "the snapshot is torn"
+    position = json.loads(body)["position"]
+    assert lines[position["seq"] - 1]["sum"] == position["sum"]
+
+
+def told(answer: Answer) -> str:
+    """What a failed command said: one sentence and a remedy, and no inside of the program."""
+    assert "Traceback" not in answer.err + answer.out, answer
+    assert "should not happen" not in answer.err + answer.out, answer
+    assert "\n→ " in answer.err, answer
+    return answer.err

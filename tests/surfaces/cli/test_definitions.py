@@ -1,0 +1,99 @@
+"""Definitions on the command line, and taking over what changed in one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.surfaces.cli.conftest import DEFINITION
+
+
+def change(project, old: str, new: str) -> None:
+    file = project.root / DEFINITION
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+def test_the_definitions_are_listed(empty):
+    rows = {row["name"]: row for row in empty.ok("workflows", "--json").json["workflows"]}
+    assert (rows["release"]["path"], rows["release"]["trusted"], rows["release"]["steps"]) == (DEFINITION, False, 7)
+    assert "release" in empty.ok("workflows").out
+
+
+def test_a_broken_definition_is_listed_with_its_mistake(empty):
+    empty.write(".holdfast/workflows/bad.toml", "name = 3\n")
+    assert "mistake" in empty.ok("workflows").out
+
+
+def test_a_definition_is_checked_and_every_mistake_is_named(empty):
+    assert empty.ok("workflows", "check", DEFINITION, "--json").json["steps"] == 8
+    empty.write("bad.toml", 'name = "bad"\nversoin = 1\n[[step]]\nid = "a b"\n')
+    answer = empty.agent("workflows", "check", "bad.toml")
+    assert answer.code == 2
+    assert "bad.toml:2: unknown key 'versoin', did you mean 'version'?" in answer.err
+    assert "bad.toml:4" in answer.err
+    assert empty.agent("workflows", "check", "gone.toml").code == 4
+
+
+def test_a_definition_is_begun_and_can_be_started_at_once(empty):
+    assert empty.ok("workflows", "new", "mine", "--json").json["path"] == ".holdfast/workflows/mine.toml"
+    assert empty.agent("workflows", "new", "mine").code == 5
+    empty.ok("start", "mine")
+
+
+def test_status_is_silent_while_the_definition_is_the_same(project):
+    assert "definition changed" not in project.ok("status").out
+    assert project.ok("status", "--json").json["definition_changed"] is False
+
+
+def test_amend_takes_changes_over_step_by_step(project):
+    change(project, '[[step]]\nid = "look"', '[[step]]\nid = "sleep"\n\n[[step]]\nid = "look"')
+    change(project, 'name = "Write the draft"', 'name = "Draft it"')
+    assert "definition changed: holdfast amend" in project.ok("status").out
+    found = project.ok("amend", "--json").json["changes"]
+    assert [(one["op"], one["path"]) for one in found] == [("add", "sleep"), ("change", "draft")]
+    project.ok("amend", "draft")
+    assert "add     sleep" in project.ok("amend").out
+    project.ok("amend", "sleep")
+    assert project.ok("status", "--json").json["definition_changed"] is False
+    paths = [step["path"] for step in project.ok("status", "--json").json["steps"]]
+    assert paths[:4] == ["draft", "verify", "sleep", "look"]
+    assert project.agent("amend", "draft", "--json").error["code"] == "no_change"
+
+
+def test_amend_all_takes_everything_over_and_leaves_tasks_alone(project):
+    project.ok("task", "add", "mine", "--under", "verify")
+    project.ok("amend", "--add", "extra", "--name", "One more", "--after", "verify")
+    change(project, 'name = "Write the draft"', 'name = "Draft it"')
+    answer = project.ok("amend", "--all", "--json").json
+    assert answer["amended"] == [{"op": "change", "path": "draft"}]
+    assert project.ok("amend", "--json").json["changes"] == []
+    paths = [step["path"] for step in project.ok("status", "--json").json["steps"]]
+    assert paths[:4] == ["draft", "verify", "verify/1", "extra"]
+
+
+def test_loosening_a_gate_needs_a_person(project):
+    change(project, 'approval = { by = "human" }\n', "")
+    refused = project.agent("amend", "sign-off", "--json")
+    assert (refused.code, refused.error["code"]) == (3, "person_needed")
+    project.people_ok("amend", "sign-off")
+
+
+def test_new_commands_are_taken_over_only_from_a_trusted_file(project):
+    change(project, 'id = "look"\n', 'id = "look"\nchecks = [ { name = "evil", run = ["rm", "-rf", "x"] } ]\n')
+    assert project.agent("amend", "look", "--json").error["code"] == "untrusted"
+    assert project.person("amend", "--all", "--json").json["error"]["code"] == "untrusted"
+    project.people_ok("trust", "release", says="y")
+    project.ok("amend", "look")
+
+
+def test_a_step_is_added_and_retired_by_hand(project):
+    answer = project.ok("amend", "--add", "banner", "--under", "publish", "--after", "wheel", "--json").json
+    assert answer["step"]["path"] == "publish/banner"
+    project.ok("amend", "publish/banner", "--retire")
+    assert project.agent("amend", "publish/banner", "--retire").code == 4
+
+
+@pytest.mark.parametrize("words", [("draft", "--all"), ("--retire",), ("--name", "x"), ("--all", "--add", "y")])
+def test_ways_to_amend_that_make_no_sense_together(project, words):
+    assert project.agent("amend", *words).code == 2
