@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from holdfast.codec import encode, to_text
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core.apply import Record, fold
-from holdfast.core.decide import decide
+from holdfast.core.apply import Record, fold, seal
+from holdfast.core.decide import decide, weigh
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
 from holdfast.core.value import Value
 from holdfast.digest import digest
@@ -68,11 +68,12 @@ class Engine:
             if isinstance(command, (cmd.Edit, cmd.TakeOver)) and to_text(command.document) == to_text(state.base):
                 return None  # another process saw the same edit and was faster
             facts = self.world.facts(state, command)
-            events = decide(state, request, facts)
-            if not events:
+            decided = weigh(state, request, facts)
+            if not decided.events:
                 return None
+            events = tuple(decided.events)
             record = Record(state.revision + 1, facts.now, actor, _name(command), events, key, request.payload)
-            record, after, rendered = self._rendered(record, fold(state, record))
+            record, after, rendered = self._rendered(record, seal(decided.state, record))
             return record, after
 
         state = self.store.commit(ulid, change)

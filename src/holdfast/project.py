@@ -103,9 +103,12 @@ class Project:
         """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""
         self._heal()
         try:
-            entry = self._named(word) if word else self._only()
+            return self._known(word)
         except NotFound as unknown:
             return self._adopted(word, unknown)
+
+    def _known(self, word: str) -> Workflow:
+        entry = self._named(word) if word else self._only()
         state = self.wired.store.load(entry.ulid)
         return Workflow(self.wired, self.wired.reconciler.reconcile(state) if entry.active else state)
 
@@ -179,7 +182,8 @@ class Project:
         if documents:
             unknown.remedy = "take over the documents that are here: holdfast adopt"
             unknown.facts["documents"] = documents
-        raise unknown
+            raise unknown
+        return self._known(word)  # another process may have been faster
 
     def _only(self) -> Entry:
         place = self.wired.place

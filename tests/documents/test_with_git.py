@@ -274,7 +274,10 @@ def test_a_worktree_that_was_removed_stops_nothing_else(desk, linked):
     desk.git("worktree", "remove", "--force", str(linked))
     assert {workflow.id for workflow in desk.open().list()} >= {desk.id}
     desk.look().begin("write")
-    assert desk.open().workflow(side.ulid).state.ulid == side.ulid
+    work = desk.open().workflow(side.ulid).note("n")
+    assert work.state.cancelled is None
+    work.cancel("its worktree is gone")
+    assert not linked.exists()
 
 
 def test_without_git_documents_are_judged_all_the_same(tmp_path):

@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults.commands import Commands
+pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
+
+from tests.faults.commands import Commands  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -52,6 +52,11 @@ def fold(state: State | None, record: Record) -> State:
     for event in record.events:
         state = apply(state, event, record.at, record.actor)
     assert state is not None
+    return seal(state, record)
+
+
+def seal(state: State, record: Record) -> State:
+    """The state once all events of a record are applied: it has the record's revision, time, key and documents."""
     changes: dict[str, Any] = {"revision": record.revision, "updated_at": record.at}
     if record.key:
         keys = {**state.keys, record.key: (record.payload, record.revision)}

@@ -74,11 +74,6 @@ def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple
     """The events a request leads to; none when it changes nothing; a refusal is raised and changes nothing."""
     if request.key:
         checked(request.key, "key", 200)
-        if state is not None and request.key in state.keys:
-            payload, revision = state.keys[request.key]
-            if payload != request.payload:
-                raise refusals.key_conflict(request.key, revision)
-            return ()
     command = request.command
     if isinstance(command, cmd.Start):
         return (_started(command),)
@@ -86,7 +81,18 @@ def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple
         return (_adopted(command),)
     if state is None:
         raise refusals.no_workflow()
+    return tuple(weigh(state, request, facts).events)
+
+
+def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
+    """The decision on a running workflow, with the state it leads to: who keeps it need not fold the events again."""
     draft = Draft(state, request.actor, facts)
+    if request.key and checked(request.key, "key", 200) in state.keys:
+        payload, revision = state.keys[request.key]
+        if payload != request.payload:
+            raise refusals.key_conflict(request.key, revision)
+        return draft
+    command = request.command
     agents.check_fence(draft, request)
     if isinstance(command, cmd.Edit):
         _edit(draft, command)
@@ -94,7 +100,7 @@ def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple
         _one(draft, command)
     if draft.events:
         whole.warn(draft)
-    return tuple(draft.events)
+    return draft
 
 
 def _one(draft: Draft, command: cmd.Command) -> None:

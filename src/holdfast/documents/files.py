@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast import git
+from holdfast import git, git_command
 from holdfast.core.state import State
 from holdfast.dialects import dialect
 from holdfast.dialects.mapping import Memory, put
@@ -119,11 +119,15 @@ class Documents:
             return False
 
     def elsewhere(self, state: State, path: str) -> bool:
-        """A document that git tracks belongs to a branch: on another one, or in mid-merge, it is left alone."""
-        repository = self._place.repository
+        """A document that git tracks belongs to a branch: on another one, or in mid-merge, it is left alone.
+
+        So is one whose worktree was removed.
+        """
+        repository, base = self._place.repository, self._place.base(state.worktree)
+        if state.worktree and not os.path.isdir(base):
+            return True
         if repository is None or state.branch is None:
             return False
-        base = self._place.base(state.worktree)
         if repository.top != base:
             found = git.find(base)
             if found is None:
@@ -132,7 +136,8 @@ class Documents:
         branch, busy = self._head(repository)
         if branch == state.branch and not busy:
             return False
-        return git.tracked(repository, os.path.join(base, path))
+        full = os.path.join(base, path)
+        return git.tracked(repository, full) or _committed(repository, state.branch, full)
 
     def _head(self, repository: git.Repository) -> tuple[str | None, str | None]:
         """Branch and unfinished operation. Git changes both by renames in its own folder, so its time tells."""
@@ -245,6 +250,13 @@ class Documents:
         from holdfast.core.moment import from_epoch
 
         return from_epoch(time.time())
+
+
+def _committed(repository: git.Repository, branch: str, full: str) -> bool:
+    """Whether a branch has the file. Where another one is checked out, it is gone, or would be in git's way."""
+    inside = f":(literal){os.path.relpath(full, repository.top)}"
+    words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
+    return bool(git_command.git(repository.top, *words, ok=(0, 128))[1])
 
 
 def newest_hash(state: State, path: str) -> str:

@@ -38,7 +38,7 @@ def examine(project: Project) -> Report:
     wired = project.wired
     if not os.path.isdir(wired.place.home):
         here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
-        return Report((*here, *_orphans(project), surroundings.git(wired)))
+        return Report((*here, *_orphans(project, []), surroundings.git(wired)))
     readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
     return Report(
         (
@@ -48,7 +48,7 @@ def examine(project: Project) -> Report:
             *_index(wired, readings),
             *_unsettled(wired),
             *_documents(wired, readings),
-            *_orphans(project),
+            *_orphans(project, [r.state for r in readings if r.state is not None and queries.is_active(r.state)]),
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
             *surroundings.definitions(wired),
@@ -262,8 +262,8 @@ def _document(wired: Wired, state: State) -> tuple[str, str]:
         return error.message, path
 
 
-def _orphans(project: Project) -> Iterator[Finding]:
-    for found in orphaned(project):
+def _orphans(project: Project, running: list[State]) -> Iterator[Finding]:
+    for found in orphaned(project, running):
         if found.wrong is None:
             yield warning("orphan", f"{found.path} has no journal", f"holdfast adopt {found.path}", found.path)
         else:

@@ -105,7 +105,7 @@ def drop_snapshot(wired: Wired, ulid: str) -> None:
 def cut(wired: Wired, reading: Reading) -> str:
     """Keeps a copy of the whole file in quarantine, then only the good lines; says where the copy is.
 
-    The copy is durable before the journal is replaced. Where no line is whole, the journal goes and only the copy stays.
+    The copy is durable before the journal is replaced. Where no line is whole, only the copy stays.
     """
     fd = os.open(reading.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:

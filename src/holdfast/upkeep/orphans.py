@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from holdfast.codec import parse, to_text
 from holdfast.core.names import is_ulid
+from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.dialects import DIALECTS
 from holdfast.dialects.spec import Dialect
@@ -49,12 +50,20 @@ def branch_in(document: Mapping[str, Any]) -> object:
     return workflow.get("branch") if isinstance(workflow, Mapping) else None
 
 
-def orphaned(project: Project) -> list[Found]:
-    """Files are listed before the workflows are: one that is just being started is then seen with its workflow."""
+def orphaned(project: Project, running: Iterable[State] | None = None) -> list[Found]:
+    """Files are listed before the workflows are: one that is just being started is then seen with its workflow.
+
+    `running` are the states of the active workflows, where they are known already.
+    """
     files = _files(project.wired.place.worktree)
-    known = _known(project, [path for path, _ in files])
+    if running is None:
+        ids = {entry.id for entry in active(project)}
+        known = _known(project, [path for path, _ in files])
+    else:
+        here = [state for state in running if state.worktree == project.wired.place.key()]
+        ids = {state.id for state in here}
+        known = {DIALECTS[state.dialect].document.path(state) for state in here}
     found = [look(project, path, spoken) for path, spoken in files if path not in known]
-    ids = {entry.id for entry in active(project)}
     return [one for one in found if one.wrong is not None or id_in(one.document) not in ids]
 
 
@@ -94,20 +103,17 @@ def _marked(home: str) -> list[str]:
         return []
 
 
-def _known(project: Project, paths: list[str]) -> dict[str, str]:
-    """Which of these paths are documents of active workflows, and of which. Most are named after their id."""
-    known = {}
-    unseen = []
-    for entry in active(project):
-        like = [path for path in paths if os.path.basename(path) == f"{entry.id}.json"]
-        if like:
-            known[like[0]] = entry.ulid
-        else:
-            unseen.append(entry.ulid)
+def _known(project: Project, paths: list[str]) -> set[str]:
+    """Which of these paths are documents of active workflows. Most are named after the id; others must be asked."""
+    running = active(project)
+    named = {f"{entry.id}.json": entry.ulid for entry in running}
+    known = {path for path in paths if os.path.basename(path) in named}
     if len(known) < len(paths):
-        for ulid_ in unseen:
-            state = project.wired.store.load(ulid_)
-            known[DIALECTS[state.dialect].document.path(state)] = ulid_
+        seen = {named[os.path.basename(path)] for path in known}
+        for entry in running:
+            if entry.ulid not in seen:
+                state = project.wired.store.load(entry.ulid)
+                known.add(DIALECTS[state.dialect].document.path(state))
     return known
 
 

@@ -93,7 +93,7 @@ def quarantined(wired: Wired) -> list[Finding]:
         found.append(warning("quarantine", message, f"look at it, then: rm {path}*", path))
     if len(names) > SHOWN:
         more = len(names) - SHOWN
-        found.append(warning("quarantine", f"{more} older files are in quarantine", f"ls {os.path.relpath(folder)}"))
+        found.append(warning("quarantine", f"{more} older files are in quarantine", "ls .holdfast/quarantine"))
     return found
 
 

@@ -30,8 +30,11 @@ def test_a_definition_is_checked_and_every_mistake_is_named(empty):
     empty.write("bad.toml", 'name = "bad"\nversoin = 1\n[[step]]\nid = "a b"\n')
     answer = empty.agent("workflows", "check", "bad.toml")
     assert answer.code == 2
-    assert "bad.toml:2: unknown key 'versoin', did you mean 'version'?" in answer.err
-    assert "bad.toml:4" in answer.err
+    head, first, second, remedy = answer.err.splitlines()
+    assert head == "2 mistakes in the definition:"
+    assert first == "  bad.toml:2: unknown key 'versoin', did you mean 'version'?"
+    assert second.startswith("  bad.toml:4: 'a b' is not a name")
+    assert remedy.endswith("holdfast workflows check bad.toml")
     assert empty.agent("workflows", "check", "gone.toml").code == 4
 
 

@@ -119,13 +119,22 @@ def _report(error: HoldfastError, argv: list[str]) -> int:
     from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 
     style = Style(wants_colour(sys.stderr.isatty(), os.environ))
-    text = style.red(escape(error.message, lines=True)) + "\n"
+    text = style.red(escape(_sentence(error), lines=True)) + "\n"
     if error.remedy:
         text += f"{style.dim('→')} {escape(error.remedy)}\n"
     utf8 = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.flush()
     sys.stderr.write(text if utf8 else to_ascii(text))
     return error.exit_code
+
+
+def _sentence(error: HoldfastError) -> str:
+    """Mistakes in a definition stand below each other, where an editor or a person finds them by their line."""
+    mistakes = error.facts.get("mistakes")
+    if not isinstance(mistakes, list) or len(mistakes) < 2:
+        return error.message
+    head = error.message.partition(":")[0]
+    return "\n".join([f"{head}:", *(f"  {mistake['where']}: {mistake['message']}" for mistake in mistakes)])
 
 
 def _close_quietly() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
@@ -25,7 +27,7 @@ def doctor(call: Call) -> int:
     return BROKEN if broken else 0
 
 
-def _lines(call: Call, findings: list[Finding]) -> str:
+def _lines(call: Call, findings: Sequence[Finding]) -> str:
     style = call.style
     marks = {"ok": style.green("✓"), "warning": style.yellow("⚠"), "broken": style.red("✗")}
     out = []

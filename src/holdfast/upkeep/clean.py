@@ -1,0 +1,146 @@
+"""Putting away what is over, and giving up what was left standing. Nothing is deleted that cannot be read again.
+
+The order makes a crash harmless at any point: first the document goes, then the journal moves to the archive, then
+the index forgets it. Cleaning once more does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from holdfast.bootstrap import BUILT_IN
+from holdfast.core import commands as cmd
+from holdfast.core import moment, queries
+from holdfast.core.state import Actor, State
+from holdfast.core.value import Value
+from holdfast.dialects import dialect
+from holdfast.digest import digest
+from holdfast.documents import reconcile as kinds
+from holdfast.documents.files import is_rendering
+from holdfast.errors import HoldfastError, Refused
+from holdfast.stores.replace import remove
+from holdfast.upkeep import journals, surroundings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.bootstrap import Wired
+    from holdfast.project import Project
+
+DAY = 86_400
+KEPT = {"skill": DAY}
+"""Seconds for which the document of a finished workflow stays, in the dialects that have documents of finished ones."""
+STALE_AFTER = 7 * DAY
+ABANDONED = frozenset(("dev", "tdd"))
+"""The definitions whose workflows are given up when nobody has gone on with them."""
+CLEANER = Actor("engine", surface="clean")
+
+
+class Cleaned(Value):
+    """Workflows by id, documents by path."""
+
+    archived: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    abandoned: tuple[str, ...] = ()
+
+
+def clean(project: Project, *, now: str, dry_run: bool = False, all: bool = False) -> Cleaned:  # noqa: A002
+    """Archives what ended a day ago, or ever with `all`; gives up stale skills. Ages are the journals' own."""
+    wired = project.wired
+    if not os.path.isdir(wired.place.home):
+        return Cleaned()
+    if not dry_run:
+        wired.reconciler.heal()
+        _finish_earlier(wired)
+    archived, removed = [], []
+    for state in _finished(wired):
+        kept_for = KEPT.get(state.dialect)
+        if kept_for is None or (not all and moment.between(_ended(state), now) < kept_for):
+            continue
+        path = _document(wired, state)
+        if not dry_run and not _put_away(wired, state, path):
+            continue
+        archived.append(state.id)
+        removed += [path] if path else []
+    abandoned = [state.id for state in _stale(wired, now, dry_run=dry_run)]
+    return Cleaned(tuple(archived), tuple(removed), tuple(abandoned))
+
+
+def _finished(wired: Wired) -> Iterator[State]:
+    """From the journals: the index names only the newest. A damaged one is left to the doctor."""
+    for ulid in list(wired.store.ulids()):
+        try:
+            reading = journals.read(wired, ulid)
+        except FileNotFoundError:
+            continue
+        if reading.state is not None and not reading.damage and not queries.is_active(reading.state):
+            yield reading.state
+
+
+def _ended(state: State) -> str:
+    mark = state.finalized or state.cancelled
+    return mark.at if mark else state.finished_at
+
+
+def _document(wired: Wired, state: State) -> str:
+    """The path of a finished workflow's document, where it lies there and no other workflow of that id wrote it."""
+    path = dialect(state.dialect).document.path(state)
+    try:
+        data = wired.documents.read(state, path)
+        if data is None or wired.documents.elsewhere(state, path):
+            return ""
+        ours = is_rendering(state, path, digest(data))
+        return path if ours or not wired.documents.namesake(state, path, digest(data)) else ""
+    except HoldfastError:
+        return ""
+
+
+def _put_away(wired: Wired, state: State, path: str) -> bool:
+    """False when somebody opened the workflow again meanwhile."""
+    if path:
+        data = wired.documents.read(state, path)
+        if data is not None and not is_rendering(state, path, digest(data)):
+            wired.documents.quarantine(path, data, f"changed after {state.id} had ended, and cleaned away")
+        remove(wired.documents.full(state, path))
+    try:
+        wired.store.archive(state.ulid)
+    except Refused:
+        return False
+    surroundings.drop_slots(wired, state.ulid)
+    return True
+
+
+def _finish_earlier(wired: Wired) -> None:
+    """An earlier cleaning may have died between moving a journal and telling the index."""
+    if any(not os.path.exists(wired.store.path(entry.ulid)) for entry in wired.store.entries()):
+        wired.store.rebuild_index()
+
+
+def _stale(wired: Wired, now: str, *, dry_run: bool) -> Iterator[State]:
+    """Skills that nobody went on with. One that waits for somebody, is stuck or paused is not stale, only patient."""
+    for entry in wired.store.entries():
+        if not entry.active or entry.type not in ABANDONED:
+            continue
+        try:
+            state = wired.store.load(entry.ulid)
+            if not _is_stale(state, now) or _touched(wired, state):
+                continue
+            if not dry_run:
+                reason = f"nothing happened since {state.updated_at}"
+                wired.reconciler.settle(wired.engine.execute(state.ulid, cmd.Cancel(reason), CLEANER))
+        except HoldfastError:
+            continue
+        yield state
+
+
+def _is_stale(state: State, now: str) -> bool:
+    if state.source != BUILT_IN and state.origin != "adopted":
+        return False
+    return queries.status(state) == "in_progress" and moment.between(state.updated_at, now) >= STALE_AFTER
+
+
+def _touched(wired: Wired, state: State) -> bool:
+    """Scripts may have gone on in the document alone: what they wrote is still to be decided."""
+    path = dialect(state.dialect).document.path(state)
+    kind = wired.reconciler.classify(state, path, wired.documents.read(state, path))
+    return kind in (kinds.EDITED, kinds.FROM_GIT, kinds.WRITING)
