@@ -8,12 +8,13 @@ import holdfast
 from bench.measure import heading, interleaved, p50, row
 from bench.project import DEFINITION, Transitions, repository, started
 from holdfast import ulid
-from holdfast.codec import encode, encode_record, to_text
+from holdfast.codec import encode, encode_record
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
 from holdfast.core.definition import read
 from holdfast.core.state import Actor
+from holdfast.plainjson import compact
 from holdfast.ports import entry_of
 
 
@@ -74,7 +75,7 @@ def _filled(root: str, count: int) -> str:
     (active,) = store.entries()
     index = {"active": [encode(active)], "finished": encode(newest), "finished_count": count - 1}
     with open(os.path.join(root, ".holdfast", "index"), "w", encoding="utf-8") as file:
-        file.write(to_text(index))
+        file.write(compact(index))
     return root
 
 

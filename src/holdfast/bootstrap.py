@@ -6,9 +6,11 @@ import os
 
 from holdfast import trust
 from holdfast.core.apply import replay
+from holdfast.core.commands import RecordCheck
+from holdfast.core.plan import Plan
 from holdfast.core.state import State
 from holdfast.core.value import Value
-from holdfast.definitions import Catalogue
+from holdfast.definitions import Catalogue, load
 from holdfast.dialects import DIALECTS
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
@@ -41,9 +43,19 @@ def wire(place: Place, settings: Settings) -> Wired:
     def is_trusted(digest: str, path: str) -> bool:
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
 
-    def trusts(state: State) -> bool:
-        """Python values and what comes with Holdfast are trusted by their origin."""
-        return state.source in ("", BUILT_IN) or is_trusted(state.digest, os.path.join(place.root, state.source))
+    def trusts(state: State, command: RecordCheck) -> bool:
+        """Whether somebody trusted this command: in the file the workflow was started from, or as the file is now.
+
+        Python values and what comes with Holdfast are trusted by their origin.
+        """
+        path = os.path.join(place.root, state.source)
+        if state.source in ("", BUILT_IN) or is_trusted(state.digest, path):
+            return True
+        now = load(path) if os.path.exists(path) else None
+        if now is None or not is_trusted(now.digest, path):
+            return False
+        plan, running = Plan(now.steps), state.plan.step(command.step).check(command.name)
+        return command.step in plan and running is not None and plan.step(command.step).check(command.name) == running
 
     def past(state: State, number: int) -> State | None:
         found = next((snapshot for snapshot in state.snapshots if snapshot.number == number), None)

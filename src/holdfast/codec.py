@@ -7,8 +7,6 @@ journal ever written stays readable.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from json import JSONDecodeError, JSONEncoder
-from json import loads as _loads
 
 from holdfast.core import definition as de
 from holdfast.core import events as ev
@@ -17,6 +15,7 @@ from holdfast.core.apply import Record
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 from holdfast.errors import Broken
+from holdfast.plainjson import compact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,21 +24,6 @@ if TYPE_CHECKING:
 VERSION = 1
 UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
 """From the version a record was written in to the next: `{1: one_to_two}` once version 2 exists."""
-
-_compact = JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-
-
-def to_text(data: object) -> str:
-    """Compact JSON."""
-    return _compact(data)
-
-
-def parse(data: bytes | str) -> Any:
-    """JSON from outside; raises ValueError, also for nesting that is too deep or bytes that are not UTF-8."""
-    try:
-        return _loads(data)
-    except (JSONDecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise ValueError(str(error)) from None
 
 
 _MOVED = "moved"
@@ -193,7 +177,7 @@ def encode_record(record: Record) -> str:
         data["key"], data["payload"] = record.key, record.payload
     if record.documents:
         data["documents"] = record.documents
-    return _compact(data)
+    return compact(data)
 
 
 def decode_record(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.codec import encode, to_text
+from holdfast.codec import encode
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal
@@ -12,8 +12,9 @@ from holdfast.core.decide import decide, weigh
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
 from holdfast.core.value import Value
 from holdfast.digest import digest
-from holdfast.errors import Conflict
-from holdfast.ports import Entry, Store, Views, World
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.plainjson import compact
+from holdfast.ports import Store, Views, World
 
 
 class Outcome(Value):
@@ -38,24 +39,22 @@ class Engine:
     def start(self, command: cmd.Start | cmd.Adopt, actor: Actor, *, key: str = "") -> Outcome:
         """A new workflow. The same key again gives the first one back."""
         payload = _payload(command) if key else ""
-        if key:
-            known = self._started_with(key)
-            if known:
-                if known.payload != payload:
-                    raise Conflict(
-                        "key_conflict",
-                        f"the key {key} already started {known.id} with other words",
-                        remedy="use a new key for a new workflow",
-                        facts={"key": key, "workflow": known.id},
-                    )
-                return Outcome(self.store.load(known.ulid))
+        known = self._started_with(key, payload)
+        if known:
+            return known
         now = self.world.now()
         request = cmd.Request(command, actor, key=key, payload=payload)
         events = decide(None, request, cmd.Facts(now=now))
         record = Record(1, now, actor, _name(command), events, key, payload)
         record, after, rendered = self._rendered(record, fold(None, record))
-        self.store.create(record, after)
-        return Outcome(after, events, self._show(after, rendered))
+        try:
+            self.store.create(record, after)
+        except Conflict:
+            known = self._started_with(key, payload)  # by another process, just now
+            if known is None:
+                raise
+            return known
+        return Outcome(after, events, self._shown(after, rendered))
 
     def execute(self, ulid: str, command: cmd.Command, actor: Actor, *, token: int = 0, key: str = "") -> Outcome:
         """Decides and keeps one command. It is durable when this returns; a refusal changed nothing."""
@@ -65,7 +64,7 @@ class Engine:
 
         def change(state: State) -> tuple[Record, State] | None:
             nonlocal rendered, events
-            if isinstance(command, (cmd.Edit, cmd.TakeOver)) and to_text(command.document) == to_text(state.base):
+            if isinstance(command, (cmd.Edit, cmd.TakeOver)) and compact(command.document) == compact(state.base):
                 return None  # another process saw the same edit and was faster
             facts = self.world.facts(state, command)
             decided = weigh(state, request, facts)
@@ -77,7 +76,7 @@ class Engine:
             return record, after
 
         state = self.store.commit(ulid, change)
-        return Outcome(state, events, self._show(state, rendered) if events else ())
+        return Outcome(state, events, self._shown(state, rendered) if events else ())
 
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""
@@ -85,9 +84,15 @@ class Engine:
 
     def _show(self, state: State, rendered: dict[str, bytes]) -> tuple[tuple[str, bytes], ...]:
         raced = self._views.refresh(state, rendered)
-        self.store.settle(state)
-        self._views.enlist(state)
+        self.store.settle(state, lambda: self._views.enlist(state))
         return tuple(raced)
+
+    def _shown(self, state: State, rendered: dict[str, bytes]) -> tuple[tuple[str, bytes], ...]:
+        """What was kept stays kept, whatever becomes of its views: a later command shows those that fail now."""
+        try:
+            return self._show(state, rendered)
+        except (HoldfastError, OSError):
+            return ()
 
     def _rendered(self, record: Record, after: State) -> tuple[Record, State, dict[str, bytes]]:
         """The documents are rendered before the line is written, so that the line can carry their hashes."""
@@ -98,8 +103,18 @@ class Engine:
         kept = (*after.renderings, (record.revision, hashes))[-KEPT_RENDERINGS:]
         return record.replace(documents=hashes), after.replace(renderings=kept), rendered
 
-    def _started_with(self, key: str) -> Entry | None:
-        return next((entry for entry in self.store.entries() if entry.key == key), None)
+    def _started_with(self, key: str, payload: str) -> Outcome | None:
+        known = next((entry for entry in self.store.entries() if entry.key == key), None) if key else None
+        if known is None:
+            return None
+        if known.payload != payload:
+            raise Conflict(
+                "key_conflict",
+                f"the key {key} already started {known.id} with other words",
+                remedy="use a new key for a new workflow",
+                facts={"key": key, "workflow": known.id},
+            )
+        return Outcome(self.store.load(known.ulid))
 
 
 def _name(command: cmd.Command) -> str:
@@ -109,7 +124,9 @@ def _name(command: cmd.Command) -> str:
 
 
 def _payload(command: cmd.Command) -> str:
-    """What makes two commands the same request. Ids that were made for this call do not count."""
+    """What makes two commands the same request. Ids and times that were made for this call do not count."""
     data: Mapping[str, object] = encode(command)
     kept = {name: value for name, value in data.items() if name not in ("ulid", "id", "branch", "worktree")}
-    return digest(to_text([_name(command), kept]).encode())[:16]
+    if isinstance(command, cmd.RecordCheck):
+        kept["evidence"] = {"passed": command.evidence.passed, "run_by": command.evidence.run_by}
+    return digest(compact([_name(command), kept]).encode())[:16]

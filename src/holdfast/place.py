@@ -74,14 +74,16 @@ def find(start: str) -> Place:
 
 def prepare(place: Place, *, insist: bool) -> None:
     """Makes `.holdfast` at the first write. It keeps itself out of git, the user's own files in it aside."""
-    if os.path.isdir(place.home):
+    ignore = os.path.join(place.home, ".gitignore")
+    if os.path.exists(ignore):
         return
     if not insist:
         _refuse_unsafe(place.root)
     os.makedirs(place.home, mode=0o700, exist_ok=True)
-    ignore = os.path.join(place.home, ".gitignore")
-    with open(ignore, "w", encoding="utf-8") as file:
+    whole = f"{ignore}.{os.getpid()}"
+    with open(whole, "w", encoding="utf-8") as file:
         file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")
+    os.replace(whole, ignore)
 
 
 def _refuse_unsafe(root: str) -> None:

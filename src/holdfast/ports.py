@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from holdfast.core import queries
 from holdfast.core.apply import Record
 from holdfast.core.state import State
 from holdfast.core.value import Value
+from holdfast.errors import Conflict
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,19 @@ class Entry(Value):
         return other is not None and self.replace(updated_at="") == other.replace(updated_at="")
 
 
+def refuse_second(new: Entry, known: Iterable[Entry]) -> None:
+    """An id is active once in a worktree, and a key starts one workflow, however many processes start it at once."""
+    for entry in known:
+        same_key = new.key and new.key == entry.key
+        if same_key or (entry.active and (entry.id, entry.worktree) == (new.id, new.worktree)):
+            raise Conflict(
+                "already_started",
+                f"another process has just started {entry.id}",
+                remedy=f"holdfast next -w {entry.id}",
+                facts={"workflow": entry.id, "ulid": entry.ulid},
+            )
+
+
 def standing(state: State) -> tuple[bool, bool, bool]:
     """What decides whether a workflow's entry changes, without making one."""
     return bool(state.finished_at), state.cancelled is not None, state.finalized is not None
@@ -73,7 +87,7 @@ class Store(Protocol):
     """Keeps journals. What `create` and `commit` return is durable."""
 
     def create(self, record: Record, state: State) -> None:
-        """A new workflow from its first record."""
+        """A new workflow from its first record; `refuse_second` says when it may not be."""
 
     def load(self, ulid: str) -> State:
         """The newest durable state."""
@@ -81,8 +95,8 @@ class Store(Protocol):
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         """Runs `change` on the newest state with nobody else writing, and keeps the record it gives."""
 
-    def settle(self, state: State) -> None:
-        """The views of this state are in place: the index may say so."""
+    def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
+        """The documents of this state are in place: the index may say so. It stays unsettled until `then` is done."""
 
     def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
         """Every record, oldest first."""

@@ -185,11 +185,11 @@ class Workflow:
         self.execute(cmd.StartAgent(role, self.path(step) if step else "", ttl), **how)
         return max(lease.token for lease in self.state.leases.values() if lease.role == role)
 
-    def beat(self, token: int, **how: Any) -> Self:
-        return self.execute(cmd.BeatAgent(token), **how)
+    def beat(self, lease: int, **how: Any) -> Self:
+        return self.execute(cmd.BeatAgent(lease), **how)
 
-    def end_agent(self, token: int, outcome: str = "", **how: Any) -> Self:
-        return self.execute(cmd.EndAgent(token, outcome), **how)
+    def end_agent(self, lease: int, outcome: str = "", **how: Any) -> Self:
+        return self.execute(cmd.EndAgent(lease, outcome), **how)
 
     def snapshot(self, label: str = "", **how: Any) -> int:
         self.execute(cmd.TakeSnapshot(label), **how)

@@ -28,7 +28,7 @@ class LocalWorld:
         self,
         place: Place,
         own: tuple[str, ...],
-        trusted: Callable[[State], bool],
+        trusted: Callable[[State, cmd.RecordCheck], bool],
         past: Callable[[State, int], State | None],
     ) -> None:
         self._place = place
@@ -55,7 +55,7 @@ class LocalWorld:
             tree=tree.id if tree else None,
             head=tree.head if tree else self._head(command),
             dirty=tree.dirty if tree else False,
-            trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state),
+            trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state, command),
             signer=self.signer,
             past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
         )

@@ -98,7 +98,9 @@ class Play:
         self.files[path] = None
         return self
 
-    def decide(self, command: Command, by: Actor = AGENT, token: int = 0, key: str = "", payload: str = "", **facts: Any):
+    def decide(
+        self, command: Command, by: Actor = AGENT, token: int = 0, key: str = "", payload: str = "", **facts: Any
+    ):
         """The events a command would lead to; nothing is kept."""
         state = self.states[-1] if self.states else None
         return decide(state, Request(command, by, token, key, payload), self.facts(**facts))

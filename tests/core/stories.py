@@ -7,7 +7,7 @@ shrinks. Half of the commands are sensible ones for where the work stands: pure 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -15,48 +15,20 @@ from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries
 from holdfast.core.apply import Record
 from holdfast.core.decide import decide
-from holdfast.core.definition import (
-    Approval,
-    Bounds,
-    Check,
-    Choice,
-    Definition,
-    Retry,
-    Review,
-    Step,
-    check_steps,
-)
+from holdfast.core.definition import Step
 from holdfast.core.events import Event
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Value
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import HoldfastError
+from tests.core.chance import IDS, Chance, gated, random_definition
 from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, REVIEWER, Play, failed, passed
-
-T = TypeVar("T")
 
 OTHERS = (AGENT, AGENT, AGENT, OTHER_AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook"))
 EVERYBODY = (*OTHERS, PERSON, PERSON, PERSON, PERSON, PERSON)
 FILES = ("one.md", "two.md")
-IDS = tuple("abcdefgh")
 LENGTH = 30
 SIZE = 120 + 22 * LENGTH
 SPELLINGS = st.binary(min_size=SIZE, max_size=SIZE)
-
-
-class Chance:
-    """Choices read off a string of bytes; when it is used up, always the first."""
-
-    def __init__(self, spelling: bytes) -> None:
-        self._left = iter(spelling)
-
-    def below(self, count: int) -> int:
-        return next(self._left, 0) % count
-
-    def pick(self, options: Sequence[T]) -> T:
-        return options[self.below(len(options))]
-
-    def one_in(self, count: int) -> bool:
-        return self.below(count) == count - 1
 
 
 class Scene(Value):
@@ -73,7 +45,9 @@ class Scene(Value):
 class Story:
     """A workflow that somebody started, and everything that happened to it."""
 
-    def __init__(self, spelling: bytes, actors: Sequence[Actor] = EVERYBODY, signers: Sequence[str] = ("", "", "ada")) -> None:
+    def __init__(
+        self, spelling: bytes, actors: Sequence[Actor] = EVERYBODY, signers: Sequence[str] = ("", "", "ada")
+    ) -> None:
         chance = Chance(spelling)
         self.play = Play()
         self.play.world.update(tree="tree-0", head="head-0")
@@ -131,69 +105,6 @@ class Story:
 
 def stories(actors: Sequence[Actor] = EVERYBODY, signers: Sequence[str] = ("", "", "ada")) -> st.SearchStrategy[Story]:
     return SPELLINGS.map(lambda spelling: Story(spelling, actors, signers))
-
-
-# Definitions
-
-
-def random_definition(chance: Chance) -> Definition:
-    steps = tuple(_step(chance, name, 0, IDS[:index]) for index, name in enumerate(IDS[: 2 + chance.below(4)]))
-    bounds = Bounds(
-        max_cost=chance.pick((None, None, 4_000_000)),
-        max_time=chance.pick((None, None, 5_000)),
-        max_iterations=chance.pick((None, None, 3)),
-    )
-    return Definition("story", _mended(steps), bounds=bounds)
-
-
-def _step(chance: Chance, name: str, depth: int, before: Sequence[str]) -> Step:
-    count = 0 if depth == 2 else max(0, chance.below(6 if depth else 5) - 2)
-    children = tuple(_step(chance, IDS[i], depth + 1, IDS[:i]) for i in range(count))
-    step = Step(name, parallel=bool(children) and chance.one_in(2), optional=chance.one_in(8), steps=children)
-    if chance.one_in(5):
-        step = step.replace(requires=(chance.pick(before),) if before and chance.one_in(2) else ())
-    if before and chance.one_in(6):
-        step = step.replace(retry=Retry(1 + chance.below(2), chance.pick(before), chance.pick(("failed", "escalated"))))
-    elif chance.one_in(5):
-        step = step.replace(retry=Retry(1 + chance.below(2), exhausted=chance.pick(("failed", "escalated"))))
-    return _gated(chance, step)
-
-
-def _gated(chance: Chance, step: Step) -> Step:
-    policy = chance.pick(("relayed", "human", "human", "signed"))
-    match chance.below(12):
-        case 0 | 1:
-            return step.replace(approval=Approval(policy))
-        case 2:
-            return step.replace(choice=Choice(("A", "B"), policy))
-        case 3:
-            return step.replace(review=Review(chance.pick(((), ("reviewer",))), 1 + chance.below(2)))
-        case 4:
-            return step.replace(checks=(Check("tests"),))
-        case 5:
-            return step.replace(checks=(Check("tests", ("pytest",), "engine"), Check("lint")))
-        case 6:
-            return step.replace(outputs=("log",), approval=Approval(policy))
-        case 7:
-            return step.replace(outputs=("log",), checks=(Check("lint"),), review=Review(max=2), approval=Approval(policy))
-        case 8:
-            return step.replace(approval=Approval(policy), choice=Choice(("A", "B"), chance.pick(("relayed", "human"))))
-        case _:
-            return step
-
-
-def _mended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Without what does not fit together: a step to go back to must come before."""
-    try:
-        check_steps(steps)
-    except UsageError:
-        return tuple(_without_back_to(step) for step in steps)
-    return steps
-
-
-def _without_back_to(step: Step) -> Step:
-    retry = step.retry.replace(back_to="") if step.retry else None
-    return step.replace(retry=retry, steps=tuple(_without_back_to(child) for child in step.steps))
 
 
 # The world
@@ -257,7 +168,9 @@ def sensible(chance: Chance, state: State, path: str) -> cmd.Command:
         case lifecycle.BLOCKED:
             return cmd.Unblock(path)
         case lifecycle.ESCALATED:
-            return chance.pick((cmd.Approve(path, variant="A" if step.choice else ""), cmd.Unblock(path, "so")))
+            return (
+                cmd.Unblock(path, "so") if chance.one_in(2) else cmd.Approve(path, variant="A" if step.choice else "")
+            )
         case _:
             return cmd.Reopen(path)
 
@@ -281,60 +194,57 @@ def _result(chance: Chance, path: str, name: str) -> cmd.RecordCheck:
 
 def _on_a_step(chance: Chance, path: str) -> cmd.Command:
     artifacts = {"log": chance.pick(FILES)} if chance.one_in(3) else {}
-    return chance.pick(
-        (
-            cmd.Begin(path),
-            cmd.Done(path, artifacts),
-            cmd.Fail(path, "broke"),
-            cmd.Fail(path, "broke"),
-            cmd.Approve(path, variant=chance.pick(("", "A"))),
-            cmd.Reopen(path, "again"),
-            cmd.Submit(path, artifacts),
-            cmd.Attach(path, artifacts),
-            cmd.Block(path, "no key"),
-            cmd.Unblock(path, "here"),
-            cmd.Skip(path, "not needed"),
-            cmd.Review(path, chance.pick(("approved", "needs_revision", "perhaps"))),
-            cmd.Reject(path, chance.pick(("", "other words"))),
-            cmd.Resume(path),
-            _result(chance, path, chance.pick(("tests", "lint", "unknown"))),
-            cmd.Note("remark", path),
-            cmd.Record({"k": chance.below(3)}, path),
-            cmd.Spend(1 + chance.below(4) * 1_500_000, step=path),
-        )
+    options: tuple[cmd.Command, ...] = (
+        cmd.Begin(path),
+        cmd.Done(path, artifacts),
+        cmd.Fail(path, "broke"),
+        cmd.Fail(path, "broke"),
+        cmd.Approve(path, variant=chance.pick(("", "A"))),
+        cmd.Reopen(path, "again"),
+        cmd.Submit(path, artifacts),
+        cmd.Attach(path, artifacts),
+        cmd.Block(path, "no key"),
+        cmd.Unblock(path, "here"),
+        cmd.Skip(path, "not needed"),
+        cmd.Review(path, chance.pick(("approved", "needs_revision", "perhaps"))),
+        cmd.Reject(path, chance.pick(("", "other words"))),
+        cmd.Resume(path),
+        _result(chance, path, chance.pick(("tests", "lint", "unknown"))),
+        cmd.Note("remark", path),
+        cmd.Record({"k": chance.below(3)}, path),
+        cmd.Spend(1 + chance.below(4) * 1_500_000, step=path),
     )
+    return chance.pick(options)
 
 
 def _on_the_whole(chance: Chance, state: State) -> cmd.Command:
-    return chance.pick(
-        (
-            cmd.Resume(),
-            cmd.Resume(),
-            cmd.Cancel("enough"),
-            cmd.Pause("over night"),
-            cmd.Extend(cost=chance.pick((0, 1_000_000)), time=chance.pick((0, 0, 60)), iterations=chance.pick((0, 0, 1))),
-            cmd.Spend(1 + chance.below(4) * 2_000_000),
-            cmd.Note(chance.pick(("remark", "", "x" * 5000))),
-            cmd.Record({"k": 1}),
-            cmd.TakeSnapshot(),
-            cmd.TakeSnapshot(),
-            cmd.Restore(1 + chance.below(2)),
-            cmd.Restore(max(1, len(state.snapshots))),
-            cmd.Alarm(Alert("t", "edited", "m")),
-            cmd.Compacted(),
-        )
+    options: tuple[cmd.Command, ...] = (
+        cmd.Resume(),
+        cmd.Resume(),
+        cmd.Cancel("enough"),
+        cmd.Pause("over night"),
+        cmd.Extend(cost=chance.pick((0, 1_000_000)), time=chance.pick((0, 0, 60)), iterations=chance.pick((0, 0, 1))),
+        cmd.Spend(1 + chance.below(4) * 2_000_000),
+        cmd.Note(chance.pick(("remark", "", "x" * 5000))),
+        cmd.Record({"k": 1}),
+        cmd.TakeSnapshot(),
+        cmd.TakeSnapshot(),
+        cmd.Restore(1 + chance.below(2)),
+        cmd.Restore(max(1, len(state.snapshots))),
+        cmd.Alarm(Alert("t", "edited", "m")),
+        cmd.Compacted(),
     )
+    return chance.pick(options)
 
 
 def _of_an_agent(chance: Chance, path: str) -> cmd.Command:
-    return chance.pick(
-        (
-            cmd.StartAgent(chance.pick(("coder", "two words")), chance.pick((path, "")), chance.pick((600, 0))),
-            cmd.StartAgent("coder", path),
-            cmd.BeatAgent(1 + chance.below(3)),
-            cmd.EndAgent(1 + chance.below(3)),
-        )
+    options: tuple[cmd.Command, ...] = (
+        cmd.StartAgent(chance.pick(("coder", "two words")), chance.pick((path, "")), chance.pick((600, 0))),
+        cmd.StartAgent("coder", path),
+        cmd.BeatAgent(1 + chance.below(3)),
+        cmd.EndAgent(1 + chance.below(3)),
     )
+    return chance.pick(options)
 
 
 def _amendment(chance: Chance, state: State, path: str) -> cmd.Command:
@@ -342,19 +252,18 @@ def _amendment(chance: Chance, state: State, path: str) -> cmd.Command:
         return cmd.RetireStep(path)
     old = state.plan.step(path)
     above = path.rpartition("/")[0]
-    fresh = _gated(chance, Step(chance.pick(IDS), requires=chance.pick((None, ()))))
+    fresh = gated(chance, Step(chance.pick(IDS), requires=chance.pick((None, ()))))
     shuffled = old.replace(steps=tuple(reversed(old.steps)))
-    return chance.pick(
-        (
-            cmd.AddStep(above, fresh, chance.pick((None, old.id))),
-            cmd.AddStep(path, fresh),
-            cmd.RetireStep(path),
-            cmd.ChangeStep(path, _gated(chance, Step(old.id, steps=old.steps))),
-            cmd.ChangeStep(path, _gated(chance, old)),
-            cmd.ChangeStep(path, old.replace(parallel=bool(old.steps), optional=chance.one_in(2))),
-            cmd.ChangeStep(path, chance.pick((shuffled, old.replace(steps=old.steps[1:]), old.replace(name="New")))),
-        )
+    options: tuple[cmd.Command, ...] = (
+        cmd.AddStep(above, fresh, chance.pick((None, old.id))),
+        cmd.AddStep(path, fresh),
+        cmd.RetireStep(path),
+        cmd.ChangeStep(path, gated(chance, Step(old.id, steps=old.steps))),
+        cmd.ChangeStep(path, gated(chance, old)),
+        cmd.ChangeStep(path, old.replace(parallel=bool(old.steps), optional=chance.one_in(2))),
+        cmd.ChangeStep(path, chance.pick((shuffled, old.replace(steps=old.steps[1:]), old.replace(name="New")))),
     )
+    return chance.pick(options)
 
 
 def brief(value: object) -> str:

@@ -5,7 +5,22 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import queries
-from holdfast.core.commands import Approve, Begin, Cancel, Done, Extend, Fail, Note, Pause, Reopen, Resume, Review, Skip, Spend, Submit
+from holdfast.core.commands import (
+    Approve,
+    Begin,
+    Cancel,
+    Done,
+    Extend,
+    Fail,
+    Note,
+    Pause,
+    Reopen,
+    Resume,
+    Review,
+    Skip,
+    Spend,
+    Submit,
+)
 from holdfast.core.events import Extended, Spent, Warned
 from holdfast.core.state import Actor
 from tests.core.play import AGENT, DOLLAR, FILE, HOUR, MINUTE, PERSON, Play, given, only, step

@@ -80,7 +80,9 @@ def test_what_is_not_said_has_its_default():
     assert definition(step("a")) == Definition("release", (Step("a"),), 1, "", "skill", Bounds())
 
 
-@pytest.mark.parametrize(("written", "read_as"), [(True, Approval("relayed")), ({}, Approval("relayed")), (False, None)])
+@pytest.mark.parametrize(
+    ("written", "read_as"), [(True, Approval("relayed")), ({}, Approval("relayed")), (False, None)]
+)
 def test_an_approval_may_be_said_in_one_word(written, read_as):
     assert definition(step("a", approval=written)).steps[0].approval == read_as
 
@@ -230,7 +232,7 @@ def test_a_definition_needs_a_name_and_a_step():
 
 def test_an_id_is_used_once_among_siblings_and_may_recur_elsewhere():
     assert "step[2].id" in mistakes(step("a"), step("a"))
-    assert definition(step("a", step("x")), step("b", step("x")))
+    assert len(definition(step("a", step("x")), step("b", step("x"))).steps) == 2
 
 
 @pytest.mark.parametrize(
@@ -253,7 +255,9 @@ def test_spans_are_read_as_people_write_them(written, seconds):
     assert definition(step("a"), bounds={"max_time": written}).bounds.max_time == seconds
 
 
-@pytest.mark.parametrize("written", ["", "0s", 0, -5, "-5m", "5 minutes", "5M", "1h30m", 1.5, True, "١h", "9999999999s"])
+@pytest.mark.parametrize(
+    "written", ["", "0s", 0, -5, "-5m", "5 minutes", "5M", "1h30m", 1.5, True, "١h", "9999999999s"]
+)
 def test_what_is_not_a_span_is_a_mistake(written):
     assert "bounds.max_time" in mistakes(step("a"), bounds={"max_time": written})
 
@@ -278,7 +282,8 @@ def test_a_prerequisite_must_exist():
 
 
 def test_a_prerequisite_is_a_sibling_or_a_path_from_the_top():
-    assert definition(step("a", step("x")), step("b", step("y"), step("z", requires=["y", "a/x"])))
+    read_back = definition(step("a", step("x")), step("b", step("y"), step("z", requires=["y", "a/x"])))
+    assert read_back.steps[1].steps[1].requires == ("y", "a/x")
 
 
 def test_the_step_to_go_back_to_must_exist():
@@ -297,7 +302,7 @@ def nested(depth: int) -> dict[str, Any]:
 
 
 def test_steps_nest_eight_deep_and_no_deeper():
-    assert definition(nested(8))
+    assert definition(nested(8)).steps[0].id == "s"
     assert any("8 deep" in message for message in mistakes(nested(9)).values())
 
 

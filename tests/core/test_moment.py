@@ -13,6 +13,7 @@ from holdfast.errors import UsageError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MILLIS = st.integers(-62_135_596_800_000, 253_402_300_799_999)  # the years 1 to 9999
+INNER = st.integers(-62_135_000_000_000, 253_402_000_000_000)  # a week less, so that no zone leaves them
 ZONES = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
@@ -27,7 +28,7 @@ def test_a_moment_that_was_written_is_read_back_to_the_millisecond(millis):
     assert round(moment.to_epoch(moment.from_epoch(millis / 1000)) * 1000) == millis
 
 
-@given(st.datetimes(min_value=datetime(1, 1, 3), max_value=datetime(9999, 12, 29), timezones=ZONES))
+@given(st.builds(lambda millis, zone: (EPOCH + timedelta(milliseconds=millis)).astimezone(zone), INNER, ZONES))
 def test_offsets_and_fractions_are_read_as_the_standard_library_reads_them(there):
     assert abs(moment.to_epoch(there.isoformat()) - (there - EPOCH).total_seconds()) < 0.001
 
@@ -87,9 +88,10 @@ def test_what_is_not_a_moment_is_refused(text):
 @given(st.text(max_size=30))
 def test_any_text_is_a_finite_moment_or_refused(text):
     try:
-        assert abs(moment.to_epoch(text)) < 1e13
-    except UsageError as refusal:
-        assert refusal.code == "bad_time"
+        seconds = moment.to_epoch(text)
+    except UsageError:
+        return
+    assert abs(seconds) < 1e13
 
 
 def test_the_time_between_two_moments_is_never_negative():
@@ -125,7 +127,8 @@ def test_money_is_read_back_to_the_last_micro_dollar(micros):
 
 
 @pytest.mark.parametrize(
-    ("micros", "text"), [(0, "$0.00"), (750_000, "$0.75"), (10_000_000, "$10.00"), (1_234_500, "$1.2345"), (1, "$0.000001")]
+    ("micros", "text"),
+    [(0, "$0.00"), (750_000, "$0.75"), (10_000_000, "$10.00"), (1_234_500, "$1.2345"), (1, "$0.000001")],
 )
 def test_money_has_cents_and_more_only_where_it_must(micros, text):
     assert moment.money(micros) == text

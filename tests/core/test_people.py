@@ -8,7 +8,7 @@ from holdfast.core import gates
 from holdfast.core.commands import Approve, Attach, Begin, Done, Reject, Reopen, Resume, Review, Submit, Unblock
 from holdfast.core.events import Granted, Produced, Reviewed
 from holdfast.core.state import Actor
-from tests.core.play import AGENT, FILE, PERSON, REVIEWER, Play, given, moves, only, step
+from tests.core.play import AGENT, FILE, PERSON, REVIEWER, Play, failed, given, moves, only, step
 
 # Review
 
@@ -23,7 +23,11 @@ def test_an_approving_review_finishes_a_step_that_asks_for_nothing_more():
     play = in_review()
     events = play.do(Review("a", "approved", "good"), by=REVIEWER)
     (reviewed,) = only(events, Reviewed)
-    assert (reviewed.verdict.verdict, reviewed.verdict.attempt, reviewed.verdict.by) == ("approved", 1, "agent reviewer")
+    assert (reviewed.verdict.verdict, reviewed.verdict.attempt, reviewed.verdict.by) == (
+        "approved",
+        1,
+        "agent reviewer",
+    )
     assert moves(events) == [("completed", "a")]
 
 
@@ -87,7 +91,7 @@ def test_a_review_does_not_pass_over_a_check_that_broke_meanwhile():
     play.do(Begin("a"))
     play.check("a", "tests")
     play.do(Submit("a"))
-    play.check("a", "tests", gates.Evidence(False, "", 0))
+    play.check("a", "tests", failed())
     play.refuses(Review("a", "approved"), "gate_unmet", by=REVIEWER)
 
 

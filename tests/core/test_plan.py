@@ -196,4 +196,4 @@ def test_parents_and_ancestors_of_a_path():
 
 def test_plans_are_equal_when_their_steps_are():
     assert Plan(definition(*STEPS).steps) == PLAN
-    assert PLAN != PLAN.steps
+    assert PLAN.steps != PLAN

@@ -18,8 +18,9 @@ from holdfast.core.definition import POLICIES, Bounds, Check, Step
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import Actor, Alert, Artifact, Evidence, Grant, Lease, Progress, State, Verdict
 from holdfast.errors import HoldfastError
+from tests.core.chance import IDS
 from tests.core.play import AGENT
-from tests.core.stories import IDS, OTHERS, Scene, Story, describe, stories, told
+from tests.core.stories import OTHERS, Scene, Story, describe, stories, told
 
 GENERATE = (Phase.explicit, Phase.generate)
 """Without shrinking: a story that goes wrong is told whole, up to where it went wrong, and that reads well enough."""
@@ -53,7 +54,9 @@ def test_the_stories_get_somewhere():
 
     tell()
     assert set(moved) == set(lifecycle.MOVES)
-    assert {"step_blocked", "gate_unmet", "person_needed", "bound_reached", "lease_held", "fenced", "too_late"} <= set(codes)
+    assert {"step_blocked", "gate_unmet", "person_needed", "bound_reached", "lease_held", "fenced", "too_late"} <= set(
+        codes
+    )
 
 
 # Replay
@@ -346,7 +349,9 @@ EVENTS = st.one_of(
     st.builds(ev.Leased, st.builds(Lease, WORDS, NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS, PATHS)),
     st.builds(ev.Beat, NUMBERS, WORDS, st.floats(0, 9)),
     st.builds(ev.Released, NUMBERS),
-    st.builds(ev.Amended, some("add", "retire", "change"), PATHS, st.one_of(st.none(), TREES), some(None, "a", "nowhere")),
+    st.builds(
+        ev.Amended, some("add", "retire", "change"), PATHS, st.one_of(st.none(), TREES), some(None, "a", "nowhere")
+    ),
     st.builds(ev.Snapshotted, NUMBERS),
     st.builds(ev.Restored, NUMBERS, st.lists(TREES, max_size=3).map(tuple), PROGRESS),
     st.builds(ev.Edited, WORDS, st.just({})),

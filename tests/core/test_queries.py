@@ -258,7 +258,13 @@ def test_whoever_types_the_remedies_one_after_the_other_gets_to_the_end():
 
 def test_a_step_is_resolved_by_number_id_or_path():
     play = given(step("a"), step("p", step("x")))
-    assert [queries.resolve(play.state, word) for word in ("1", "p", "2/1", "x", "p/x")] == ["a", "p", "p/x", "p/x", "p/x"]
+    assert [queries.resolve(play.state, word) for word in ("1", "p", "2/1", "x", "p/x")] == [
+        "a",
+        "p",
+        "p/x",
+        "p/x",
+        "p/x",
+    ]
 
 
 def test_a_word_that_means_several_steps_lists_them():

@@ -90,7 +90,8 @@ def test_a_pending_step_without_gates_may_be_retired_by_an_agent():
 
 
 @pytest.mark.parametrize(
-    "keys", [{"checks": ["t"]}, {"review": {}}, {"approval": True}, {"outputs": ["o"]}, {"choice": {"options": ["A", "B"]}}]
+    "keys",
+    [{"checks": ["t"]}, {"review": {}}, {"approval": True}, {"outputs": ["o"]}, {"choice": {"options": ["A", "B"]}}],
 )
 def test_a_step_with_any_gate_is_retired_only_by_a_person(keys):
     play = given(step("a"), step("b", **keys))
@@ -133,7 +134,9 @@ def test_the_last_step_of_a_workflow_is_not_retired():
 
 def test_an_agent_does_not_open_a_way_round_a_gate_by_retiring_a_step():
     """Only the retired step waited for the gate; the step before it in the file waits for nothing."""
-    play = given(step("gate", approval={"by": "human"}), step("free", requires=[]), step("x", requires=["gate"]), step("after"))
+    play = given(
+        step("gate", approval={"by": "human"}), step("free", requires=[]), step("x", requires=["gate"]), step("after")
+    )
     _stays_behind_the_gate(play, RetireStep("x"), Begin("free"), Done("free"))
 
 
@@ -166,7 +169,10 @@ CHECK = Check("tests", ("pytest",), "engine")
 
 LOOSER = {
     "a check less": (Step("s", checks=(CHECK,)), Step("s")),
-    "a check that runs something else": (Step("s", checks=(CHECK,)), Step("s", checks=(Check("tests", ("true",), "engine"),))),
+    "a check that runs something else": (
+        Step("s", checks=(CHECK,)),
+        Step("s", checks=(Check("tests", ("true",), "engine"),)),
+    ),
     "a check that anybody may report": (Step("s", checks=(CHECK,)), Step("s", checks=(Check("tests", ("pytest",)),))),
     "an output less": (Step("s", outputs=("log",)), Step("s")),
     "no review": (Step("s", review=Review()), Step("s")),

@@ -1,7 +1,7 @@
 """The fenced blocks of a page, and the conventions by which they are run.
 
-- `console`: `$ command` is typed by a person at a terminal, `agent$ command` by an agent that has none; `> ` continues a
-  command. The lines below it are all that it prints; `…` stands for anything, on a line of its own for any lines. A
+- `console`: `$ command` is typed by a person at a terminal, `agent$ command` by an agent that has none; `> ` continues
+  a command. The lines below it are all that it prints; `…` stands for anything, on a line of its own for any lines. A
   command ends with 0 unless it says otherwise: `$ holdfast begin publish  # exit 3`. What follows a question's `[y/N] `
   is typed as the answer.
 - `sh`: a script that an agent runs; it ends with 0.

@@ -18,7 +18,9 @@ def runnable(page: Path) -> bool:
     return any(block.language in RUN or block.file for block in blocks(page.read_text()))
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if runnable(page)], ids=lambda page: str(page.relative_to(ROOT))
+)
 def test_what_a_page_shows_is_what_happens(page, tmp_path):
     terminal = Terminal(tmp_path / "project", tmp_path / "home")
     found = blocks(page.read_text())

@@ -275,6 +275,22 @@ class StoreContract:
         assert len(store.find("01J")) == 3
         assert store.find("other") == []
 
+    def test_an_id_is_active_once(self, store, another):
+        create(store, 1, id="release-x")
+        for one in (store, another()):
+            with pytest.raises(Conflict) as caught:
+                one.create(*started(2, id="release-x"))
+            assert caught.value.facts["ulid"] == ulid(1)
+        assert [entry.ulid for entry in another().entries()] == [ulid(1)]
+        assert another().unsettled() == []
+
+    def test_a_key_starts_one_workflow(self, store, another):
+        create(store, 1, key="start-1")
+        do(store, ulid(1), Cancel())
+        with pytest.raises(Conflict):
+            another().create(*started(2, key="start-1"))
+        create(another(), 3, key="start-3")
+
     def test_an_id_may_recur(self, store):
         create(store, 1, id="release-x")
         do(store, ulid(1), Cancel())
@@ -321,6 +337,20 @@ class StoreContract:
 
 class SharedRootContract(StoreContract):
     """What holds besides when several processes have the same root open."""
+
+    def test_of_several_that_start_the_same_at_once_one_does(self, store, another):
+        lost = []
+
+        def start(number):
+            try:
+                create(another(), number, id="release-x")
+            except Conflict:
+                lost.append(number)
+
+        together(*(lambda number=number: start(number) for number in range(1, 7)))
+        assert len(lost) == 5
+        (entry,) = another().entries()
+        assert another().load(entry.ulid).id == "release-x"
 
     def test_eight_threads_with_a_store_each_lose_nothing(self, store, another):
         self.eight_threads(create(store), another, another)

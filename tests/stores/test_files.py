@@ -295,12 +295,12 @@ def test_a_process_that_died_inside_a_change_changed_nothing_and_blocks_nobody(h
 
 
 def test_a_process_that_died_while_writing_the_index_lost_nothing(home):
-    script = "import holdfast.stores.index as index\nindex.durable_write = die\ncreate(store)"
-    dying(home, script)
+    script = "import holdfast.stores.index as index\nindex.durable_write = die\ncreate(store, 2)"
+    dying(home, f"create(store, 1)\n{script}")
     store = FilesStore(home)
-    assert store.unsettled() == [ulid(1)]
-    store.settle(store.load(ulid(1)))
-    assert [entry.ulid for entry in store.entries()] == [ulid(1)]
+    assert store.unsettled() == [ulid(2)]
+    store.settle(store.load(ulid(2)))
+    assert [entry.ulid for entry in store.entries()] == [ulid(1), ulid(2)]
 
 
 def test_a_torn_line_of_a_dead_process_is_dropped_by_the_next_writer(home):

@@ -264,11 +264,10 @@ def test_other_files_beside_the_marks_are_passed_over(store, home):
     assert store.unsettled() == []
 
 
-def test_a_workflow_that_is_not_settled_is_not_in_the_index_yet(store, home):
+def test_a_new_workflow_is_named_from_its_first_record_on(store, home):
     record, state = started()
     store.create(record, state)
-    other = FilesStore(home)
-    create(other, 2)
-    assert ulid(2) in told(other)
+    assert told(FilesStore(home)) == {ulid(1): True}
+    assert marks(home) == [ulid(1)]
     store.settle(state)
-    assert set(told(other)) == {ulid(1), ulid(2)}
+    assert (told(FilesStore(home)), marks(home)) == ({ulid(1): True}, [])

@@ -7,15 +7,15 @@ so the text of parts that did not change is kept.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from json import JSONEncoder
-from json.encoder import encode_basestring as _text
+
+from holdfast.plainjson import quote as _text
+from holdfast.plainjson import spaced as _line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 WIDTH = 110
-_line = JSONEncoder(ensure_ascii=False, check_circular=False).encode
 _ATOMS = (str, int, float, bool, type(None))
 
 

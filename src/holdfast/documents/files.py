@@ -16,7 +16,7 @@ from holdfast.errors import HoldfastError
 from holdfast.place import Place
 from holdfast.ports import Store
 from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, read_file, remove, replace
+from holdfast.stores.replace import durable_write, read_file, remove, replace, reserve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -187,8 +187,8 @@ class Documents:
         if there is None:
             current = self.read(state, path)
             if current is None:
-                durable_write(full, data, mode=0o644)
-                replace(self._slot(state, path), b"", self._slot(state, path) + ".new", dir_mode=0o700)
+                durable_write(full, data, mode=0o644, alone=True)
+                reserve(self._slot(state, path), dir_mode=0o700)
                 self._remember(full, new)
                 return None
             there = digest(current)
@@ -213,14 +213,17 @@ class Documents:
         return found <= state.revision
 
     def _retire(self, state: State, path: str) -> None:
-        """Removes a document from where it no longer belongs, if it is one of ours."""
+        """Removes a document from where it no longer belongs, if it is one of ours.
+
+        The slot goes first: one that outlives its document says that somebody took the document away.
+        """
         data = self.read(state, path)
+        remove(self._slot(state, path))
         if data is None:
             return
         hashes = {hashed for _, documents in state.renderings for hashed in documents.values()}
         if digest(data) in hashes or (self.full(state, path), digest(data)) in self._judged:
             remove(self.full(state, path))
-        remove(self._slot(state, path))
         self._seen.pop(self.full(state, path), None)
 
     def _lock(self, state: State) -> Locked:

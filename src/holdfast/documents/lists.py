@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.codec import parse
 from holdfast.core.moment import from_epoch
 from holdfast.core.state import State
 from holdfast.dialects import dialect
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.place import Place
+from holdfast.plainjson import parse
 from holdfast.ports import Store, standing
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import read_file, replace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from holdfast.codec import parse, to_text
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries
 from holdfast.core.apply import replay
@@ -16,6 +15,7 @@ from holdfast.digest import digest
 from holdfast.documents.files import Documents, is_rendering
 from holdfast.engine import Engine, Outcome
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
+from holdfast.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Reconciler:
         document = _json(data)
         if not isinstance(document, Mapping):
             return WRITING if self._documents.being_written(state, path) else DAMAGED
-        if to_text(document) == to_text(state.base):
+        if compact(document) == compact(state.base):
             return STALE  # taken before, by a process that died, or went no further yet
         if self._documents.in_head(state, path, data):
             return FROM_GIT

@@ -6,18 +6,19 @@ import os
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 
-from holdfast.codec import VERSION, decode_record, decode_state, encode, encode_record, parse, to_text
+from holdfast.codec import VERSION, decode_record, decode_state, encode, encode_record
 from holdfast.core import queries
 from holdfast.core.apply import Record, fold
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.digest import digest
 from holdfast.errors import Broken, HoldfastError, NotFound, Refused
+from holdfast.plainjson import compact, parse
 from holdfast.ports import Entry, entry_of, standing
 from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line, Position
-from holdfast.stores.replace import make_directories, replace
+from holdfast.stores.replace import make_directories, remove, replace
 
 SNAPSHOT_EVERY = 64
 OPEN_AT_ONCE = 64
@@ -58,14 +59,22 @@ class FilesStore:
         self._marks: dict[str, list[Mark]] = {}
 
     def create(self, record: Record, state: State) -> None:
-        mark = self._index.mark(state.ulid)
+        ulid = state.ulid
+
+        def make() -> None:
+            journal = Journal.create(self.path(ulid), encode_record(record).encode(), wait=self._wait)
+            self._open[ulid] = _Open(journal, state, 0)
+
+        mark = self._index.mark(ulid)
         try:
-            journal = Journal.create(self.path(state.ulid), encode_record(record).encode(), wait=self._wait)
+            self._index.add(entry_of(state), make, self._rebuilt)
         except BaseException:
-            mark.abandon()
+            if os.path.exists(self.path(ulid)):
+                mark.abandon()
+            else:
+                mark.release()
             raise
-        self._marks[state.ulid] = [mark]
-        self._open[state.ulid] = _Open(journal, state, 0)
+        self._marks[ulid] = [mark]
 
     def load(self, ulid: str) -> State:
         handle = self._handle(ulid)
@@ -95,20 +104,24 @@ class FilesStore:
             state = handle.state
             assert state is not None
             if state.revision - handle.snapshot_at >= SNAPSHOT_EVERY:
-                self._snapshot(handle, state)
+                try:
+                    self._snapshot(handle, state)
+                except HoldfastError:
+                    pass  # the line is durable, and the next one takes the snapshot
             return state
 
-    def settle(self, state: State) -> None:
+    def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
         ulid = state.ulid
-        if ulid not in self._marks:
-            return
-        with self._handle(ulid).lock:  # so that what each mark announced has been written
-            marks = self._marks.pop(ulid, [])
-        if not marks:
-            return
+        marks: list[Mark] = []
+        if ulid in self._marks:
+            with self._handle(ulid).lock:  # so that what each mark announced has been written
+                marks = self._marks.pop(ulid, [])
         try:
-            # Another thread or process may have gone on since: the index gets what holds when it is written.
-            self._index.put(ulid, lambda: entry_of(self.load(ulid)), marks[0].before, self._rebuilt)
+            if marks:
+                # Another thread or process may have gone on since: the index gets what holds when it is written.
+                self._index.put(ulid, lambda: entry_of(self.load(ulid)), marks[0].before, self._rebuilt)
+            if then:
+                then()
         except BaseException:
             for mark in marks:
                 mark.abandon()
@@ -142,12 +155,23 @@ class FilesStore:
         left = []
         for ulid in self._index.marked():
             mark = self._index.mark(ulid)
-            if os.path.exists(self.path(ulid)):
+            if self._was_born(ulid):
                 self._marks.setdefault(ulid, []).append(mark)
                 left.append(ulid)
             else:
+                remove(self.path(ulid))
                 mark.release()
         return left
+
+    def _was_born(self, ulid: str) -> bool:
+        """Whether the first line is there: before it, nobody was told of the workflow."""
+        try:
+            with Journal(self.path(ulid), wait=self._wait) as journal:
+                return bool(journal.read())
+        except NotFound:
+            return False
+        except HoldfastError:
+            return True  # damaged, which is for a person to see
 
     def rebuild_index(self) -> None:
         self._index.rebuild(self._rebuilt)
@@ -237,7 +261,7 @@ class FilesStore:
         position = handle.journal.position
         if position is None or position.seq != state.revision:
             return
-        body = to_text({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
+        body = compact({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
         path = self._snapshot_path(state.ulid)
         replace(path, digest(body).encode() + b"\n" + body, path + ".slot", dir_mode=0o700)
         handle.snapshot_at = state.revision

@@ -10,9 +10,11 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 
-from holdfast.codec import decode, encode, parse, to_text
+from holdfast.codec import decode, encode
 from holdfast.core.names import is_ulid
-from holdfast.ports import Entry
+from holdfast.errors import HoldfastError
+from holdfast.plainjson import compact, parse
+from holdfast.ports import Entry, refuse_second
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, make_directories, not_written, remove, sync_directories
 
@@ -97,6 +99,17 @@ class Index:
                 found = self._stored() or self._rebuilt(rebuild)
         return found
 
+    def add(self, entry: Entry, make: Callable[[], None], rebuild: Callable[[], Iterator[Entry]]) -> None:
+        """Names a new workflow, which `make` brings about, unless one that is there stands in its way."""
+        with Locked(self._home, self._wait):
+            entries, finished = self._stored() or self._rebuilt(rebuild)
+            refuse_second(entry, entries.values())
+            make()
+            try:
+                self._write({**entries, entry.ulid: entry}, finished + (not entry.active))
+            except HoldfastError:
+                pass  # it is there, and its mark says that the index may not know
+
     def put(
         self,
         ulid: str,
@@ -151,7 +164,7 @@ class Index:
         active = [entry for entry in entries.values() if entry.active]
         ended = sorted((e for e in entries.values() if not e.active), key=lambda e: e.updated_at)[-NEWEST:]
         data = {"active": encode(active), "finished": encode(ended), "finished_count": finished}
-        durable_write(self._path, to_text(data).encode(), dir_mode=0o700)
+        durable_write(self._path, compact(data).encode(), dir_mode=0o700, alone=True)
         self._seen = None
 
     def _left_behind(self, ulid: str) -> bool:

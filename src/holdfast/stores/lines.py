@@ -6,10 +6,9 @@ and its own sum: it can be judged wherever it lies, also behind damage.
 
 from __future__ import annotations
 
-import json
-
 from holdfast.core.value import Value
 from holdfast.digest import digest
+from holdfast.plainjson import scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ LONGEST_LINE = 16 << 20
 FIRST = "0" * 16
 """What the first line has in place of the sum of the line before."""
 SEAL = len(b',"sum":"0123456789abcdef"}\n')
-_json = json.JSONDecoder().raw_decode
 
 
 class Position(Value):
@@ -63,7 +61,7 @@ def _understood(raw: bytes, start: int) -> Line | None:
         return None
     try:
         text = raw.decode()
-        body, end = _json(text)
+        body, end = scan(text)
         seq, synced, prev = body["seq"], body["synced"], body["prev"]
         if end != len(text) - 1 or not 0 <= synced < seq or not raw.startswith(head(seq, synced, prev)):
             return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 
-from holdfast.codec import decode_record, encode_record, parse
+from holdfast.codec import decode_record, encode_record
 from holdfast.core.apply import Record, replay
 from holdfast.core.state import State
 from holdfast.errors import Conflict, NotFound
-from holdfast.ports import Entry, entry_of
+from holdfast.plainjson import parse
+from holdfast.ports import Entry, entry_of, refuse_second
 
 
 class MemoryStore:
@@ -21,6 +22,7 @@ class MemoryStore:
         with self._lock:
             if state.ulid in self._journals:
                 raise Conflict("journal_exists", f"there already is a workflow {state.ulid}")
+            refuse_second(entry_of(state), self.entries())
             self._journals[state.ulid] = [encode_record(record)]
 
     def load(self, ulid: str) -> State:
@@ -38,8 +40,10 @@ class MemoryStore:
             self._journals[ulid].append(encode_record(record))
             return self.load(ulid)
 
-    def settle(self, state: State) -> None:
+    def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
         """Nothing can be behind here."""
+        if then:
+            then()
 
     def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
         if ulid not in self._journals:

@@ -48,10 +48,13 @@ def replace(path: str, data: bytes, slot: str, *, mode: int = 0o600, dir_mode: i
         raise not_written(path, failed) from failed
 
 
-def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 0o777) -> None:
-    """Make `path` hold `data` for good: file, name and new directories are on the disk when this returns."""
+def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 0o777, alone: bool = False) -> None:
+    """Make `path` hold `data` for good: file, name and new directories are on the disk when this returns.
+
+    Who is `alone`, by a lock, leaves nothing behind: a killed writer's unfinished file is the next one's to write over.
+    """
     folder = os.path.dirname(path)
-    temporary = _beside(path)
+    temporary = _beside(path, "" if alone else f".{os.getpid()}")
     try:
         made = make_directories(folder, dir_mode)
         try:
@@ -66,6 +69,14 @@ def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 
         sync_directories(folder, made)
     except OSError as failed:
         raise not_durable(path, failed) from failed
+
+
+def reserve(slot: str, *, dir_mode: int = 0o777) -> None:
+    """Make an empty slot, which says that its path has been written."""
+    try:
+        os.close(_open_slot(slot, dir_mode))
+    except OSError as failed:
+        raise not_written(slot, failed) from failed
 
 
 def read_file(path: str) -> bytes:
@@ -249,14 +260,14 @@ def _write_new(path: str, data: bytes, mode: int, *, durable: bool) -> None:
         os.close(fd)
 
 
-def _beside(path: str) -> str:
+def _beside(path: str, whose: str) -> str:
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{os.getpid()}.tmp")
+    return os.path.join(folder, f".{name}{whose}.tmp")
 
 
 def _replace_beside(path: str, data: bytes, mode: int) -> bytes | None:
     """Without an exchange: an edit between reading the old bytes and the rename is lost, and cannot be helped."""
-    temporary = _beside(path)
+    temporary = _beside(path, f".{os.getpid()}")
     try:
         _write_new(temporary, data, mode, durable=False)
         for _ in range(_ROUNDS):

@@ -112,6 +112,7 @@ def _put_away(wired: Wired, state: State, path: str) -> bool:
 
 def _finish_earlier(wired: Wired) -> None:
     """An earlier cleaning may have died between moving a journal and telling the index."""
+    surroundings.drop_slots(wired)
     if any(not os.path.exists(wired.store.path(entry.ulid)) for entry in wired.store.entries()):
         wired.store.rebuild_index()
 

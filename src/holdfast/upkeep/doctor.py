@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from holdfast.codec import decode, parse
+from holdfast.codec import decode
 from holdfast.core import moment, queries, refusals
 from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.names import is_ulid
@@ -13,6 +13,7 @@ from holdfast.core.state import State
 from holdfast.dialects import dialect
 from holdfast.documents import reconcile as kinds
 from holdfast.errors import HoldfastError
+from holdfast.plainjson import parse
 from holdfast.ports import Entry, entry_of
 from holdfast.stores.index import NEWEST
 from holdfast.stores.replace import remove

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
-from holdfast.codec import decode_record, decode_state, encode, parse, to_text
+from holdfast.codec import decode_record, decode_state, encode
 from holdfast.core.apply import fold
 from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.digest import digest
 from holdfast.errors import Broken, Conflict, HoldfastError
+from holdfast.plainjson import compact, parse
 from holdfast.stores.journal import Journal
 from holdfast.stores.locks import locked
 from holdfast.stores.replace import durable_write, remove, sync_directories
@@ -62,6 +63,8 @@ def read(wired: Wired, ulid: str) -> Reading:
             f"{path} is whole, but line {lines + 1} is not what Holdfast writes: {type(error).__name__} {error}",
             facts={"path": path, "offset": end, "seq": lines + 1},
         )
+    if damage is None and found and not lines:
+        damage = Broken("journal_damaged", f"{path} has no line that is whole", facts={"path": path, "offset": 0})
     wrong = "" if damage else _compared(position, kept, at_snapshot)
     return Reading(ulid, path, found, state, lines, end, damage, wrong)
 
@@ -89,7 +92,7 @@ def _compared(revision: int, kept: State | None, replayed: State | None) -> str:
         return "cannot be read"
     if replayed is None:
         return f"is of revision {revision}, which the journal does not have"
-    return "" if to_text(encode(kept)) == to_text(encode(replayed)) else "differs from the journal"
+    return "" if compact(encode(kept)) == compact(encode(replayed)) else "differs from the journal"
 
 
 def snapshot_path(wired: Wired, ulid: str) -> str:

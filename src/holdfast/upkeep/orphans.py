@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from holdfast.codec import parse, to_text
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -13,6 +12,7 @@ from holdfast.dialects import DIALECTS
 from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import LARGEST
 from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
+from holdfast.plainjson import compact, parse
 from holdfast.ports import Entry, entry_of
 from holdfast.stores.replace import read_file
 
@@ -138,7 +138,7 @@ def look(project: Project, path: str, spoken: Dialect) -> Found:
         return Found(path, spoken, wrong=refusal)
     try:
         document = parse(data)
-        to_text(document).encode()
+        compact(document).encode()
         if isinstance(document, Mapping) and _depth(document) <= DEEPEST:
             return Found(path, spoken, data, document)
     except (ValueError, RecursionError):

@@ -204,6 +204,18 @@ def test_doctor_finds_nothing_in_a_sound_project(project):
     assert project.ok("doctor").code == 0
 
 
+def test_doctor_ends_with_6_when_something_is_broken(project):
+    for _ in range(3):
+        project.ok("note", "x")
+    journal = next((project.root / ".holdfast/journal").rglob("*.jsonl"))
+    data = bytearray(journal.read_bytes())
+    data[60] ^= 1
+    journal.write_bytes(data)
+    answer = project.agent("doctor", "--json")
+    assert (answer.code, answer.json["ok"]) == (6, False)
+    assert "→ " in project.agent("doctor").out
+
+
 def test_clean_says_what_it_would_do_and_then_does_it(project):
     project.ok("cancel")
     before = project.fingerprint()
@@ -215,6 +227,15 @@ def test_clean_says_what_it_would_do_and_then_does_it(project):
 def test_adopt_has_nothing_to_do_where_every_document_has_a_journal(project):
     assert project.ok("adopt", "--json").json == {"workflows": [], "total": 0}
     assert project.ok("adopt").out == "nothing to adopt\n"
+
+
+def test_adopt_takes_over_a_document_without_a_journal(project):
+    name = project.ok("status", "--json").json["workflow_id"]
+    for part in ("journal", "state", "index"):
+        subprocess.run(["rm", "-rf", project.root / ".holdfast" / part], check=True)
+    document = f".claude/workflow-state/active/{name}.json"
+    adopted = project.ok("adopt", document, "--json").json
+    assert [row["workflow_id"] for row in adopted["workflows"]] == [name]
 
 
 def test_schemas_are_listed_and_printed(project):

@@ -70,7 +70,7 @@ class Call:
         said = said if said.endswith("\n") else said + "\n"
         write(said if self.unicode else to_ascii(said))
 
-    def write_json(self, data: object) -> None:
+    def write_json(self, data: Mapping[str, Any]) -> None:
         write(pretty(data))
 
     def changed(
@@ -133,11 +133,13 @@ def words(state: State) -> Mapping[str, str]:
     return dialect(state.dialect).status_words
 
 
-def pretty(data: object) -> str:
+def pretty(data: Mapping[str, Any]) -> str:
     """JSON with an indent. What a terminal would obey is written as an escape, which means the same."""
-    from json import dumps
+    from holdfast.dialects.text import Writer
 
-    text = dumps(data, ensure_ascii=False, indent=2, default=dict)
+    text = Writer().write(data).decode()
     if not text.replace("\n", "").isprintable():
+        from json import dumps
+
         text = "".join(c if c == "\n" or escape(c) == c else dumps(c)[1:-1] for c in text)
-    return text + "\n"
+    return text

@@ -118,18 +118,11 @@ def _pair(text: str) -> tuple[str, Any]:
 
 
 def _json_or_text(text: str) -> Any:
-    import json
-
-    def no_number(word: str) -> Any:
-        raise ValueError(word)
-
-    def finite(word: str) -> float:
-        number = float(word)
-        return number if number - number == 0 else no_number(word)
+    from holdfast.plainjson import compact, parse
 
     try:
-        value = json.loads(text, parse_constant=no_number, parse_float=finite)
-        json.dumps(value, ensure_ascii=False).encode()
+        value = parse(text)
+        compact(value).encode()
     except (ValueError, RecursionError):
         return text
     return value
@@ -137,10 +130,10 @@ def _json_or_text(text: str) -> Any:
 
 def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
     """The values of several `K=V`, bounded together: they are written with every transition."""
-    from holdfast.codec import to_text
+    from holdfast.plainjson import compact
 
     found = dict(given)
-    if len(to_text(found).encode()) > LARGEST_CONTEXT:
+    if len(compact(found).encode()) > LARGEST_CONTEXT:
         raise UsageError(
             "bad_text", f"the values have more than {LARGEST_CONTEXT} bytes together", remedy="put them into a file"
         )

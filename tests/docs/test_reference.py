@@ -1,0 +1,244 @@
+"""The reference names everything that there is, and nothing that there is not."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast import errors, settings
+from holdfast.codec import _EVENTS, _MOVED
+from holdfast.core import lifecycle
+from holdfast.core.definition import read
+from holdfast.core.diagram import lifecycle_diagram
+from holdfast.dialects.skill import DOCUMENT
+from holdfast.dialects.spec import Items
+from holdfast.surfaces.cli import overview
+from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command, Option
+from holdfast.workflow import StepWork
+from tests.docs.blocks import PAGES, ROOT, blocks
+
+REFERENCE = ROOT / "docs" / "reference"
+SOURCES = "\n".join(path.read_text() for path in sorted((ROOT / "src" / "holdfast").rglob("*.py")))
+
+
+def page(name: str) -> str:
+    return (REFERENCE / name).read_text()
+
+
+def sections() -> dict[str, str]:
+    """The part of the page on the command line about each command, by how the command is written."""
+    parts = re.split(r"^###? ", page("command-line.md"), flags=re.MULTILINE)
+    found = (re.match(r"`holdfast (.*)`\n", part) for part in parts)
+    return {match[1]: part for match, part in zip(found, parts, strict=True) if match}
+
+
+def prose(text: str) -> str:
+    return re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def flags(text: str) -> set[str]:
+    """Options that are named in code of one line."""
+    return {
+        flag
+        for code in re.findall(r"`([^`\n]+)`", prose(text))
+        for flag in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", code)
+    }
+
+
+def flags_of(options: tuple[Option, ...]) -> set[str]:
+    return {flag for option in options if option.is_flag for flag in option.flags.split()}
+
+
+def written(command: Command) -> str:
+    return overview._usage(command)
+
+
+def test_every_command_has_a_section_and_no_other_has_one():
+    assert sections().keys() == {written(command) for command in COMMANDS.values()}
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
+def test_a_command_s_section_has_all_its_options_no_others_and_an_example(command):
+    section = sections()[written(command)]
+    common = {letter: option.flags.split()[0] for letter, option in COMMON.items()}
+    own, takes = flags_of(command.options), {common[letter] for letter in command.takes}
+    named = flags(section)
+    assert own | takes <= named
+    elsewhere = {flag for other in COMMANDS for flag in mentioned(section, other)}
+    assert named - own - takes - flags_of(ALWAYS) <= elsewhere
+    also = re.search(r"^Also takes (.*)\.$", section, flags=re.MULTILINE)
+    assert set(re.findall(r"-[\w-]+", also[1] if also else "")) == takes
+    for option in (option for option in command.options if option.is_flag and option.type):
+        shown = option.shown.replace("|", r"\|")
+        assert f"| `{option.flags} {shown}` |" in section
+    examples = [block.body for block in blocks(section) if block.language == "console"]
+    assert any(f"holdfast {command.name}" in body for body in examples)
+
+
+def mentioned(text: str, name: str) -> set[str]:
+    """The options of another command that a text mentions together with that command: `start --set`."""
+    code = re.findall(rf"`(?:holdfast )?{re.escape(name)} (--[a-z-]+)", prose(text))
+    return set(code) & flags_of(COMMANDS[name].options)
+
+
+def test_the_common_options_are_there_and_no_others():
+    section = page("command-line.md").partition("## Common options")[2].partition("\n## ")[0]
+    assert flags(section) == flags_of((*COMMON.values(), *ALWAYS))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_and_options_that_a_page_mentions_exist(path):
+    wrong = []
+    for code in re.findall(r"`([^`\n]+)`", prose(path.read_text())):
+        said = re.match(r"holdfast ((?!-)\S+)(?: (\S+))?", code)
+        if not said or said[1] in ("COMMAND", "help"):
+            continue
+        name = f"{said[1]} {said[2]}" if f"{said[1]} {said[2]}" in COMMANDS else said[1]
+        known = flags_of((*COMMANDS[name].options, *COMMON.values(), *ALWAYS)) if name in COMMANDS else set()
+        if name not in COMMANDS or not flags(f"`{code}`") <= {*known, "--help"}:
+            wrong.append(code)
+    assert wrong == []
+
+
+def test_every_exit_code_is_documented_with_no_others():
+    classes = [cls for cls in vars(errors).values() if inspect.isclass(cls) and issubclass(cls, errors.HoldfastError)]
+    there = {cls.exit_code for cls in classes} | {0}
+    section = page("command-line.md").partition("## Exit codes")[2].partition("\n## ")[0]
+    assert {int(code) for code in re.findall(r"^\| (\d+) \|", section, flags=re.MULTILINE)} == there | {130}
+    for cls in classes:
+        assert re.search(rf"^\| `{cls.__name__}` \| {cls.exit_code} \|", page("python.md"), flags=re.MULTILINE)
+
+
+def known_keys(data: dict, at: str) -> set[str]:
+    """The keys that the reader of definitions names when it meets one that is like none of them."""
+    with pytest.raises(errors.UsageError) as refusal:
+        read(data)
+    mistakes = refusal.value.facts["mistakes"]
+    assert isinstance(mistakes, list)
+    (said,) = [
+        mistake["message"] for mistake in mistakes if mistake["where"] == at and "known are" in mistake["message"]
+    ]
+    return set(said.partition("known are ")[2].split(", "))
+
+
+STRANGE = "zzzzzzzzzzzzzzzzzzzzzzzz"
+
+
+@pytest.mark.parametrize(
+    ("heading", "data", "at"),
+    [
+        ("Top level", {STRANGE: 1}, STRANGE),
+        ("`[bounds]`", {"bounds": {STRANGE: 1}}, f"bounds.{STRANGE}"),
+        ("`[[step]]` and `[[step.step]]`", {"step": [{STRANGE: 1}]}, f"step[1].{STRANGE}"),
+        ("`checks`", {"step": [{"checks": [{STRANGE: 1}]}]}, f"step[1].checks[1].{STRANGE}"),
+        ("`review`", {"step": [{"review": {STRANGE: 1}}]}, f"step[1].review.{STRANGE}"),
+        ("`approval`", {"step": [{"approval": {STRANGE: 1}}]}, f"step[1].approval.{STRANGE}"),
+        ("`choice`", {"step": [{"choice": {STRANGE: 1}}]}, f"step[1].choice.{STRANGE}"),
+        ("`retry`", {"step": [{"retry": {STRANGE: 1}}]}, f"step[1].retry.{STRANGE}"),
+    ],
+)
+def test_every_key_of_a_definition_is_documented_and_no_others(heading, data, at):
+    section = page("definition-file.md").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)) == known_keys(data, at)
+
+
+def test_every_environment_variable_is_documented_and_no_others():
+    read_ones = set(re.findall(r'environ(?:\.get\(|, )"([A-Z_]+)"', SOURCES))
+    named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", SOURCES))
+    coloured = {"FORCE_COLOR", "CLICOLOR_FORCE"}
+    text = page("environment.md")
+    shown = set(re.findall(r"`([A-Z][A-Z_]+)`", text))
+    assert read_ones | named | coloured | set(settings.HOST_VARIABLES) == shown
+
+
+def test_every_event_is_documented_and_no_others():
+    section = page("journal.md").partition("## Events")[2]
+    shown = set(re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE))
+    assert shown == (_EVENTS.keys() - {_MOVED}) | lifecycle.MOVES.keys()
+
+
+def test_every_public_name_of_the_package_is_documented():
+    text = page("python.md")
+    assert [name for name in holdfast.__all__ if not re.search(rf"`(?:holdfast\.)?{name}\b", text)] == []
+
+
+@pytest.mark.parametrize("cls", [holdfast.Project, holdfast.Workflow, StepWork], ids=lambda cls: cls.__name__)
+def test_every_public_member_is_documented_with_the_arguments_it_has(cls):
+    text = page("python.md")
+    missing = []
+    for name, member in vars(cls).items():
+        if name.startswith("_"):
+            continue
+        if isinstance(member, property):
+            found = f"`{name}`" in text or f"`step.{name}`" in text
+        else:
+            wanted = [a for a in inspect.signature(member).parameters if a not in ("self", "how")]
+            calls = re.findall(rf"`(?:step\.)?{name}\((.*?)\)`", text)
+            found = any(re.findall(r"(?:^|, )(\w+)", re.sub(r"=[^,]*", "", call)) == wanted for call in calls)
+        if not found:
+            missing.append(name)
+    assert missing == []
+
+
+def test_every_field_of_the_skill_document_is_documented():
+    text = page("skill-document.md")
+    shown = set(re.findall(r"^\| ([^|]+) \|", text, flags=re.MULTILINE))
+    named = " ".join(shown)
+    for part in DOCUMENT.parts:
+        if not isinstance(part, Items):
+            assert f"`{part.at}`" in named
+            continue
+        prefix = {"state_machine.phases": "phases[].", "tasks": "tasks[].", "checkpoints": "checkpoints.NAME."}[part.at]
+        for field in part.fields:
+            known = f"`{prefix}{field.at}`" in named or f"`.{field.at.rpartition('.')[2]}`" in named
+            assert known, f"{prefix}{field.at}"
+
+
+def test_the_diagram_of_a_step_s_life_is_the_one_that_the_code_draws():
+    text = (ROOT / "docs" / "explanation" / "step-life-cycle.md").read_text()
+    assert [block.body for block in blocks(text) if block.language == "mermaid"] == [lifecycle_diagram()]
+    statuses = re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)
+    assert tuple(statuses) == lifecycle.STATUSES
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_inside_the_repository_lead_somewhere(path):
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(path.read_text())):
+        if re.match(r"https?://", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name).resolve() if name else path
+        if not file.is_file() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that GitHub gives to headings."""
+    headings = re.findall(r"^#+ (.*)$", prose(path.read_text()), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    seen, todo = set(), [ROOT / "README.md"]
+    while todo:
+        path = todo.pop()
+        seen.add(path)
+        links = re.findall(r"\]\(([^)\s#]+\.md)", prose(path.read_text()))
+        todo += [file for link in links if (file := (path.parent / link).resolve()) not in seen and file.is_file()]
+    assert set(PAGES) <= seen
+
+
+def test_the_readme_is_short_and_its_make_targets_exist():
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) < 120
+    assert max(map(len, lines)) <= 130
+    targets = [line.split()[1] for line in lines if line.startswith("    make ")]
+    makefile = (ROOT / "Makefile").read_text()
+    assert targets
+    assert [target for target in targets if not re.search(rf"^{target}:", makefile, flags=re.MULTILINE)] == []

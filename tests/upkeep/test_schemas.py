@@ -1,0 +1,116 @@
+"""The schemas that come with the package describe what is really written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
+
+from holdfast.errors import NotFound
+from holdfast.upkeep import schemas
+
+DATA = Path(__file__).resolve().parent.parent / "dialects" / "data" / "skill"
+LADDER = {
+    "name": "ladder",
+    "title": "Climb {subject}",
+    "step": [
+        {"id": "plan", "approval": {"by": "human"}, "outputs": ["plan"]},
+        {"id": "pick", "choice": {"options": ["A", "B"]}},
+        {"id": "work", "checks": [{"name": "tests"}], "retry": {"max": 2, "exhausted": "escalated"}},
+        {"id": "rest", "optional": True, "step": [{"id": "one"}, {"id": "two"}]},
+    ],
+}
+
+
+def valid(name: str, document: object) -> list[str]:
+    return [error.message for error in Draft7Validator(schemas.schema(name)).iter_errors(document)]
+
+
+def test_every_schema_is_a_draft_07_schema():
+    assert schemas.names() == sorted(schemas.names())
+    assert "skill" in schemas.names()
+    for name in schemas.names():
+        schema = schemas.schema(name)
+        assert schema["$schema"] == "http://json-schema.org/draft-07/schema#"
+        Draft7Validator.check_schema(schema)
+
+
+@pytest.mark.parametrize("path", sorted(DATA.glob("*.json")), ids=lambda path: path.stem)
+def test_the_examples_of_the_convention_are_valid(path):
+    name = "skill-index" if path.stem == "index" else "skill"
+    assert valid(name, json.loads(path.read_text())) == []
+
+
+def test_documents_are_valid_at_every_turn_of_a_life(site):
+    (site.root / "PLAN.md").write_text("a plan\n")
+    workflow = site.open("human").start(LADDER, "the wall", context={"colour": "red"})
+    turns = [
+        lambda: workflow.begin("plan"),
+        lambda: workflow.done("plan", {"plan": str(site.root / "PLAN.md")}),
+        lambda: workflow.reject("plan", "more detail"),
+        lambda: workflow.done("plan"),
+        lambda: workflow.approve("plan", modifications={"size": 3}),
+        lambda: workflow.begin("pick"),
+        lambda: workflow.done("pick"),
+        lambda: workflow.approve("pick", "B"),
+        lambda: workflow.begin("work"),
+        lambda: workflow.check("tests", passed=False),
+        lambda: workflow.fail("work", "red"),
+        lambda: workflow.fail("work", "red again"),
+        lambda: workflow.unblock("work", "try the other door"),
+        lambda: workflow.block("work", "no key"),
+        lambda: workflow.pause("lunch"),
+        lambda: workflow.resume(),
+        lambda: workflow.check("tests", passed=True),
+        lambda: workflow.done("work"),
+        lambda: workflow.begin("rest/one"),
+        lambda: workflow.done("rest/one"),
+        lambda: workflow.cancel("enough"),
+        lambda: workflow.resume(),
+        lambda: workflow.skip("rest/two", "no need"),
+    ]
+    for turn in turns:
+        turn()
+        assert valid("skill", json.loads(json.dumps(workflow.document()))) == []
+    assert workflow.document()["workflow"]["status"] == "completed"
+    assert valid("skill-index", site.json(".claude/workflow-state/index.json")) == []
+
+
+@pytest.mark.parametrize("name", ["dev", "tdd", "common"])
+def test_an_adopted_document_is_valid_after_a_change(site, name):
+    site.example(name)
+    workflow = site.open().workflow().note("a word")
+    assert valid("skill", json.loads(json.dumps(workflow.document()))) == []
+    assert valid("skill-index", site.json(".claude/workflow-state/index.json")) == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda d: d.pop("workflow"),
+        lambda d: d["workflow"].update(status="great"),
+        lambda d: d["workflow"].update(id="../up"),
+        lambda d: d["workflow"].update(created_at="yesterday"),
+        lambda d: d["state_machine"].update(phases=[]),
+        lambda d: d["state_machine"]["phases"][0].update(status="nearly"),
+        lambda d: d["tasks"][0].pop("index"),
+        lambda d: d["checkpoints"].update(lint="passed"),
+        lambda d: d["history"].append("text"),
+    ],
+)
+def test_what_holdfast_would_not_take_the_schema_does_not_allow(spoil):
+    document = json.loads((DATA / "dev.json").read_text())
+    spoil(document)
+    assert valid("skill", document)
+
+
+def test_an_unknown_schema_names_those_there_are():
+    with pytest.raises(NotFound) as unknown:
+        schemas.schema("skil")
+    assert unknown.value.remedy == "holdfast schema skill"
+    assert "skill-index" in unknown.value.facts["known"]
+    for name in ("../pyproject", "", "skill.json"):
+        with pytest.raises(NotFound):
+            schemas.schema(name)
