@@ -54,7 +54,7 @@ class Engine:
             if known is None:
                 raise
             return known
-        return Outcome(after, events, self._shown(after, rendered))
+        return Outcome(after, events, self._show(after, rendered, kept=True))
 
     def execute(self, ulid: str, command: cmd.Command, actor: Actor, *, token: int = 0, key: str = "") -> Outcome:
         """Decides and keeps one command. It is durable when this returns; a refusal changed nothing."""
@@ -76,23 +76,22 @@ class Engine:
             return record, after
 
         state = self.store.commit(ulid, change)
-        return Outcome(state, events, self._shown(state, rendered) if events else ())
+        return Outcome(state, events, self._show(state, rendered, kept=True) if events else ())
 
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""
         return Outcome(state, raced=self._show(state, self._views.render(state)))
 
-    def _show(self, state: State, rendered: dict[str, bytes]) -> tuple[tuple[str, bytes], ...]:
-        raced = self._views.refresh(state, rendered)
-        self.store.settle(state, lambda: self._views.enlist(state))
-        return tuple(raced)
-
-    def _shown(self, state: State, rendered: dict[str, bytes]) -> tuple[tuple[str, bytes], ...]:
-        """What was kept stays kept, whatever becomes of its views: a later command shows those that fail now."""
+    def _show(self, state: State, rendered: dict[str, bytes], *, kept: bool = False) -> tuple[tuple[str, bytes], ...]:
+        """Puts the views in place. What was just kept stays kept if that fails: a later command shows it."""
+        raced: list[tuple[str, bytes]] = []
         try:
-            return self._show(state, rendered)
+            raced = self._views.refresh(state, rendered)
+            self.store.settle(state, lambda: self._views.enlist(state))
         except (HoldfastError, OSError):
-            return ()
+            if not kept:
+                raise
+        return tuple(raced)
 
     def _rendered(self, record: Record, after: State) -> tuple[Record, State, dict[str, bytes]]:
         """The documents are rendered before the line is written, so that the line can carry their hashes."""

@@ -250,6 +250,17 @@ def test_an_approval_does_not_stand_in_for_a_review():
     play.do(Begin("a"))
     refusal = play.refuses(Approve("a"), "gate_unmet", by=PERSON)
     assert refusal.facts["unmet"][0]["kind"] == "review"  # type: ignore[index]
+    assert refusal.remedy in ("holdfast done a", "holdfast submit a")
+
+
+def test_a_branch_whose_child_is_worked_on_again_is_reviewed_again():
+    play = given(step("p", step("x"), review={}, approval=True)).finish("p/x")
+    play.do(Submit("p"), Review("p", "approved"))
+    assert play.status("p") == "waiting"
+    play.do(Reopen("p/x"))
+    assert play.status("p") == "active"
+    play.do(Done("p/x"), Submit("p"))
+    assert play.status("p") == "in_review"
 
 
 def test_approving_twice_changes_nothing():

@@ -222,6 +222,12 @@ def test_a_branch_is_not_done_before_its_children_are():
     ]
 
 
+def test_a_branch_that_is_not_done_names_what_its_child_waits_for():
+    play = given(step("p", step("x")))
+    play.do(Begin("p/x"))
+    assert play.refuses(Done("p"), "gate_unmet").remedy == "holdfast done p/x"
+
+
 def test_a_branch_with_a_gate_of_its_own_waits_for_it_after_its_children():
     play = given(step("p", step("x"), approval={"by": "human"})).finish("p/x")
     assert play.status("p") == "active"

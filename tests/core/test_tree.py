@@ -68,6 +68,15 @@ def test_an_amended_tree_is_held_to_what_a_definition_may_be(command, code):
     given(step("a"), step("p", step("x"))).refuses(command, code, by=PERSON)
 
 
+def test_an_amended_tree_is_no_larger_and_no_deeper_than_a_definition_may_be():
+    deep = Step("s")
+    for _ in range(8):
+        deep = Step("s", steps=(deep,))
+    wide = Step("s", steps=tuple(Step(f"s{number}") for number in range(2000)))
+    for step_too_many in (deep, wide):
+        given(step("a")).refuses(AddStep("", step_too_many), "bad_definition", by=PERSON)
+
+
 def test_an_agent_does_not_open_a_way_round_a_gate_by_adding_a_step():
     """The new step waits for nothing, and what came after the gate would now wait for the new step alone."""
     play = given(step("gate", approval={"by": "human"}), step("after"))

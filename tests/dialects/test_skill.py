@@ -16,7 +16,7 @@ from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record, fold
 from holdfast.core.commands import Facts
 from holdfast.core.decide import decide
-from holdfast.core.definition import read
+from holdfast.core.definition import Approval, Choice, read
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.dialects.edits import edit
 from holdfast.dialects.mapping import Memory, changes, put
@@ -171,7 +171,7 @@ COMMANDS = st.one_of(
     st.builds(cmd.Record, st.dictionaries(st.sampled_from(["a", "b"]), st.integers() | text, min_size=1)),
 )
 # The way through, so that lives get far: chance alone rarely passes five gates in a row.
-ONWARD = [
+ONWARD: list[cmd.Command] = [
     cmd.Begin("plan"),
     cmd.Done("plan", {"plan": "PLAN.md"}),
     cmd.Approve("plan"),
@@ -512,7 +512,7 @@ def test_a_gate_before_the_pointer_is_claimed_and_opens_nothing():
     state = adopted(document, RELEASE)
     assert (state.step("pick").status, state.step("work").status) == (lifecycle.DONE, lifecycle.ACTIVE)
     assert gates.missing(state, "pick", Facts(now=NOW)) == ["plan"]
-    assert gates.missing(state, "work", Facts(now=NOW)) == ["pick"]
+    assert "pick" in gates.missing(state, "work", Facts(now=NOW))
 
 
 def test_a_skipped_gate_in_a_document_is_a_claim_too():
@@ -526,9 +526,8 @@ def test_a_skipped_gate_in_a_document_is_a_claim_too():
 
 def test_gates_are_read_from_the_document_when_the_definition_is_not_at_hand():
     state = adopted(release().document())
-    assert state.plan.step("plan").approval is not None
-    assert state.plan.step("plan").approval.by == "human"
-    assert state.plan.step("pick").choice.options == ("A", "B")
+    assert state.plan.step("plan").approval == Approval("human")
+    assert state.plan.step("pick").choice == Choice(("A", "B"))
     assert [check.name for check in state.plan.step("work").checks] == ["tests", "lint"]
 
 

@@ -52,7 +52,8 @@ class Scene(NamedTuple):
 
     @property
     def words(self) -> tuple[str, ...]:
-        return (*self.command.split(), "--key", KEY)
+        named = () if self.command.startswith("start") else ("-w", ID)
+        return (*self.command.split(), *named, "--key", KEY)
 
 
 START = Scene("start", (), "start release 1.0")
@@ -60,7 +61,7 @@ START_BESIDE = Scene("start-beside", ("start release 0.9",), "start release 1.0"
 DONE = Scene("done", ("start release 1.0", "begin plan"), "done plan")
 APPROVE = Scene("approve", ("start release 1.0", "begin plan", "done plan", "begin sign"), "approve sign")
 LAST = Scene("last", (*APPROVE.before, "approve sign", "begin ship"), "done ship")
-REOPEN = Scene("reopen", (*LAST.before, "done ship"), f"reopen plan -w {ID}")
+REOPEN = Scene("reopen", (*LAST.before, "done ship"), "reopen plan")
 
 
 class Disk(NamedTuple):

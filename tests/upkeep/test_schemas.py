@@ -110,7 +110,7 @@ def test_an_unknown_schema_names_those_there_are():
     with pytest.raises(NotFound) as unknown:
         schemas.schema("skil")
     assert unknown.value.remedy == "holdfast schema skill"
-    assert "skill-index" in unknown.value.facts["known"]
+    assert unknown.value.facts["known"] == schemas.names()
     for name in ("../pyproject", "", "skill.json"):
         with pytest.raises(NotFound):
             schemas.schema(name)

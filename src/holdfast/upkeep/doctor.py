@@ -18,7 +18,7 @@ from holdfast.ports import Entry, entry_of
 from holdfast.stores.index import NEWEST
 from holdfast.stores.replace import remove
 from holdfast.upkeep import journals, surroundings
-from holdfast.upkeep.findings import Finding, Report, broken, ok, warning
+from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 from holdfast.upkeep.journals import Reading
 from holdfast.upkeep.orphans import orphaned
 
@@ -74,6 +74,7 @@ def repair(project: Project) -> Report:
         kept = journals.cut(wired, reading)
         done.append(f"{_shown(wired, reading.path)} was cut at byte {reading.end}; the whole of it is in {kept}")
     if damaged:
+        surroundings.drop_slots(wired)
         wired.store.rebuild_index()
     after = examine(project)
     return Report((*(ok("repaired", said) for said in done), *after.findings))
@@ -96,7 +97,7 @@ def _repaired(wired: Wired) -> Iterator[str]:
         wired.reconciler.heal()
         yield "what a process that died left unsettled is settled"
     readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
-    if any(finding.code == "index" for finding in _index(wired, readings)):
+    if Report(tuple(_index(wired, readings))).worst != OK:
         wired.store.rebuild_index()
         yield "the index was rebuilt from the journals"
     for reading in readings:

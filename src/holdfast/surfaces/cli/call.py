@@ -61,7 +61,7 @@ class Call:
         found = {"token": self.args.token or 0}
         return {**found, "key": self.args.key or ""} if "k" in self.command.takes else found
 
-    def answer(self, data: object, text: str | Callable[[], str]) -> None:
+    def answer(self, data: Mapping[str, Any], text: str | Callable[[], str]) -> None:
         """The answer as data when JSON is asked for, else in words; words from outside must come escaped."""
         if self.args.json:
             self.write_json(data)

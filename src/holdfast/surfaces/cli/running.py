@@ -48,7 +48,7 @@ def status(call: Call) -> None:
         call.write_json({**data, "definition_changed": bool(changed)})
         return
     text = render.status(state, facts, call.style, call.width, unicode=call.unicode)
-    call.answer(None, text + (f"\n{call.style.yellow(escape(changed))}\n" if changed else ""))
+    call.answer({}, text + (f"\n{call.style.yellow(escape(changed))}\n" if changed else ""))
 
 
 def _definition_changed(call: Call, state: State) -> str:
