@@ -12,7 +12,7 @@ from holdfast.codec import encode, encode_record
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
-from holdfast.core.definition import read
+from holdfast.core.reading import read
 from holdfast.core.state import Actor
 from holdfast.plainjson import compact
 from holdfast.ports import entry_of

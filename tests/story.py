@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.core import commands as cmd
-from holdfast.core import definition, moment
+from holdfast.core import moment, reading
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
 from holdfast.core.state import Actor, Evidence, State
@@ -23,7 +23,7 @@ class Story:
         self.now = NOON
         self.records: list[Record] = []
         self.world: dict[str, Any] = {}
-        made = definition.read({"name": "release", "bounds": bounds or {}, "step": list(steps)})
+        made = reading.read({"name": "release", "bounds": bounds or {}, "step": list(steps)})
         begun = cmd.Start(made, "01JZ0000000000000000000000", "release-1", **start)
         self._state: State | None = None
         self.do(begun, PERSON, after=0)

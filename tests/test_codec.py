@@ -293,12 +293,3 @@ def test_a_record_of_a_version_that_is_not_known_is_refused_with_a_remedy(versio
     assert (caught.value.code, caught.value.exit_code) == ("newer_version", 6)
     assert caught.value.facts == {"format": version, "known": codec.VERSION}
     assert "upgrade" in caught.value.remedy
-
-
-# Text from outside
-
-
-@pytest.mark.parametrize("bad", [b"", b"{", b"\xff", b"[1,]", b"[" * 100_000, b"\xef\xbb\xbf{}x"])
-def test_what_is_no_json_is_a_value_error_whatever_is_wrong_with_it(bad):
-    with pytest.raises(ValueError, match=r"."):
-        plainjson.parse(bad)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.codec import to_text
+from holdfast.plainjson import compact
 from holdfast.core import commands as cmd
 from holdfast.core.apply import replay
 from holdfast.core.state import KEPT_RENDERINGS
@@ -48,7 +48,7 @@ class Views:
 
     def render(self, state):
         done = sum(state.step(path).status == "done" for path in state.plan.paths)
-        return {PATH: to_text({"revision": state.revision, "done": done}).encode()}
+        return {PATH: compact({"revision": state.revision, "done": done}).encode()}
 
     def refresh(self, state, rendered):
         assert self.store.load(state.ulid).revision >= state.revision, "shown before it was durable"

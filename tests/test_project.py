@@ -9,7 +9,7 @@ import pytest
 
 import holdfast
 from holdfast import settings
-from holdfast.core.definition import read
+from holdfast.core.reading import read
 from holdfast.errors import Conflict, HoldfastError, NotFound, Refused, UsageError
 from holdfast.project import open_project
 

@@ -10,9 +10,9 @@ from holdfast import bootstrap, ulid
 from holdfast import place as places
 from holdfast import settings as settings_
 from holdfast.core import commands as cmd
-from holdfast.core import definition as definitions
 from holdfast.core import queries
-from holdfast.core.definition import Definition
+from holdfast.core.definition import Definition, fill
+from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text, is_name
 from holdfast.dialects import dialect
 from holdfast.errors import NotFound, Refused, UsageError
@@ -76,7 +76,7 @@ class Project:
             ulid=ulid.new(),
             id=spoken.identify(found, subject, context, now),
             subject=subject,
-            title=title or definitions.fill(found.title, subject, context),
+            title=title or fill(found.title, subject, context),
             context=context,
             branch=self.wired.place.branch(),
             worktree=self.wired.place.key(),
@@ -91,10 +91,12 @@ class Project:
     def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
         """A definition by name, or the checked form of one given as values."""
         if isinstance(workflow, Definition):
-            definitions.check_steps(workflow.steps)
+            check_steps(workflow.steps)
             return workflow
         if isinstance(workflow, Mapping):
-            return definitions.read(workflow)
+            from holdfast.core.reading import read
+
+            return read(workflow)
         found = self.wired.catalogue.get(workflow)
         path = self.wired.catalogue.path_of(workflow)
         return found.replace(source=os.path.relpath(path, self.root) if path else bootstrap.BUILT_IN)

@@ -40,7 +40,10 @@ class Workflow:
 
     def refresh(self) -> Self:
         """Looks again: at the journal, and at what others did to the document."""
-        self.state = self._wired.reconciler.reconcile(self._wired.store.load(self.ulid))
+        return self._look()
+
+    def _look(self, *, writing: bool = False) -> Self:
+        self.state = self._wired.reconciler.reconcile(self._wired.store.load(self.ulid), writing=writing)
         return self
 
     def facts(self) -> Facts:
@@ -81,7 +84,7 @@ class Workflow:
 
     def execute(self, command: cmd.Command, *, key: str = "", token: int = 0) -> Self:
         """Decides any command. What the other methods do ends here."""
-        self.refresh()
+        self._look(writing=True)
         settings = self._wired.settings
         outcome = self._wired.engine.execute(self.ulid, command, settings.actor, token=token or settings.token, key=key)
         self.state = self._wired.reconciler.settle(outcome)

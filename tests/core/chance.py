@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from holdfast.core.definition import (
-    Approval,
-    Bounds,
-    Check,
-    Choice,
-    Definition,
-    Retry,
-    Review,
-    Step,
-    check_steps,
-)
+from holdfast.core.definition import Approval, Bounds, Check, Choice, Definition, Retry, Review, Step
+from holdfast.core.mistakes import check_steps
 from holdfast.errors import UsageError
 
 T = TypeVar("T")

@@ -27,9 +27,10 @@ from holdfast.core.commands import (
     Submit,
 )
 from holdfast.core.decide import decide
-from holdfast.core.definition import Definition, read
+from holdfast.core.definition import Definition
 from holdfast.core.events import Event, Moved
 from holdfast.core.plan import Plan
+from holdfast.core.reading import read
 from holdfast.core.state import Actor, Artifact, Evidence, Grant, Progress, State
 from holdfast.errors import HoldfastError
 

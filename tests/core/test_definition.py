@@ -6,21 +6,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.core.definition import (
-    Approval,
-    Bounds,
-    Check,
-    Choice,
-    Definition,
-    Retry,
-    Review,
-    Step,
-    check_steps,
-    dotted,
-    fill,
-    nearest,
-    read,
-)
+from holdfast.core.definition import Approval, Bounds, Check, Choice, Definition, Retry, Review, Step, fill
+from holdfast.core.mistakes import check_steps, dotted
+from holdfast.core.names import nearest
+from holdfast.core.reading import read
 from holdfast.errors import UsageError
 from tests.core.play import definition, step
 

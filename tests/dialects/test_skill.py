@@ -16,7 +16,8 @@ from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record, fold
 from holdfast.core.commands import Facts
 from holdfast.core.decide import decide
-from holdfast.core.definition import Approval, Choice, read
+from holdfast.core.definition import Approval, Choice
+from holdfast.core.reading import read
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.dialects.edits import edit
 from holdfast.dialects.mapping import Memory, changes, put

@@ -12,14 +12,15 @@ import holdfast
 from holdfast import errors, settings
 from holdfast.codec import _EVENTS, _MOVED
 from holdfast.core import lifecycle
-from holdfast.core.definition import read
 from holdfast.core.diagram import lifecycle_diagram
+from holdfast.core.reading import read
 from holdfast.dialects.skill import DOCUMENT
 from holdfast.dialects.spec import Items
 from holdfast.surfaces.cli import overview
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command, Option
 from holdfast.workflow import StepWork
 from tests.docs.blocks import PAGES, ROOT, blocks
+from tests.docs.terminal import Terminal
 
 REFERENCE = ROOT / "docs" / "reference"
 SOURCES = "\n".join(path.read_text() for path in sorted((ROOT / "src" / "holdfast").rglob("*.py")))
@@ -196,6 +197,22 @@ def test_every_field_of_the_skill_document_is_documented():
         for field in part.fields:
             known = f"`{prefix}{field.at}`" in named or f"`.{field.at.rpartition('.')[2]}`" in named
             assert known, f"{prefix}{field.at}"
+
+
+def test_every_file_that_holdfast_makes_is_documented(tmp_path):
+    terminal = Terminal(tmp_path / "project", tmp_path / "home")
+    story = """
+        holdfast workflows new chore && holdfast start chore one && holdfast cancel && holdfast clean --all
+        holdfast start chore two && cd .claude/workflow-state/active && echo '{}' > chore-*.json && holdfast status
+        printf '{"workflow": {"id": "x"}, "state_machine": {"phases": [{"name": "y"}]}}' > x.json && holdfast adopt
+        python -c 'import holdfast; w = holdfast.open().workflow("chore"); [w.note(str(n)) for n in range(70)]'
+    """
+    code, said = terminal.as_agent(f"set -e\n{story}")
+    assert code == 0, said
+    made = {path.name for path in (tmp_path / "project" / ".holdfast").iterdir()}
+    assert {"adopting", "archive", "index", "journal", "quarantine", "slots", "state", "workflows"} <= made
+    text = page("files-on-disk.md")
+    assert [name for name in made if not re.search(rf"^\| `\.holdfast/{name}[`/]", text, flags=re.MULTILINE)] == []
 
 
 def test_the_diagram_of_a_step_s_life_is_the_one_that_the_code_draws():

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import settings, ulid
 from holdfast.core import commands as cmd
-from holdfast.core.definition import read
+from holdfast.core.reading import read
 from holdfast.dialects import dialect
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Refused

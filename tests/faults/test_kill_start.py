@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.faults.kills import Stage, kill_before_every_call
-from tests.faults.project import START, START_BESIDE
+from tests.faults.project import START
 
 
 def test_a_killed_start_leaves_the_old_or_the_new_and_is_asked_for_again(tmp_path, commands):

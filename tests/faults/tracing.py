@@ -9,19 +9,13 @@ from collections import Counter
 from typing import NamedTuple
 
 from tests.faults.commands import Answer, Commands
+from tests.faults.project import place
 
 WATCHED = "trace=%file,%desc,flock,fsync,fdatasync,ftruncate,exit_group"
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)$")
 _PATH = re.compile(r'"((?:[^"\\]|\\.)*)"|<(/[^>]*)>')
-_LOOKING = frozenset(
-    "access close exit_group faccessat2 fcntl fstat getdents64 ioctl lseek lstat newfstatat pread64 read readlink stat "
-    "statx write".split()
-)
-_VARIES = (
-    (re.compile(r"[0-9A-HJKMNP-TV-Z]{26}"), "ULID"),
-    (re.compile(r"/(journal|state)/[0-9a-hjkmnp-tv-z]{2}(?=/|$)"), r"/\1/xx"),
-    (re.compile(r"\.\d+\.tmp"), ".N.tmp"),
-    (re.compile(r"(slots/index-)[0-9a-f]{8}"), r"\1x"),
+_CHANGING = frozenset(
+    ("fchmod", "fdatasync", "flock", "fsync", "ftruncate", "mkdir", "pwrite64", "rename", "renameat2", "unlink")
 )
 
 
@@ -53,8 +47,8 @@ class Tracer:
             seen[name] += 1
             about = _about(arguments, root)
             if about or (name == "write" and arguments.startswith("1<")) or name == "exit_group":
-                opens = name == "openat" and "O_CREAT" not in arguments
-                found.append(Call(name, seen[name], about, not opens and name not in _LOOKING))
+                makes = name == "openat" and "O_CREAT" in arguments
+                found.append(Call(name, seen[name], about, makes or name in _CHANGING))
         return found
 
     def killed_before(self, call: Call, root: str) -> Answer:
@@ -88,8 +82,5 @@ def _about(arguments: str, root: str) -> tuple[str, ...]:
     for quoted, opened in _PATH.findall(re.sub(r"AT_FDCWD<[^>]*>", "", arguments)):
         path = (quoted or opened).removesuffix(" (deleted)")
         if path == root or path.startswith(root + os.sep):
-            inside = path[len(root) :] or "/"
-            for pattern, word in _VARIES:
-                inside = pattern.sub(word, inside)
-            named.append(inside)
+            named.append(place(path[len(root) :] or "/"))
     return tuple(dict.fromkeys(named))

@@ -166,6 +166,7 @@ def test_processes_that_look_at_the_same_document_first_adopt_it_once(site):
 def test_a_workflow_that_is_just_being_started_is_not_taken_for_an_orphan(site):
     """Its document is in place before the index knows of it."""
     project = site.open()
+    project.start({"name": "small", "step": [{"id": "one"}]}, "an earlier one, so that there is an index")
     seen = []
     settle = project.wired.store.settle
 

@@ -43,3 +43,23 @@ def checked_text(text: str, what: str, limit: int = 4000) -> str:
             facts={"what": what, "bytes": size, "limit": limit},
         )
     return text
+
+
+def nearest(word: str, known: tuple[str, ...]) -> str:
+    """The known word that shares most with this one, or nothing when none is close. Swapped letters are one slip."""
+    word = word[:40]
+    best = min(known, key=lambda k: _slips(word, k), default="")
+    return best if best and _slips(word, best) <= max(2, len(best) // 3) else ""
+
+
+def _slips(a: str, b: str) -> int:
+    rows = [list(range(len(b) + 1))]
+    for i, x in enumerate(a, 1):
+        row = [i]
+        for j, y in enumerate(b, 1):
+            cost = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (x != y))
+            if i > 1 and j > 1 and (x, a[i - 2]) == (b[j - 2], y):
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from holdfast.core.definition import Definition, nearest
-from holdfast.core.names import is_name
+from holdfast.core.definition import Definition
+from holdfast.core.names import is_name, nearest
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 from holdfast.definitions.file import DefinitionFile

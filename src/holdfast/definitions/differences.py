@@ -5,7 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from holdfast.core.definition import Definition, Step, check_steps
+from holdfast.core.definition import Definition, Step
+from holdfast.core.mistakes import check_steps
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 from holdfast.errors import UsageError

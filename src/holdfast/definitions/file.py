@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
-from holdfast.core.definition import Definition, Mistakes, read
+from holdfast.core.definition import Definition
+from holdfast.core.mistakes import Mistakes
+from holdfast.core.reading import read
 from holdfast.digest import digest
 from holdfast.errors import HoldfastError, NotFound, UsageError
 

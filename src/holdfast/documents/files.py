@@ -12,6 +12,7 @@ from holdfast.dialects.mapping import Memory, put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.documents.lists import Lists
+from holdfast.documents.renderings import is_rendering, newest_hash, revision_of
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
 from holdfast.ports import Store
@@ -55,6 +56,8 @@ class Documents:
         raced: list[tuple[str, bytes]] = []
         moved = len(state.renderings) < 2 or state.renderings[-2][1].keys() != rendered.keys()
         moved = moved or any(self.full(state, path) not in self._seen for path in rendered)
+        if all(self._overtaken(state, path) for path in rendered):
+            return raced
         with self._lock(state):
             for path, data in rendered.items():
                 if not self.elsewhere(state, path):
@@ -70,14 +73,23 @@ class Documents:
         self._lists.refresh(state, self.elsewhere)
 
     def look(self, state: State) -> tuple[State, str, bytes | None]:
-        """The newest state, its document's place and what lies there, while nobody else puts a rendering there.
+        """The newest state, its document's place and what lies there.
 
-        Without the lock, a rendering that is newer than the state could be taken for an edit.
+        A rendering must not be taken for an edit because it is newer than the state, so the file is read first; and
+        nobody may put so many there in between that the state remembers it no longer, so the lock is held if need be.
         """
+        found = self._look(state)
+        if found[2] is not None and is_rendering(found[0], found[1], digest(found[2])):
+            return found
         with self._lock(state):
-            state = self._store.load(state.ulid)
-            path = dialect(state.dialect).document.path(state)
-            return state, path, self.read(state, path)
+            return self._look(found[0])
+
+    def _look(self, state: State) -> tuple[State, str, bytes | None]:
+        path = dialect(state.dialect).document.path(state)
+        data = self.read(state, path)
+        newest = self._store.load(state.ulid)
+        there = dialect(state.dialect).document.path(newest)
+        return newest, there, data if there == path else self.read(newest, there)
 
     def full(self, state: State, path: str) -> str:
         return os.path.join(self._place.base(state.worktree), path)
@@ -202,12 +214,23 @@ class Documents:
             return None
         return displaced
 
+    def _overtaken(self, state: State, path: str) -> bool:
+        """Whether a newer rendering is in place. Asked before taking the lock, as the answer may wait for the disk."""
+        there = self._known_there(self.full(state, path))
+        if there is None:
+            data = self.read(state, path)
+            there = digest(data) if data is not None else ""
+        if not there or is_rendering(state, path, there) or (self.full(state, path), there) in self._judged:
+            return False
+        found = revision_of(self._store.load(state.ulid), path, there)
+        return found is not None and found > state.revision
+
     def _may_replace(self, state: State, path: str, there: str) -> bool:
         """An older rendering may be replaced. A newer one stays; what we never wrote is an edit, and stays too."""
-        if _revision_of(state, path, there) is not None or (self.full(state, path), there) in self._judged:
+        if revision_of(state, path, there) is not None or (self.full(state, path), there) in self._judged:
             return True
         newest = self._store.load(state.ulid)
-        found = _revision_of(newest, path, there)
+        found = revision_of(newest, path, there)
         if found is None:
             return "" < self.namesake(state, path, there) < state.ulid
         return found <= state.revision
@@ -260,22 +283,3 @@ def _committed(repository: git.Repository, branch: str, full: str) -> bool:
     inside = f":(literal){os.path.relpath(full, repository.top)}"
     words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
     return bool(git_command.git(repository.top, *words, ok=(0, 128))[1])
-
-
-def newest_hash(state: State, path: str) -> str:
-    for _, documents in reversed(state.renderings):
-        if path in documents:
-            return documents[path]
-    return ""
-
-
-def _revision_of(state: State, path: str, hashed: str) -> int | None:
-    for revision, documents in reversed(state.renderings):
-        if documents.get(path) == hashed:
-            return revision
-    return None
-
-
-def is_rendering(state: State, path: str, hashed: str) -> bool:
-    """Whether this is one of the renderings we remember: a crash, or git, brought it back."""
-    return _revision_of(state, path, hashed) is not None

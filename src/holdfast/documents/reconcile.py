@@ -12,7 +12,8 @@ from holdfast.dialects import dialect
 from holdfast.dialects.edits import edit, nearest
 from holdfast.dialects.mapping import put
 from holdfast.digest import digest
-from holdfast.documents.files import Documents, is_rendering
+from holdfast.documents.files import Documents
+from holdfast.documents.renderings import is_rendering
 from holdfast.engine import Engine, Outcome
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.plainjson import compact, parse
@@ -39,11 +40,17 @@ class Reconciler:
         self._engine = engine
         self._documents = documents
 
-    def reconcile(self, state: State) -> State:
-        """Makes state and documents agree, and gives the state that holds afterwards."""
+    def reconcile(self, state: State, *, writing: bool = False) -> State:
+        """Makes state and documents agree, and gives the state that holds afterwards.
+
+        Whoever is about to write shows the document anew in any case: then an old rendering is left as it is.
+        """
         if self._documents.is_clean(state, dialect(state.dialect).document.path(state)):
             return state
-        return self._act(*self._documents.look(state))
+        state, path, data = self._documents.look(state)
+        if writing and data is not None and is_rendering(state, path, digest(data)):
+            return state
+        return self._act(state, path, data)
 
     def settle(self, outcome: Outcome) -> State:
         """Decides edits that came in while documents were being replaced."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from holdfast import place as places
 from holdfast import ulid
 from holdfast.core import commands as cmd
-from holdfast.core.definition import Definition, Step, check_steps
+from holdfast.core.definition import Definition, Step
+from holdfast.core.mistakes import check_steps
 from holdfast.core.state import State
 from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import SETTLED_AFTER

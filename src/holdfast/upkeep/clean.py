@@ -17,7 +17,7 @@ from holdfast.core.value import Value
 from holdfast.dialects import dialect
 from holdfast.digest import digest
 from holdfast.documents import reconcile as kinds
-from holdfast.documents.files import is_rendering
+from holdfast.documents.renderings import is_rendering
 from holdfast.errors import HoldfastError, Refused
 from holdfast.stores.replace import remove
 from holdfast.upkeep import journals, surroundings

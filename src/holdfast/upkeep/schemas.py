@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core.definition import nearest
+from holdfast.core.names import nearest
 from holdfast.errors import NotFound
 
 TYPE_CHECKING = False

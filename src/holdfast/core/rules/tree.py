@@ -5,8 +5,9 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, refusals
-from holdfast.core.definition import POLICIES, Step, check_steps
+from holdfast.core.definition import POLICIES, Step
 from holdfast.core.draft import Draft
+from holdfast.core.mistakes import check_steps
 from holdfast.core.plan import Plan
 
 

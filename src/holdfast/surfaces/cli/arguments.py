@@ -75,7 +75,7 @@ def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Opti
         return flags[name], value
     if short and short.type and not word.startswith("--"):
         return short, word[2:]
-    from holdfast.core.definition import nearest
+    from holdfast.core.names import nearest
 
     close = nearest(name, tuple(flag for flag in flags if flag.startswith("--")))
     raise _wrong(command, f"there is no option {name[:80]!r}" + (f", did you mean {close}?" if close else ""))

@@ -34,7 +34,7 @@ def _first_word(argv: list[str]) -> int:
 
 
 def _unknown(words: list[str]) -> UsageError:
-    from holdfast.core.definition import nearest
+    from holdfast.core.names import nearest
 
     below = [name for name in COMMANDS if name.startswith(words[0] + " ")]
     if below:
