@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
@@ -23,7 +24,7 @@ from tests.docs.blocks import PAGES, ROOT, blocks
 from tests.docs.terminal import Terminal
 
 REFERENCE = ROOT / "docs" / "reference"
-SOURCES = "\n".join(path.read_text() for path in sorted((ROOT / "src" / "holdfast").rglob("*.py")))
+SOURCES = [path.read_text() for path in sorted((ROOT / "src" / "holdfast").rglob("*.py"))]
 
 
 def page(name: str) -> str:
@@ -114,6 +115,28 @@ def test_every_exit_code_is_documented_with_no_others():
         assert re.search(rf"^\| `{cls.__name__}` \| {cls.exit_code} \|", page("python.md"), flags=re.MULTILINE)
 
 
+def codes(cls: str) -> set[str]:
+    """The codes with which the package raises errors of a class."""
+    calls = (node for tree in map(ast.parse, SOURCES) for node in ast.walk(tree) if isinstance(node, ast.Call))
+    named = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == cls and call.args)
+    return {str(call.args[0].value) for call in named if isinstance(call.args[0], ast.Constant)}
+
+
+@pytest.mark.parametrize(
+    ("heading", "cls"),
+    [
+        ("A rule refused", "Refused"),
+        ("A conflict", "Conflict"),
+        ("Broken data", "Broken"),
+        ("Unknown outcome", "OutcomeUnknown"),
+    ],
+)
+def test_every_code_that_a_script_may_act_on_is_documented_and_no_others(heading, cls):
+    section = page("errors.md").partition(f"## {heading}: {getattr(errors, cls).exit_code}\n")[2].partition("\n## ")[0]
+    first = "\n".join(re.findall(r"^\| ([^|]*) \|", section, flags=re.MULTILINE))
+    assert set(re.findall(r"`(\w+)`", first)) == codes(cls)
+
+
 def known_keys(data: dict, at: str) -> set[str]:
     """The keys that the reader of definitions names when it meets one that is like none of them."""
     with pytest.raises(errors.UsageError) as refusal:
@@ -148,8 +171,9 @@ def test_every_key_of_a_definition_is_documented_and_no_others(heading, data, at
 
 
 def test_every_environment_variable_is_documented_and_no_others():
-    read_ones = set(re.findall(r'environ(?:\.get\(|, )"([A-Z_]+)"', SOURCES))
-    named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", SOURCES))
+    sources = "\n".join(SOURCES)
+    read_ones = set(re.findall(r'environ(?:\.get\(|, )"([A-Z_]+)"', sources))
+    named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", sources))
     coloured = {"FORCE_COLOR", "CLICOLOR_FORCE"}
     text = page("environment.md")
     shown = set(re.findall(r"`([A-Z][A-Z_]+)`", text))

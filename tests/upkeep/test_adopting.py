@@ -163,10 +163,12 @@ def test_processes_that_look_at_the_same_document_first_adopt_it_once(site):
     assert len(list(site.home.glob("journal/*/*.jsonl"))) == 1
 
 
-def test_a_workflow_that_is_just_being_started_is_not_taken_for_an_orphan(site):
-    """Its document is in place before the index knows of it."""
+@pytest.mark.parametrize("comes", ["started", "resumed"])
+def test_a_workflow_that_is_just_coming_is_not_taken_for_an_orphan(site, comes):
+    """Its document is in place before everybody has been told."""
     project = site.open()
-    project.start({"name": "small", "step": [{"id": "one"}]}, "an earlier one, so that there is an index")
+    steps = {"name": "small", "step": [{"id": "one"}]}
+    workflow = project.start(steps, "x").cancel("for now")
     seen = []
     settle = project.wired.store.settle
 
@@ -175,7 +177,10 @@ def test_a_workflow_that_is_just_being_started_is_not_taken_for_an_orphan(site):
         settle(*known)
 
     project.wired.store.settle = look_first
-    project.start({"name": "small", "step": [{"id": "one"}]}, "x")
+    if comes == "started":
+        project.start(steps, "y")
+    else:
+        workflow.resume()
     assert seen == [[]]
 
 

@@ -8,6 +8,7 @@ from holdfast.core.value import Value
 
 POLICIES = ("relayed", "human", "signed")
 MAX_STEPS = 2000
+DEEPEST = 8
 
 
 class Check(Value):

@@ -56,6 +56,8 @@ class Draft:
             elif status in lifecycle.FINISHED:
                 self.move("reopened", above)
                 self.reset_later(above)
+            elif status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
+                self.move("revised", above)
 
     def close_branches(self, path: str) -> None:
         """A branch without gates of its own is done when its children are."""

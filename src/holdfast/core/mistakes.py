@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from holdfast.core.definition import Step
+from holdfast.core.definition import DEEPEST, MAX_STEPS, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.errors import UsageError
@@ -39,6 +39,9 @@ def check_steps(steps: tuple[Step, ...]) -> None:
     mistakes = Mistakes(dotted)
     if not steps:
         mistakes.add(("step",), "a workflow needs at least one step")
+    plan = Plan(steps)
+    if len(plan.paths) > MAX_STEPS or any(path.count("/") >= DEEPEST for path in plan.paths):
+        mistakes.add(("step",), f"a workflow has at most {MAX_STEPS} steps, {DEEPEST} deep")
     check_names(steps, ("step",), mistakes)
     mistakes.report()
     check_references(steps, mistakes)

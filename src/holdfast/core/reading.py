@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from holdfast.core import moment
 from holdfast.core.definition import (
+    DEEPEST,
     MAX_STEPS,
     POLICIES,
     Approval,
@@ -84,8 +85,8 @@ class _Reader:
             self._mistakes.add(path, "steps are written as [[step]] tables")
             return ()
         self._count += len(data)
-        if self._count > MAX_STEPS or len(path) > 16:
-            self._mistakes.add(path, f"a definition has at most {MAX_STEPS} steps, 8 deep")
+        if self._count > MAX_STEPS or len(path) > 2 * DEEPEST:
+            self._mistakes.add(path, f"a definition has at most {MAX_STEPS} steps, {DEEPEST} deep")
             return ()
         return tuple(self._step(item, (*path, index)) for index, item in enumerate(data))
 

@@ -84,15 +84,15 @@ def _files(worktree: str) -> list[tuple[str, Dialect]]:
 
 
 def active(project: Project) -> list[Entry]:
-    """The active workflows of this worktree, also those whose first writer has not told the index yet."""
+    """The active workflows of this worktree, also those whose writer has not told the index yet."""
     store, place = project.wired.store, project.wired.place
-    found = {}
+    changing = {}
     for name in _marked(place.home):
         try:
-            found[name] = entry_of(store.load(name))
+            changing[name] = entry_of(store.load(name))
         except HoldfastError:
             continue
-    found.update((entry.ulid, entry) for entry in store.entries())
+    found = {**{entry.ulid: entry for entry in store.entries()}, **changing}
     return [entry for entry in found.values() if entry.active and entry.worktree == place.key()]
 
 

@@ -70,7 +70,10 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     if not escalated:
         steps.must_have_work(draft, command.step)
         if step.review and not progress.reviewed:
-            raise refusals.gate_unmet(command.step, gates.people_unmet(step, command.step, progress, draft.facts))
+            unmet = gates.people_unmet(step, command.step, progress, draft.facts)
+            raise refusals.gate_unmet(
+                command.step, [one.replace(remedy=f"holdfast done {command.step}") for one in unmet]
+            )
     _grant(draft, command)
     if escalated:
         draft.move("overridden", command.step, reason="a person overrode the escalation")

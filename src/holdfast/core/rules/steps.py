@@ -88,7 +88,7 @@ def must_have_work(draft: Draft, path: str) -> None:
     step, progress = draft.step(path)
     unmet = gates.unmet(step, path, progress, draft.facts)
     unmet += [
-        gates.Unmet("child", child, f"{child} is not done", f"holdfast begin {child}")
+        gates.Unmet("child", child, f"{child} is not done", queries.blockers(draft.state, child, draft.facts)[0].remedy)
         for child in draft.state.plan.children(path)
         if draft.state.step(child).status not in lifecycle.FINISHED
     ]

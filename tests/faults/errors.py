@@ -1,0 +1,45 @@
+"""Making each system call of a command that opens, changes or syncs something fail in turn."""
+
+from __future__ import annotations
+
+import shutil
+
+from tests.faults.commands import Answer
+from tests.faults.kills import Stage
+from tests.faults.project import told
+from tests.faults.tracing import Call
+
+FAILING = frozenset(
+    ("fchmod", "fdatasync", "fsync", "ftruncate", "mkdir", "openat", "pwrite64", "rename", "renameat2", "unlink")
+)
+
+
+def fail_every_call(stage: Stage, error: str) -> list[Call]:
+    """A disk that cannot is `EIO`; one that is full, `ENOSPC`, says so only where something is written."""
+    failed = []
+    failures = []
+    for call in stage.calls:
+        if call.name not in FAILING or not call.about or (error == "ENOSPC" and not call.changes):
+            continue
+        root = stage.fresh()
+        answer = stage.tracer.failing(call, error, root)
+        failed.append(call)
+        try:
+            is_truthful(stage, root, answer)
+            stage.judge.goes_on(root)
+        except AssertionError as failure:
+            failures.append(f"{error} at {call}: {failure}")
+        shutil.rmtree(root)
+    assert not failures, "\n".join([f"{len(failures)} of {len(failed)}", *failures])
+    return failed
+
+
+def is_truthful(stage: Stage, root: str, answer: Answer) -> None:
+    """Success is kept; a failure is told and changed nothing, or says that nobody knows."""
+    stage.judge.old_or_new(root)
+    happened = stage.judge.happened(root)
+    if answer.code == 0:
+        assert happened, "acknowledged, and gone"
+        return
+    assert answer.code == 1, answer
+    assert not happened or "may or may not" in told(answer), answer
