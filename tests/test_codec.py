@@ -121,8 +121,8 @@ STATE = State(
 )
 EVENTS: list[ev.Event] = [
     ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s"),
-    ev.Adopted("0" * 26, "x-1", "x", (STEP,), {"d": 1}, "story", "t", "s", {"k": 1}, "main", "/w", AT, {"verify": PROGRESS},
-               ({"e": 1},)),
+    ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},), 5,
+               2, "d", "a.toml", BOUNDS),
     ev.Moved("completed", "verify", 2, "why", "feedback", True),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),
@@ -199,8 +199,8 @@ def test_a_state_with_everything_comes_back_as_it_was():
 
 
 def test_every_value_a_state_holds_has_an_example_above():
-    shown = {type(value) for value in (ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, ALERT, PROGRESS, STATE)}
-    shown |= {Actor, Mark, Snapshot, Try}
+    parts: tuple[Value, ...] = (ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, ALERT, PROGRESS, STATE)
+    shown = {Actor, Mark, Snapshot, Try, *map(type, parts)}
     defined = {cls for cls in vars(state_module).values() if isinstance(cls, type) and issubclass(cls, Value)}
     assert {cls for cls in defined if cls.__module__ == state_module.__name__} <= shown
 

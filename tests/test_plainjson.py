@@ -44,6 +44,19 @@ def test_what_json_cannot_say_is_not_written(value):
         plainjson.compact([value])
 
 
+def test_what_is_wrong_is_said_also_when_the_json_package_was_not_imported():
+    code = """
+from holdfast.plainjson import parse
+for text in ('{"a":1', '[1 2]', '{"abc', '', '[', 'tru', '"x', '{1:2}', '[1,]'):
+    try:
+        print('read', parse(text))
+    except ValueError as wrong:
+        assert str(wrong), text
+"""
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == ""
+
+
 def test_neither_the_json_package_nor_re_is_imported():
     code = "import sys, holdfast.plainjson; print(sorted({'json', 're'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)

@@ -150,7 +150,9 @@ def test_without_a_name_it_must_be_the_only_active_one(project, root):
     with pytest.raises(UsageError) as several:
         opened(root).workflow()
     assert several.value.code == "ambiguous_workflow"
-    assert {one["ulid"] for one in several.value.facts["candidates"]} == {first.ulid, second.ulid}
+    candidates = several.value.facts["candidates"]
+    assert isinstance(candidates, list)
+    assert {one["ulid"] for one in candidates} == {first.ulid, second.ulid}
     first.cancel()
     assert opened(root).workflow().ulid == second.ulid
 
@@ -171,9 +173,7 @@ def test_a_finished_one_is_found_by_name(project, root):
 
 
 def test_of_several_with_one_id_the_active_one_is_meant_and_else_the_newest(project, root):
-    ulids = []
-    for _ in range(3):
-        ulids.append(project.start(SHAPE, "1.0", fresh=True).ulid)
+    ulids = [project.start(SHAPE, "1.0", fresh=True).ulid for _ in range(3)]
     assert opened(root).workflow("release-2542b796").ulid == ulids[2]
     opened(root).workflow(ulids[2]).cancel()
     assert opened(root).workflow("release-2542b796").ulid == ulids[2]

@@ -111,7 +111,7 @@ _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
         "renderings": lambda data: tuple((revision, hashes) for revision, hashes in data),
     },
     ev.Started: {"steps": _many(de.Step), "bounds": _one(de.Bounds)},
-    ev.Adopted: {"steps": _many(de.Step), "progress": _map(st.Progress), "history": _tuple},
+    ev.Adopted: {"steps": _many(de.Step), "progress": _map(st.Progress), "history": _tuple, "bounds": _one(de.Bounds)},
     ev.Produced: {"artifact": _one(st.Artifact)},
     ev.Checked: {"evidence": _one(st.Evidence)},
     ev.Reviewed: {"verdict": _one(st.Verdict)},

@@ -23,6 +23,11 @@ class Place(Value):
     def home(self) -> str:
         return os.path.join(self.root, HOME)
 
+    @property
+    def starting(self) -> str:
+        """The lock under which ids are given away: two starts at once must not both find one free."""
+        return os.path.join(self.home, "starting")
+
     def base(self, worktree: str) -> str:
         """The folder in which the documents of a workflow appear."""
         return worktree or self.root
@@ -73,13 +78,19 @@ def find(start: str) -> Place:
 
 
 def prepare(place: Place, *, insist: bool) -> None:
-    """Makes `.holdfast` at the first write. It keeps itself out of git, the user's own files in it aside."""
+    """Makes `.holdfast` ready at the first write, also where git brought the user's own files in it.
+
+    It keeps itself out of git, those files aside.
+    """
     ignore = os.path.join(place.home, ".gitignore")
-    if os.path.exists(ignore):
+    if os.path.exists(ignore) and os.path.isdir(os.path.join(place.home, "journal")):
         return
     if not insist:
         _refuse_unsafe(place.root)
     os.makedirs(place.home, mode=0o700, exist_ok=True)
+    os.chmod(place.home, 0o700)
+    if os.path.exists(ignore):
+        return
     whole = f"{ignore}.{os.getpid()}"
     with open(whole, "w", encoding="utf-8") as file:
         file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")

@@ -53,8 +53,10 @@ else:
         """A value and where it ends; raises ValueError."""
         try:
             found: tuple[Any, int] = _scan(text, start)
-        except StopIteration as end:
-            raise ValueError(f"a value is missing at character {end.value}") from None
+        except (StopIteration, SystemError):  # it can only say what is wrong once the package is imported
+            from json import JSONDecoder
+
+            found = JSONDecoder().raw_decode(text, start)
         return found
 
     def _refuse(value: object) -> object:

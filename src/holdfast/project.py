@@ -18,6 +18,7 @@ from holdfast.dialects import dialect
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.ports import Entry
 from holdfast.settings import Settings
+from holdfast.stores.locks import Held
 from holdfast.workflow import Workflow
 
 TYPE_CHECKING = False
@@ -84,8 +85,10 @@ class Project:
         )
         places.prepare(self.wired.place, insist=self.wired.settings.allow_unsafe_fs)
         self._heal()
-        self._make_room(command, fresh=fresh, key=key)
-        outcome = self.wired.engine.start(command, self.wired.settings.actor, key=key)
+        self._adopted_before(command.id)
+        with Held(self.wired.place.starting, self.wired.settings.lock_wait):
+            self._make_room(command, fresh=fresh, key=key)
+            outcome = self.wired.engine.start(command, self.wired.settings.actor, key=key)
         return Workflow(self.wired, self.wired.reconciler.settle(outcome))
 
     def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
@@ -135,6 +138,13 @@ class Project:
         if not self._healed and os.path.isdir(self.wired.place.home):
             self._healed = True
             self.wired.reconciler.heal()
+
+    def _adopted_before(self, name: str) -> None:
+        """A document with this id that no journal knows is work under way: it is taken over, not written over."""
+        from holdfast.upkeep.adopting import adopt_on_first_use
+
+        if not any(entry.active and entry.id == name for entry in self.wired.store.entries()):
+            adopt_on_first_use(self, name, exactly=True)
 
     def _make_room(self, command: cmd.Start, *, fresh: bool, key: str) -> None:
         same = [

@@ -8,6 +8,7 @@ import time
 from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import moment
+from holdfast.core.lifecycle import OPEN
 from holdfast.core.state import State
 from holdfast.digest import digest
 from holdfast.place import Place
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 LARGEST_ARTIFACT = 1 << 30
 
-TREE_MATTERS = (cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
+TREE_MATTERS = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
 
 
 class LocalWorld:
@@ -76,7 +77,8 @@ class LocalWorld:
         """Only asked when recorded evidence could have become stale: it costs several git processes."""
         if command is not None and not isinstance(command, TREE_MATTERS):
             return None
-        if not any(e.tree for path in state.plan.paths for e in state.step(path).evidence.values()):
+        at_work = [step for step in state.progress.values() if step.status in OPEN]
+        if not any(evidence.tree for step in at_work for evidence in step.evidence.values()):
             return None
         return self.tree(state)
 

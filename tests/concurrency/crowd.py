@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,8 @@ from holdfast.errors import HoldfastError
 from holdfast.project import open_project
 
 root, number, told = sys.argv[1], int(sys.argv[2]), os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-project = open_project(root, settings=settings.read({"HOME": root, "HOLDFAST_LOCK_WAIT": "60"}, terminal=False, surface="test"))
+how = settings.read({"HOME": root, "HOLDFAST_LOCK_WAIT": "60"}, terminal=False, surface="test")
+project = open_project(root, settings=how)
 
 def tell(*words):
     os.write(told, (" ".join(map(str, words)) + "\\n").encode())
@@ -91,7 +91,3 @@ def document(root: Path, name: str) -> Path:
 def notes(records) -> dict[int, str]:
     """Every note by its revision."""
     return {record.revision: event.text for record in records for event in record.events if hasattr(event, "text")}
-
-
-def processors() -> int:
-    return len(os.sched_getaffinity(0))

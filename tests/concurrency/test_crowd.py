@@ -102,7 +102,7 @@ for turn in range(40):
     tell(work.state.revision)
 """
     crowd.run(script, 4)
-    records = assert_in_order(work, {"begin", "record check"} - {"note"} | {"note"}) if False else list(work.history())
+    records = list(work.history())
     assert [record.revision for record in records] == list(range(1, 163))
     told = sorted(int(revision) for number in range(4) for (revision,) in crowd.told(number))
     assert told == list(range(3, 163))
@@ -148,7 +148,7 @@ def test_a_process_that_is_killed_again_and_again_takes_nothing_with_it(crowd, r
                 assert listed[name].cancelled
 
     assert project.wired.store.unsettled() == []
-    assert [entry for entry in project.wired.store.entries() if entry.ulid == work.ulid][0].active
+    assert next(entry for entry in project.wired.store.entries() if entry.ulid == work.ulid).active
     for state in listed.values():
         assert document(root, state.id).exists() == (state.cancelled is None)
     names = json.loads((root / ".claude/workflow-state/index.json").read_bytes())["active_workflows"]
@@ -216,5 +216,5 @@ def test_edits_by_jq_among_writers_all_get_in(crowd, root):
     assert state.context == {f"k{number}": number for number in range(20)}
     assert state.alerts == ()
     records = assert_in_order(work, {"edit"})
-    written = notes(records)
-    assert all(written[int(revision)] == text for number in range(3) for revision, text in crowd.told(number))
+    told = [text for number in range(3) for _, text in crowd.told(number)]
+    assert sorted(notes(records).values()) == sorted(told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ GATED = read(
         ],
     }
 )
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "_schema": {"version": "1.0", "skill": "dev"},
     "workflow": {"id": "dev-ed6828a3", "status": "in_progress", "created_at": "2026-01-01T08:00:00+01:00"},
     "context": {"feature": "søk"},

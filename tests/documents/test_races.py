@@ -7,9 +7,10 @@ import os
 
 import pytest
 
-from holdfast.documents import files
-
-REAL = files.replace
+from holdfast import bootstrap
+from holdfast.documents import files, lists
+from holdfast.errors import Conflict
+from holdfast.stores.replace import replace as exchange
 
 
 def write_document(path, document):
@@ -26,7 +27,7 @@ def just_before(desk, monkeypatch):
         def replace(path, data, slot, **how):
             if path == str(desk.path) and pending:
                 pending.pop()()
-            return REAL(path, data, slot, **how)
+            return exchange(path, data, slot, **how)
 
         monkeypatch.setattr(files, "replace", replace)
         return pending
@@ -42,7 +43,7 @@ def just_after(desk, monkeypatch):
         pending = [happening]
 
         def replace(path, data, slot, **how):
-            displaced = REAL(path, data, slot, **how)
+            displaced = exchange(path, data, slot, **how)
             if path == str(desk.path) and pending:
                 pending.pop()()
             return displaced
@@ -132,7 +133,7 @@ def test_an_edit_of_the_same_size_in_the_same_instant_is_not_lost(desk):
 
 
 def test_several_edits_that_race_one_after_the_other_all_get_in(desk, monkeypatch):
-    rounds = []
+    rounds: list[int] = []
 
     def replace(path, data, slot, **how):
         if path == str(desk.path) and len(rounds) < 4:
@@ -140,7 +141,7 @@ def test_several_edits_that_race_one_after_the_other_all_get_in(desk, monkeypatc
             document = desk.document
             document["context"][f"k{len(rounds)}"] = True
             write_document(desk.path, document)
-        return REAL(path, data, slot, **how)
+        return exchange(path, data, slot, **how)
 
     monkeypatch.setattr(files, "replace", replace)
     state = desk.look().begin("write").state
@@ -171,3 +172,43 @@ def test_an_edit_that_nobody_judged_is_not_replaced(desk):
         one.wired.documents.refresh(state.replace(revision=1), {str(desk.path.relative_to(desk.folder)): b"{}"}) == []
     )
     assert desk.path.read_bytes() == edited
+
+
+@pytest.fixture
+def impatient(desk):
+    """A process that does not wait for locks."""
+    project = desk.open()
+    return bootstrap.wire(project.wired.place, project.wired.settings.replace(lock_wait=0.0))
+
+
+def test_while_a_document_is_exchanged_nobody_else_puts_one_there(desk, impatient, just_before):
+    """Both would write into the same slot."""
+    state = impatient.store.load(impatient.store.entries()[0].ulid)
+    seen = []
+
+    def meanwhile():
+        with pytest.raises(Conflict) as caught:
+            impatient.documents.refresh(state, impatient.documents.render(state))
+        seen.append(caught.value.code)
+
+    just_before(meanwhile)
+    desk.look().begin("write")
+    assert seen == ["lock_timeout"]
+    assert desk.is_clean()
+
+
+def test_while_the_list_of_workflows_is_exchanged_nobody_else_writes_it(desk, impatient, monkeypatch):
+    state = impatient.store.load(impatient.store.entries()[0].ulid)
+    seen = []
+
+    def meanwhile(path, data, slot, **how):
+        with monkeypatch.context() as patch:
+            patch.setattr(lists, "replace", exchange)
+            with pytest.raises(Conflict) as caught:
+                impatient.documents.enlist(state)
+        seen.append(caught.value.code)
+        return exchange(path, data, slot, **how)
+
+    monkeypatch.setattr(lists, "replace", meanwhile)
+    desk.open().start({"name": "other", "step": [{"id": "a"}]}, "2.0")
+    assert seen == ["lock_timeout"]

@@ -39,6 +39,7 @@ def child(task, out, err):
         os.kill(os.getpid(), signal.SIGSTOP)
     code = main(task["words"])
     sys.stdout.flush()
+    sys.stderr.flush()
     return code
 
 def traced(pid, strace):

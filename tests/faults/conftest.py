@@ -21,7 +21,7 @@ def memory(tmp_path):
     """A folder in memory: a process that is killed leaves the same files on every file system, and here sooner."""
     folder = tmp_path / "memory"
     folder.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "holdfast-faults", folder], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512m", "holdfast-faults", folder], check=True)
     try:
         yield str(folder)
     finally:

@@ -216,6 +216,13 @@ def _listed(data: bytes | None) -> Any:
     return {name: value for name, value in said.items() if name != "updated_at"}
 
 
+def is_json(data: bytes) -> bool:
+    try:
+        return isinstance(json.loads(data), dict)
+    except ValueError:
+        return False
+
+
 def sealed(data: bytes, lines: list[dict[str, Any]]) -> None:
     """A snapshot is whole by its seal, and of a line that the journal has."""
     seal, _, body = data.partition(b"\n")

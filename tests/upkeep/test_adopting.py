@@ -198,19 +198,21 @@ def test_what_is_only_claimed_opens_nothing_until_a_person_confirms(site):
     assert person.approve("plan").begin("test").state.step("test").status == "active"
 
 
-def test_commands_of_a_definition_that_nobody_trusted_are_not_adopted_with_it(site):
+def test_commands_of_a_definition_that_nobody_trusted_are_not_run(site):
     """Document and definition may both come with a clone."""
     path = site.definition("ship", GATED)
     document = json.dumps(ship(plan="pending", test="pending", push="pending"))
     write(site, "ship-1.json", document)
-    plan = site.open().workflow("ship-1").state.plan
-    assert plan.step("plan").approval is not None
-    assert plan.step("test").check("unit").run == ()
+    workflow = site.open().workflow("ship-1")
+    assert workflow.state.plan.step("plan").approval is not None
+    with pytest.raises(Refused) as refused:
+        workflow.check("unit")
+    assert refused.value.code == "untrusted"
 
-    project = site.open()
-    trust.trust(str(path), data_dir=project.wired.settings.data_dir, now="2026-01-01T00:00:00Z")
-    write(site, "ship-2.json", document.replace("ship-1", "ship-2"))
-    assert site.open().workflow("ship-2").state.plan.step("test").check("unit").run == ("touch", "ran")
+    trust.trust(str(path), data_dir=site.open().wired.settings.data_dir, now="2026-01-01T00:00:00Z")
+    with pytest.raises(Refused) as refused:
+        workflow.check("unit")
+    assert refused.value.code == "wrong_status"
 
 
 def test_a_definition_that_is_broken_is_mended_first(site):

@@ -197,7 +197,11 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         updated_at=at,
         progress=event.progress,
         history=event.history[-KEPT:],
-        history_count=len(event.history),
+        history_count=max(len(event.history), event.history_count),
+        version=event.version,
+        digest=event.digest,
+        source=event.source,
+        bounds=event.bounds,
         base=event.document,
     )
     return _rested(_finished(state, at), at)

@@ -140,7 +140,6 @@ class StartAgent(Value):
     role: str
     step: str = ""
     ttl: int = 600
-    take_over: bool = False
 
 
 class BeatAgent(Value):

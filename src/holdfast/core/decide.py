@@ -173,4 +173,9 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
         created_at=state.created_at,
         progress=state.progress,
         history=state.history,
+        history_count=state.history_count,
+        version=state.version,
+        digest=state.digest,
+        source=state.source,
+        bounds=state.bounds,
     )

@@ -50,6 +50,11 @@ class Adopted(Value):
     created_at: str = ""
     progress: Mapping[str, Progress] = {}
     history: tuple[Mapping[str, Any], ...] = ()
+    history_count: int = 0
+    version: int = 1
+    digest: str = ""
+    source: str = ""
+    bounds: Bounds = Bounds()
 
 
 class Moved(Value):

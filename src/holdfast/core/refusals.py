@@ -184,6 +184,15 @@ def nothing_to_resume(state: State, remedy: str) -> Refused:
     return Refused("nothing_to_resume", f"{state.id} has nothing that could be resumed", remedy=remedy)
 
 
+def already_finished(state: State) -> Refused:
+    return Refused(
+        "already_finished",
+        f"{state.id} is finished",
+        remedy=f"holdfast reopen STEP -w {state.id}",
+        facts={"workflow": state.id},
+    )
+
+
 def not_skippable(path: str) -> Refused:
     return Refused(
         "not_skippable",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries
 from holdfast.core.apply import replay
+from holdfast.core.definition import Definition
 from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
 from holdfast.dialects import dialect
 from holdfast.dialects.edits import edit, nearest
@@ -148,7 +149,7 @@ class Reconciler:
         try:
             _canonical(document)
             facts = self._engine.world.facts(state, cmd.Note(""))
-            said = dialect(state.dialect).adopt(document, None, facts, state.ulid)
+            said = dialect(state.dialect).adopt(document, Definition(state.type, state.plan.steps), facts, state.ulid)
             progress = {}
             for step in state.plan.paths:
                 grant = state.step(step).grant

@@ -6,7 +6,7 @@ from _thread import allocate_lock
 from collections.abc import Callable, Iterator
 
 from holdfast.codec import decode_record, encode_record
-from holdfast.core.apply import Record, replay
+from holdfast.core.apply import Record, fold
 from holdfast.core.state import State
 from holdfast.errors import Conflict, NotFound
 from holdfast.plainjson import parse
@@ -16,6 +16,7 @@ from holdfast.ports import Entry, entry_of, refuse_second
 class MemoryStore:
     def __init__(self) -> None:
         self._journals: dict[str, list[str]] = {}
+        self._states: dict[str, State] = {}
         self._lock = allocate_lock()
 
     def create(self, record: Record, state: State) -> None:
@@ -23,12 +24,12 @@ class MemoryStore:
             if state.ulid in self._journals:
                 raise Conflict("journal_exists", f"there already is a workflow {state.ulid}")
             refuse_second(entry_of(state), self.entries())
-            self._journals[state.ulid] = [encode_record(record)]
+            self._keep(state.ulid, record)
 
     def load(self, ulid: str) -> State:
-        state = replay(self.history(ulid))
-        assert state is not None
-        return state
+        if ulid not in self._states:
+            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy="holdfast list")
+        return self._states[ulid]
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         with self._lock:
@@ -36,9 +37,7 @@ class MemoryStore:
             changed = change(before)
             if changed is None:
                 return before
-            record, _ = changed
-            self._journals[ulid].append(encode_record(record))
-            return self.load(ulid)
+            return self._keep(ulid, changed[0])
 
     def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
         """Nothing can be behind here."""
@@ -46,16 +45,26 @@ class MemoryStore:
             then()
 
     def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
-        if ulid not in self._journals:
-            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy="holdfast list")
-        for seq, body in enumerate(self._journals[ulid][after:], after + 1):
-            yield decode_record({**parse(body), "seq": seq})
+        self.load(ulid)
+        yield from self._records(ulid, after)
 
     def entries(self) -> list[Entry]:
-        return sorted((entry_of(self.load(ulid)) for ulid in self._journals), key=lambda e: (not e.active, e.ulid))
+        return sorted((entry_of(state) for state in self._states.values()), key=lambda e: (not e.active, e.ulid))
 
     def find(self, word: str) -> list[Entry]:
         return [entry for entry in self.entries() if entry.id.startswith(word) or entry.ulid.startswith(word)]
 
     def unsettled(self) -> list[str]:
         return []
+
+    def _keep(self, ulid: str, record: Record) -> State:
+        """The state is the fold of what was written down, not of what was meant."""
+        written = self._journals.setdefault(ulid, [])
+        written.append(encode_record(record))
+        (read,) = self._records(ulid, len(written) - 1)
+        self._states[ulid] = fold(self._states.get(ulid), read)
+        return self._states[ulid]
+
+    def _records(self, ulid: str, after: int) -> Iterator[Record]:
+        for seq, body in enumerate(self._journals[ulid][after:], after + 1):
+            yield decode_record({**parse(body), "seq": seq})

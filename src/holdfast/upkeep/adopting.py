@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping
 from holdfast import place as places
 from holdfast import ulid
 from holdfast.core import commands as cmd
-from holdfast.core.definition import Definition, Step
+from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.state import State
 from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
-from holdfast.stores.locks import locked
+from holdfast.stores.locks import Held
 from holdfast.stores.replace import read_file, remove
 from holdfast.upkeep.orphans import Found, active, branch_in, dialect_of, look, orphaned
 
@@ -64,12 +64,13 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
     return adopted
 
 
-def adopt_on_first_use(project: Project, word: str) -> Workflow | None:
+def adopt_on_first_use(project: Project, word: str, *, exactly: bool = False) -> Workflow | None:
     """The workflow of the orphan that a word names, or of the only one there is; None when none can be meant."""
     found = [one for one in orphaned(project) if one.wrong is None]
     if word:
         exact = [one for one in found if word in one.names]
-        found = exact or [one for one in found if any(name.startswith(word) for name in one.names)]
+        begun = [one for one in found if any(name.startswith(word) for name in one.names)]
+        found = exact if exactly or exact else begun
     else:
         branch = project.wired.place.branch()
         found = [one for one in found if branch_in(one.document) in (None, branch)] or found
@@ -92,9 +93,7 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
         raise found.wrong
     state, document = _understood(project, found)
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
-    lock = os.open(os.path.join(wired.place.home, "adopting"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        locked(lock, found.path, wired.settings.lock_wait)
+    with Held(wired.place.starting, wired.settings.lock_wait):
         other = next((entry for entry in active(project) if entry.id == state.id), None)
         if other and or_known:
             return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
@@ -107,8 +106,6 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
             )
         wired.documents.accept(state, found.path, found.data)
         after = wired.reconciler.settle(wired.engine.start(cmd.Adopt(state, document), FILE))
-    finally:
-        os.close(lock)
     for mark in _marks(state):
         after = wired.reconciler.settle(wired.engine.execute(state.ulid, mark, FILE))
     return Workflow(wired, after)
@@ -123,6 +120,8 @@ def _understood(project: Project, found: Found) -> tuple[State, Mapping[str, Any
     if definition:
         state = spoken.adopt(document, definition, facts, state.ulid)
         check_steps(state.plan.steps)
+        origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
+        state = state.replace(bounds=definition.bounds, **origin)
     return state.replace(worktree=wired.place.key()), document
 
 
@@ -134,9 +133,7 @@ def _marks(state: State) -> list[cmd.Command]:
 
 
 def _definition(project: Project, spoken: Dialect, name: str) -> Definition | None:
-    """The definition of that name, if there is one. Commands that nobody trusted here are left out of it."""
-    from holdfast.bootstrap import BUILT_IN
-
+    """The definition of that name, if there is one."""
     try:
         found = project.definition(name)
     except NotFound:
@@ -145,28 +142,7 @@ def _definition(project: Project, spoken: Dialect, name: str) -> Definition | No
         if refusal.code != "ambiguous_workflow":
             raise
         found = project.definition(f"{spoken.name}/{name}")
-    if found.dialect != spoken.name:
-        return None
-    if found.source != BUILT_IN and not _trusts(project, found):
-        return found.replace(steps=tuple(_without_commands(step) for step in found.steps))
-    return found
-
-
-def _trusts(project: Project, definition: Definition) -> bool:
-    from holdfast import trust
-
-    path, settings = os.path.join(project.root, definition.source), project.wired.settings
-    try:
-        return trust.trusted(definition.digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
-    except HoldfastError:
-        return False
-
-
-def _without_commands(step: Step) -> Step:
-    return step.replace(
-        checks=tuple(check.replace(run=()) for check in step.checks),
-        steps=tuple(_without_commands(inner) for inner in step.steps),
-    )
+    return found if found.dialect == spoken.name else None
 
 
 def _quarantined(project: Project, found: Found) -> str:

@@ -6,7 +6,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import refusals
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked
+from holdfast.core.names import checked, checked_text
 from holdfast.core.state import Lease
 from holdfast.errors import UsageError
 
@@ -60,6 +60,8 @@ def beat(draft: Draft, command: cmd.BeatAgent) -> None:
 
 def end(draft: Draft, command: cmd.EndAgent) -> None:
     _lease(draft, command.token)
+    if command.outcome:
+        checked_text(command.outcome, "outcome")
     draft.emit(ev.Released(command.token, command.outcome))
 
 

@@ -140,6 +140,8 @@ def block(draft: Draft, command: cmd.Block) -> None:
 
 def unblock(draft: Draft, command: cmd.Unblock) -> None:
     _, progress = draft.step(command.step)
+    if command.guidance:
+        checked_text(command.guidance, "guidance", 20_000)
     if progress.status == lifecycle.ESCALATED:
         if not draft.is_person:
             raise refusals.person_needed("guide an escalated step", f"holdfast unblock {command.step} --guidance TEXT")
@@ -154,6 +156,8 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
 def skip(draft: Draft, command: cmd.Skip) -> None:
     """Only where the definition or a person allows it; counts as done for what follows."""
     step, progress = draft.step(command.step)
+    if command.reason:
+        checked_text(command.reason, "reason")
     if not step.optional and not draft.is_person:
         raise refusals.not_skippable(command.step)
     if progress.status == lifecycle.PENDING:

@@ -48,7 +48,7 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
     if draft.state.cancelled:
         return
     if draft.state.finished_at:
-        raise refusals.nothing_to_resume(draft.state, "holdfast reopen STEP")
+        raise refusals.already_finished(draft.state)
     if command.reason:
         checked_text(command.reason, "reason", 500)
     draft.emit(ev.Marked("cancelled", reason=command.reason))
@@ -110,6 +110,8 @@ def record(draft: Draft, command: cmd.Record) -> None:
 
 
 def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
+    if command.label:
+        checked_text(command.label, "label", 500)
     taken = draft.state.snapshots
     number = taken[-1].number + 1 if taken else 1
     draft.emit(ev.Snapshotted(number, draft.facts.head, command.label))
@@ -134,8 +136,15 @@ def restore(draft: Draft, command: cmd.Restore) -> None:
 
 
 def take_over(draft: Draft, command: cmd.TakeOver) -> None:
+    """What git brought is taken, except that it sets nothing going again that only a person may."""
     draft.emit(ev.Edited(path=command.path, document=command.document, source="git"))
-    draft.emit(ev.Restored(0, draft.state.plan.steps, command.progress))
+    state = draft.state
+    progress = {}
+    for path, said in command.progress.items():
+        now = state.step(path)
+        counted = {"failures": max(said.failures, now.failures), "attempt": max(said.attempt, now.attempt)}
+        progress[path] = now if queries.is_used_up(state, path) else said.replace(**counted)
+    draft.emit(ev.Restored(0, state.plan.steps, progress))
 
 
 def alarm(draft: Draft, command: cmd.Alarm) -> None:
