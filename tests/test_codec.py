@@ -121,8 +121,8 @@ STATE = State(
 )
 EVENTS: list[ev.Event] = [
     ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s"),
-    ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},), 5,
-               2, "d", "a.toml", BOUNDS),
+    ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},),
+               5, 2, "d", "a.toml", BOUNDS),
     ev.Moved("completed", "verify", 2, "why", "feedback", True),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),

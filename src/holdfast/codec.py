@@ -123,10 +123,13 @@ _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
     ev.Alerted: {"alert": _one(st.Alert)},
 }
 _ABSENT = object()
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 def encode(value: object) -> Any:
     """Plain data of a value; fields at their default are left out."""
+    if type(value) in _ATOMS:
+        return value
     if isinstance(value, Value):
         cls = type(value)
         return {
@@ -138,7 +141,7 @@ def encode(value: object) -> Any:
         return [encode(step) for step in value.steps]
     if isinstance(value, (tuple, list)):
         return [encode(item) for item in value]
-    if isinstance(value, Mapping):
+    if isinstance(value, (dict, Mapping)):
         return {key: encode(item) for key, item in value.items()}
     return value
 

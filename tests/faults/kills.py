@@ -10,7 +10,7 @@ import os
 import shutil
 
 from tests.faults.commands import Commands
-from tests.faults.project import Judge, Scene, copy, disk, make
+from tests.faults.project import Judge, Scene, copy, disk, lay, play
 from tests.faults.tracing import Call, Tracer
 
 
@@ -21,7 +21,7 @@ class Stage:
         self.scene = scene
         self._folder = folder
         self._count = 0
-        self.base = make(os.path.join(folder, "base"), commands, scene)
+        self.base = play(lay(os.path.join(folder, "base")), commands, scene)
         after = self.fresh()
         answer = commands(after, *scene.words)
         assert answer.code == 0, answer

@@ -9,7 +9,7 @@ import subprocess
 
 from tests.faults.commands import Commands
 from tests.faults.kills import Stage
-from tests.faults.project import DOCUMENTS, Scene, disk, is_json, make
+from tests.faults.project import DOCUMENTS, Scene, disk, is_json, lay, play
 from tests.faults.tracing import Call
 
 MAKE = {"ext4": ("mkfs.ext4", "-q", "-F"), "xfs": ("mkfs.xfs", "-q", "-f")}
@@ -64,16 +64,20 @@ class Site:
         self.stage = Stage(folder, commands, scene)
         self.torn = 0
         self._commands = commands
-        self._empty = Image(kind, folder, "empty")
+        self._blank = Image(kind, folder, "blank")
         self._image = Image(kind, folder, "image")
-        self._empty.make()
+        self._blank.make()
+        with self._blank as root:
+            lay(root)
+        self._image.take(self._blank)
+        with self._image as root:
+            self.calls = self.stage.tracer.calls(play(root, commands, scene))
 
     def cut_before(self, call: Call) -> str:
         """The power goes while a command is about to make a call; '' or what was wrong afterwards."""
-        self._image.take(self._empty)
+        self._image.take(self._blank)
         with self._image as root:
-            make(root, self._commands, self.stage.scene)
-            answer = self.stage.tracer.killed_before(call, root)
+            answer = self.stage.tracer.killed_before(call, play(root, self._commands, self.stage.scene))
             self._image.cut()
             try:
                 self._comes_back(root, acknowledged=bool(answer.out))
@@ -94,7 +98,7 @@ class Site:
 
 
 def cut_before_every_change(site: Site) -> list[Call]:
-    calls = [call for call in site.stage.calls if call.changes or not call.about]
+    calls = [call for call in site.calls if call.changes or not call.about]
     failures = [failure for call in calls if (failure := site.cut_before(call))]
     assert not failures, "\n".join([f"{len(failures)} of {len(calls)}", *failures])
     return calls

@@ -81,11 +81,17 @@ class Disk(NamedTuple):
         return self.journals[max(self.journals)] if self.journals else []
 
 
-def make(folder: str, commands: Commands, scene: Scene) -> str:
+def lay(folder: str) -> str:
+    """A project with nothing but its definition."""
     workflows = os.path.join(folder, ".holdfast", "workflows")
     os.makedirs(workflows)
     with open(os.path.join(workflows, "release.toml"), "w", encoding="utf-8") as file:
         file.write(DEFINITION)
+    return folder
+
+
+def play(folder: str, commands: Commands, scene: Scene) -> str:
+    """What comes before a scene's command."""
     for line in scene.before:
         answer = commands(folder, *line.split())
         assert answer.code == 0, answer

@@ -20,6 +20,11 @@ class Plan:
         self._index(steps, "", parallel=False)
         self.paths = tuple(self._by_path)
         self._places = {path: place for place, path in enumerate(self.paths)}
+        self._kinds: dict[str, tuple[str, ...]] = {}
+        for path, step in self._by_path.items():
+            if step.kind:
+                self._kinds[step.kind] = (*self._kinds.get(step.kind, ()), path)
+        self._checked = tuple((path, check.name) for path, step in self._by_path.items() for check in step.checks)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Plan) and self.steps == other.steps
@@ -34,6 +39,14 @@ class Plan:
 
     def children(self, path: str) -> tuple[str, ...]:
         return self._children[path]
+
+    def of_kind(self, kind: str) -> tuple[str, ...]:
+        """The steps of one kind, in order."""
+        return self._kinds.get(kind, ())
+
+    def checked(self) -> tuple[tuple[str, str], ...]:
+        """Every check as the path of its step and its name, in order."""
+        return self._checked
 
     def is_leaf(self, path: str) -> bool:
         return not self._by_path[path].steps

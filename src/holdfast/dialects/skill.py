@@ -132,7 +132,7 @@ def _is_task(state: State, path: str) -> bool:
 
 
 def _tasks(state: State) -> list[str]:
-    return [path for path in state.plan.paths if _is_task(state, path)]
+    return list(state.plan.of_kind("task"))
 
 
 def _index(state: State, path: str) -> Any:
@@ -160,7 +160,7 @@ def _commit(state: State, path: str) -> Any:
 
 
 def _checks(state: State) -> list[str]:
-    return [f"{path}#{check.name}" for path in state.plan.paths for check in state.plan.step(path).checks]
+    return [f"{path}#{name}" for path, name in state.plan.checked()]
 
 
 def _evidence(state: State, item: str) -> Evidence | None:

@@ -15,6 +15,7 @@ from holdfast.documents.lists import Lists
 from holdfast.documents.renderings import is_rendering, newest_hash, revision_of
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
+from holdfast.plainjson import parse
 from holdfast.ports import Store
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, read_file, remove, replace, reserve
@@ -40,6 +41,8 @@ class Documents:
         self._memory = Memory()
         self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
         self._judged: set[tuple[str, str]] = set()
+        self._written: dict[str, bytes] = {}
+        self._slots: dict[tuple[str, str], str] = {}
         self._lists = Lists(place, store, wait)
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
@@ -92,7 +95,7 @@ class Documents:
         return newest, there, data if there == path else self.read(newest, there)
 
     def full(self, state: State, path: str) -> str:
-        return os.path.join(self._place.base(state.worktree), path)
+        return f"{self._place.base(state.worktree)}/{path}"
 
     def read(self, state: State, path: str) -> bytes | None:
         """What lies at a document's place; None when nothing does."""
@@ -208,9 +211,11 @@ class Documents:
             return None
         if not self._may_replace(state, path, there):
             return None
+        before = self._written.get(full)
         displaced = replace(full, data, self._slot(state, path), mode=0o644, dir_mode=0o700)
         self._remember(full, new)
-        if displaced is None or digest(displaced) == there:
+        self._written[full] = data
+        if displaced is None or displaced == before or digest(displaced) == there:
             return None
         return displaced
 
@@ -236,7 +241,7 @@ class Documents:
         return found <= state.revision
 
     def _retire(self, state: State, path: str) -> None:
-        """Removes a document from where it no longer belongs, if it is one of ours.
+        """Removes a document from where it no longer belongs, if it is one of ours or what a power cut left of one.
 
         The slot goes first: one that outlives its document says that somebody took the document away.
         """
@@ -244,8 +249,12 @@ class Documents:
         remove(self._slot(state, path))
         if data is None:
             return
-        hashes = {hashed for _, documents in state.renderings for hashed in documents.values()}
-        if digest(data) in hashes or (self.full(state, path), digest(data)) in self._judged:
+        ours = {hashed for _, documents in state.renderings for hashed in documents.values()}
+        is_ours = digest(data) in ours or (self.full(state, path), digest(data)) in self._judged
+        if not is_ours and not self.being_written(state, path) and _is_torn(data):
+            self.quarantine(path, data, "the file was empty or torn")
+            is_ours = True
+        if is_ours:
             remove(self.full(state, path))
         self._seen.pop(self.full(state, path), None)
 
@@ -254,7 +263,11 @@ class Documents:
         return Locked(os.path.join(self._place.home, "state", state.ulid[-2:].lower()), self._wait)
 
     def _slot(self, state: State, path: str) -> str:
-        return os.path.join(self._place.home, "slots", f"{state.ulid}-{digest(path.encode())[:8]}")
+        slot = self._slots.get((state.ulid, path))
+        if slot is None:
+            slot = os.path.join(self._place.home, "slots", f"{state.ulid}-{digest(path.encode())[:8]}")
+            self._slots[state.ulid, path] = slot
+        return slot
 
     def _stamp(self, full: str) -> tuple[int, int, int] | None:
         try:
@@ -283,3 +296,10 @@ def _committed(repository: git.Repository, branch: str, full: str) -> bool:
     inside = f":(literal){os.path.relpath(full, repository.top)}"
     words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
     return bool(git_command.git(repository.top, *words, ok=(0, 128))[1])
+
+
+def _is_torn(data: bytes) -> bool:
+    try:
+        return not isinstance(parse(data), dict)
+    except ValueError:
+        return True
