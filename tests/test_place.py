@@ -141,6 +141,13 @@ def test_what_the_user_wrote_there_stays(tmp_path):
     assert (home / ".gitignore").read_text() == "# mine\n"
 
 
+def test_a_home_whose_maker_died_half_way_is_finished(repository):
+    (made(repository / ".holdfast") / ".gitignore").touch()
+    place.prepare(place.find(str(repository)), insist=False)
+    (repository / ".holdfast/index").write_text("x")
+    assert git(repository, "ls-files", "--others", "--exclude-standard") == ".holdfast/.gitignore\n"
+
+
 def mounted(monkeypatch, tmp_path, *rows):
     """A table of mounts as the kernel writes it."""
     table = tmp_path / "mountinfo"

@@ -83,18 +83,20 @@ def prepare(place: Place, *, insist: bool) -> None:
     It keeps itself out of git, those files aside.
     """
     ignore = os.path.join(place.home, ".gitignore")
-    if os.path.exists(ignore) and os.path.isdir(os.path.join(place.home, "journal")):
+    if _is_written(ignore) and os.path.isdir(os.path.join(place.home, "journal")):
         return
     if not insist:
         _refuse_unsafe(place.root)
     os.makedirs(place.home, mode=0o700, exist_ok=True)
     os.chmod(place.home, 0o700)
-    if os.path.exists(ignore):
-        return
-    whole = f"{ignore}.{os.getpid()}"
-    with open(whole, "w", encoding="utf-8") as file:
-        file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")
-    os.replace(whole, ignore)
+    if not _is_written(ignore):
+        with open(ignore, "w", encoding="utf-8") as file:
+            file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")
+
+
+def _is_written(path: str) -> bool:
+    """Not so when a process died between making the file and writing it."""
+    return os.path.exists(path) and os.path.getsize(path) > 0
 
 
 def _refuse_unsafe(root: str) -> None:

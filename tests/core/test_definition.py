@@ -266,6 +266,14 @@ def test_nothing_may_wait_for_itself(steps):
     assert any("requires itself" in message for message in mistakes(*steps).values())
 
 
+def test_a_duplicate_leads_to_no_other_mistake():
+    steps = [step("a"), step("b", step("x"), step("x")), step("a", requires=["z"]), step("c", requires=["a"])]
+    assert mistakes(*steps) == {
+        "step[3].id": "the id 'a' is used twice here",
+        "step[2].step[2].id": "the id 'x' is used twice here",
+    }
+
+
 def test_a_prerequisite_must_exist():
     assert mistakes(step("a"), step("b", requires=["z"])) == {"step[2].requires": "there is no step 'z' to require"}
 

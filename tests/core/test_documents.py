@@ -108,7 +108,11 @@ def test_a_step_without_gates_that_is_said_to_be_done_opens_the_next():
 def test_a_claimed_approval_opens_nothing():
     play = adopted(step("a", approval={"by": "relayed"}), step("b"), a=DONE.replace(grant=claimed_grant()))
     assert gates.grant_verdict(play.state.step("a"), play.facts()) == "claimed"
-    assert play.refuses(Begin("b"), "step_blocked").remedy == "holdfast approve a"
+    refusal = play.refuses(Begin("b"), "step_blocked")
+    assert refusal.remedy == "holdfast approve a"
+    assert refusal.message == (
+        "the step b cannot begin: the approval of a is only claimed by the document it was adopted from"
+    )
 
 
 def test_an_approval_that_is_only_said_in_a_status_opens_nothing():

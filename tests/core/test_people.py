@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.core import gates
+from holdfast.core import gates, queries
 from holdfast.core.commands import Approve, Attach, Begin, Done, Reject, Reopen, Resume, Review, Submit, Unblock
 from holdfast.core.events import Granted, Produced, Reviewed
 from holdfast.core.state import Actor
@@ -197,6 +197,16 @@ def test_a_human_gate_takes_only_a_persons_own_word(actor):
     assert play.status("a") == "done"
 
 
+def test_a_signed_gate_names_the_key_in_every_remedy():
+    play = waiting("signed")
+    for command, code in ((Done("a"), "gate_unmet"), (Begin("a"), "wrong_status")):
+        assert play.refuses(command, code, by=PERSON).remedy == "holdfast approve a --sign KEY"
+    play.do(Approve("a", signed={}), by=PERSON, signer="ada")
+    play.do(Reopen("a"))
+    play.do(Done("a"))
+    assert queries.blockers(play.state, "a", play.facts())[0].remedy == "holdfast approve a --sign KEY"
+
+
 def test_a_signed_gate_takes_only_a_signature_whoever_brings_it():
     play = waiting("signed")
     play.refuses(Approve("a"), "signature_needed", by=AGENT)
@@ -348,7 +358,15 @@ def test_a_changed_artifact_makes_the_approval_stale_and_holds_up_the_next_step(
     play = approved_log().write("f", "other news")
     assert gates.grant_verdict(play.state.step("a"), play.facts()) == "stale"
     refusal = play.refuses(Begin("b"), "step_blocked")
+    assert refusal.message == "the step b cannot begin: the approval of a no longer holds: the work changed since"
     assert refusal.remedy == "holdfast approve a"
+
+
+def test_after_a_reopen_the_approval_is_of_an_earlier_attempt():
+    play = approved_log()
+    play.do(Reopen("a"), Done("a"))
+    refusal = play.refuses(Done("a"), "gate_unmet")
+    assert refusal.message == "the step a is not done: the approval was given for an earlier attempt"
 
 
 def test_a_removed_artifact_makes_the_approval_stale():

@@ -177,10 +177,10 @@ def test_a_step_in_review_waits_for_the_review_and_then_for_the_choice():
     play.do(Begin("a"), Submit("a"))
     assert blockers(play, "a") == [
         ("review", "review", "holdfast review a --verdict approved"),
-        ("choice", "choice", "holdfast approve a --variant A|B"),
+        ("choice", "choice", "holdfast approve a --variant VARIANT"),
     ]
     play.do(Review("a", "approved"), by=PERSON)
-    assert blockers(play, "a") == [("choice", "choice", "holdfast approve a --variant A|B")]
+    assert blockers(play, "a") == [("choice", "choice", "holdfast approve a --variant VARIANT")]
 
 
 def test_a_waiting_step_names_a_check_that_broke_meanwhile_before_the_approval():
@@ -214,9 +214,9 @@ def test_a_branch_waits_for_its_children():
             (Begin("a"), Submit("a"), Review("a", "needs_revision")),
             ("escalated", "a", "holdfast unblock a --guidance TEXT, or holdfast approve a"),
         ),
-        ((Begin("a"), Cancel()), ("mark", "cancelled", "holdfast resume")),
+        ((Begin("a"), Cancel()), ("mark", "cancelled", "holdfast resume -w release-1")),
         ((Begin("a"), Pause("r")), ("mark", "paused", "holdfast resume")),
-        ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost N, or holdfast cancel")),
+        ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5, or holdfast cancel")),
     ],
 )
 def test_what_stopped_the_work_is_named_with_what_to_type(commands, expected):

@@ -7,7 +7,7 @@ import contextlib
 import pytest
 
 from holdfast.core import queries
-from holdfast.core.commands import AddStep, Approve, Begin, Block, ChangeStep, Done, RetireStep
+from holdfast.core.commands import AddStep, Approve, Begin, Block, ChangeStep, Done, Reopen, RetireStep
 from holdfast.core.definition import Approval, Check, Choice, Retry, Review, Step
 from holdfast.core.events import Amended
 from holdfast.errors import HoldfastError
@@ -42,12 +42,36 @@ def test_a_step_is_not_added_before_one_that_has_begun():
     play = given(step("a"), step("c")).finish("a")
     play.do(Begin("c"))
     refusal = play.refuses(AddStep("", Step("b"), after="a"), "too_late")
-    assert (refusal.facts["later"], refusal.remedy) == (["c"], "holdfast reopen c")
+    assert (refusal.facts["later"], refusal.remedy) == (["c"], "holdfast reopen a")
+
+
+@pytest.mark.parametrize("finished", [False, True])
+def test_what_is_too_late_can_be_done_after_its_remedy(finished):
+    play = given(step("a"), step("c"), step("d")).finish("a")
+    play.do(Begin("c"))
+    if finished:
+        play.do(Done("c"))
+    add = AddStep("", Step("b"), after="a")
+    assert play.refuses(add, "too_late").remedy == "holdfast reopen a"
+    play.do(Reopen("a"))
+    play.do(add)
+    assert play.state.plan.paths == ("a", "b", "c", "d")
+
+
+def test_before_the_first_step_nothing_is_added_once_it_began():
+    play = given(step("p", step("x"), step("y")))
+    play.do(Begin("p/x"))
+    refusal = play.refuses(AddStep("p", Step("w"), after=""), "too_late")
+    assert refusal.remedy == "holdfast amend --add w --under p --after x"
+    play.do(AddStep("p", Step("w"), after="x"))
 
 
 def test_a_step_is_not_added_inside_a_branch_that_is_done():
     play = given(step("p", step("x"))).finish("p/x")
-    play.refuses(AddStep("p", Step("y")), "too_late")
+    add = AddStep("p", Step("y"))
+    assert play.refuses(add, "too_late").remedy == "holdfast reopen p"
+    play.do(Reopen("p"))
+    play.do(add)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +299,8 @@ def test_a_gate_added_to_a_done_step_holds_up_what_follows_until_it_is_passed():
 def test_a_step_is_not_made_to_wait_for_something_undone_once_it_has_begun():
     play = given(step("a"), step("b", requires=[]), step("c", requires=["b"])).finish("b")
     play.do(Begin("c"))
-    play.refuses(ChangeStep("c", Step("c", requires=("a", "b"))), "too_late", by=PERSON)
+    change = ChangeStep("c", Step("c", requires=("a", "b")))
+    assert play.refuses(change, "too_late", by=PERSON).remedy == "holdfast begin a"
 
 
 def test_no_new_child_is_put_into_a_branch_that_is_done():

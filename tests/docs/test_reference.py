@@ -234,7 +234,7 @@ def test_every_file_that_holdfast_makes_is_documented(tmp_path):
     code, said = terminal.as_agent(f"set -e\n{story}")
     assert code == 0, said
     made = {path.name for path in (tmp_path / "project" / ".holdfast").iterdir()}
-    assert {"adopting", "archive", "index", "journal", "quarantine", "slots", "state", "workflows"} <= made
+    assert {"archive", "index", "journal", "quarantine", "slots", "starting", "state", "workflows"} <= made
     text = page("files-on-disk.md")
     assert [name for name in made if not re.search(rf"^\| `\.holdfast/{name}[`/]", text, flags=re.MULTILINE)] == []
 

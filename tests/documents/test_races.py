@@ -8,6 +8,7 @@ import os
 import pytest
 
 from holdfast import bootstrap
+from holdfast.dialects.text import Writer
 from holdfast.documents import files, lists
 from holdfast.errors import Conflict
 from holdfast.stores.replace import replace as exchange
@@ -197,18 +198,19 @@ def test_while_a_document_is_exchanged_nobody_else_puts_one_there(desk, impatien
     assert desk.is_clean()
 
 
-def test_while_the_list_of_workflows_is_exchanged_nobody_else_writes_it(desk, impatient, monkeypatch):
+def test_while_the_list_of_workflows_is_written_nobody_else_writes_it(desk, impatient, monkeypatch):
     state = impatient.store.load(impatient.store.entries()[0].ulid)
-    seen = []
+    seen: list[str] = []
 
-    def meanwhile(path, data, slot, **how):
-        with monkeypatch.context() as patch:
-            patch.setattr(lists, "replace", exchange)
-            with pytest.raises(Conflict) as caught:
-                impatient.documents.enlist(state)
-        seen.append(caught.value.code)
-        return exchange(path, data, slot, **how)
+    class Interrupted(Writer):
+        def write(self, document):
+            if not seen:
+                seen.append("nothing stopped it")
+                with pytest.raises(Conflict) as caught:
+                    impatient.documents.enlist(state)
+                seen[:] = [caught.value.code]
+            return super().write(document)
 
-    monkeypatch.setattr(lists, "replace", meanwhile)
+    monkeypatch.setattr(lists, "Writer", Interrupted)
     desk.open().start({"name": "other", "step": [{"id": "a"}]}, "2.0")
     assert seen == ["lock_timeout"]

@@ -73,16 +73,21 @@ class Site:
         with self._image as root:
             self.calls = self.stage.tracer.calls(play(root, commands, scene))
 
-    def cut_before(self, call: Call) -> str:
-        """The power goes while a command is about to make a call; '' or what was wrong afterwards."""
+    def cut_before(self, call: Call, *, later: bool = False) -> str:
+        """The power goes while a command is about to make a call, or `later`, when others have synced their files.
+
+        Then the log knows of every name the command changed, and still not of the content. Gives what was wrong.
+        """
         self._image.take(self._blank)
         with self._image as root:
             answer = self.stage.tracer.killed_before(call, play(root, self._commands, self.stage.scene))
+            if later:
+                sync_beside(root)
             self._image.cut()
             try:
                 self._comes_back(root, acknowledged=bool(answer.out))
             except AssertionError as failure:
-                return f"cut before {call}: {failure}"
+                return f"cut {'later than' if later else 'before'} {call}: {failure}"
         return ""
 
     def _comes_back(self, root: str, *, acknowledged: bool) -> None:
@@ -97,8 +102,17 @@ class Site:
         self.stage.judge.goes_on(root, damaged=True)
 
 
-def cut_before_every_change(site: Site) -> list[Call]:
+def sync_beside(root: str) -> None:
+    fd = os.open(f"{root}.other", os.O_WRONLY | os.O_CREAT)
+    try:
+        os.write(fd, b"somebody else's")
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def cut_before_every_change(site: Site, *, later: bool = False) -> list[Call]:
     calls = [call for call in site.calls if call.changes or not call.about]
-    failures = [failure for call in calls if (failure := site.cut_before(call))]
+    failures = [failure for call in calls if (failure := site.cut_before(call, later=later))]
     assert not failures, "\n".join([f"{len(failures)} of {len(calls)}", *failures])
     return calls

@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from typing import Any, NamedTuple
 
 from holdfast.digest import digest
@@ -54,6 +56,8 @@ class Scene(NamedTuple):
     name: str
     before: tuple[str, ...]
     command: str
+    revision: int = 0
+    """Notes fill the journal up to here first."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -64,7 +68,7 @@ class Scene(NamedTuple):
 START = Scene("start", (), "start release 1.0")
 START_BESIDE = Scene("start-beside", ("start release 0.9",), "start release 1.0")
 DONE = Scene("done", ("start release 1.0", "begin plan"), "done plan")
-APPROVE = Scene("approve", ("start release 1.0", "begin plan", "done plan", "begin sign"), "approve sign")
+APPROVE = Scene("approve", (*DONE.before, "done plan", "begin sign"), "approve sign", revision=127)
 LAST = Scene("last", (*APPROVE.before, "approve sign", "begin ship"), "done ship")
 REOPEN = Scene("reopen", (*LAST.before, "done ship"), "reopen plan")
 
@@ -95,6 +99,8 @@ def play(folder: str, commands: Commands, scene: Scene) -> str:
     for line in scene.before:
         answer = commands(folder, *line.split())
         assert answer.code == 0, answer
+    if scene.revision:
+        subprocess.run([sys.executable, "-P", "-c", NOTES, folder, str(scene.revision)], check=True)
     return folder
 
 
@@ -121,7 +127,12 @@ def files(root: str) -> list[str]:
 
 
 def whole_lines(data: bytes) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in data.split(b"\n")[:-1]]
+    found = []
+    for line in data.split(b"\n")[:-1]:
+        if not is_json(line):  # torn, and so is everything behind it
+            break
+        found.append(json.loads(line))
+    return found
 
 
 def place(path: str) -> str:
@@ -172,6 +183,10 @@ class Judge:
     def happened(self, root: str) -> bool:
         return any(line.get("key") == KEY for line in disk(root).lines())
 
+    def is_shown(self, root: str) -> bool:
+        """Whether every view is the one after the command."""
+        return normal(disk(root).views) == normal(self._new.views)
+
     def goes_on(self, root: str, *, damaged: bool = False) -> None:
         """The next commands just work: looking, then the same again, which happens once in all."""
         before = self.happened(root)
@@ -190,7 +205,7 @@ class Judge:
         assert answer.code == 0, answer
         self.settled(root, new=True, damaged=damaged)
         left = disk(root).paths - self._old.paths - self._new.paths
-        kept = ("/slots/", "/quarantine/") if damaged else ("/slots/",)
+        kept = ("/slots/", "/.gitignore.", "/quarantine/") if damaged else ("/slots/", "/.gitignore.")
         assert not [path for path in left if not any(folder in path for folder in kept)], "left over"
 
     def settled(self, root: str, *, new: bool, damaged: bool = False) -> None:
@@ -218,6 +233,8 @@ def _listed(data: bytes | None) -> Any:
     """What a list says of which workflows, without when."""
     if data is None:
         return EMPTY
+    if not is_json(data):
+        return "torn"
     said = plain(data)
     return {name: value for name, value in said.items() if name != "updated_at"}
 
@@ -243,3 +260,9 @@ def told(answer: Answer) -> str:
     assert "should not happen" not in answer.err + answer.out, answer
     assert "\n→ " in answer.err, answer
     return answer.err
+
+
+def snapshot_of(found: Disk) -> int:
+    """The line that a project's only snapshot is of."""
+    (data,) = [data for path, data in found.views.items() if path.startswith(".holdfast/state/")]
+    return int(json.loads(data.partition(b"\n")[2])["position"]["seq"])

@@ -1,15 +1,18 @@
-"""`start` is killed before each system call that concerns the project."""
+"""`start` is killed before each of its system calls."""
 
 from __future__ import annotations
 
+import pytest
+
 from tests.faults.kills import Stage, kill_before_every_call
-from tests.faults.project import START
+from tests.faults.project import START, START_BESIDE
 
 
-def test_a_killed_start_leaves_the_old_or_the_new_and_is_asked_for_again(tmp_path, commands):
-    stage = Stage(str(tmp_path), commands, START)
+@pytest.mark.parametrize("scene", [START, START_BESIDE], ids=lambda scene: scene.name)
+def test_a_killed_start_leaves_the_old_or_the_new_and_is_asked_for_again(memory, commands, scene):
+    stage = Stage(memory, commands, scene)
     killed = kill_before_every_call(stage)
     assert len(killed) == len(stage.calls) > 100
-    assert {"mkdir", "pwrite64", "fdatasync", "fsync", "rename", "renameat2", "write", "exit_group"} <= {
+    assert {"mkdir", "flock", "pwrite64", "fdatasync", "fsync", "rename", "unlink", "write", "exit_group"} <= {
         call.name for call in killed
     }

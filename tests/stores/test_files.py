@@ -464,3 +464,11 @@ def test_many_workflows_do_not_use_up_the_descriptors(store, home):
         assert notes(fresh, ulid(0)) == ["n"]
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_store_that_nobody_uses_any_more_holds_no_files(home):
+    create(FilesStore(home))
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(5):
+        FilesStore(home).load(ulid(1))
+    assert len(os.listdir("/proc/self/fd")) == before

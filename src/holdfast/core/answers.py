@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 ALERTS_FOR = 86_400
 """Seconds for which a status goes on telling what happened to a document."""
+NEWEST_NOTES = 3
+"""How many notes whoever asks for the next step is given."""
 
 
 def summary(state: State, words: Mapping[str, str]) -> dict[str, Any]:
@@ -131,4 +133,5 @@ def next_step(state: State, facts: Facts) -> dict[str, Any]:
         "agents": list(state.plan.step(at).agents),
         "feedback": list(state.step(at).feedback),
         "blockers": blockers(state, at, facts),
+        "notes": [dict(note) for note in state.notes[-NEWEST_NOTES:]],
     }

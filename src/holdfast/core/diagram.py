@@ -11,7 +11,7 @@ MARKS = {
     lifecycle.PENDING: "○",
     lifecycle.ACTIVE: "▶",
     lifecycle.IN_REVIEW: "◎",
-    lifecycle.WAITING: "⏸",
+    lifecycle.WAITING: "◐",
     lifecycle.DONE: "✓",
     lifecycle.FAILED: "✗",
     lifecycle.BLOCKED: "■",

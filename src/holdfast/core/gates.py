@@ -42,6 +42,11 @@ def is_stale(evidence: Evidence, progress: Progress, facts: Facts) -> bool:
     return moved_on or evidence.attempt != progress.attempt
 
 
+def stale_because(evidence: Evidence, progress: Progress) -> str:
+    """How evidence that no longer counts came about."""
+    return "passed in an earlier attempt" if evidence.attempt != progress.attempt else "passed before the tree changed"
+
+
 def grant_verdict(progress: Progress, facts: Facts) -> str:
     """`valid`, `stale`, `claimed` or `none`."""
     grant = progress.grant
@@ -49,11 +54,7 @@ def grant_verdict(progress: Progress, facts: Facts) -> str:
         return "none"
     if grant.claimed:
         return "claimed"
-    if (
-        progress.status == lifecycle.PENDING
-        or grant.attempt != progress.attempt
-        or dict(grant.hashes) != artifact_hashes(progress)
-    ):
+    if given_earlier(progress) or dict(grant.hashes) != artifact_hashes(progress):
         return "stale"
     for artifact in progress.artifacts.values():
         if artifact.path in facts.hashes:
@@ -61,6 +62,25 @@ def grant_verdict(progress: Progress, facts: Facts) -> str:
             if seen is None or seen[0] != artifact.hash:
                 return "stale"
     return "valid"
+
+
+def given_earlier(progress: Progress) -> bool:
+    """Whether a grant speaks of an attempt before this one; a step that was reset is before its next attempt."""
+    grant = progress.grant
+    return grant is not None and (progress.status == lifecycle.PENDING or grant.attempt != progress.attempt)
+
+
+def lapsed_because(progress: Progress, facts: Facts) -> str:
+    """Why a grant that was given does not hold."""
+    if grant_verdict(progress, facts) == "claimed":
+        return "is only claimed by the document it was adopted from"
+    return "was given for an earlier attempt" if given_earlier(progress) else "no longer holds: the work changed since"
+
+
+def approving(step: Step, path: str, *, renewing: bool = False) -> str:
+    """The command that passes the step's approval or choice; a choice that is renewed stays as it was."""
+    variant = " --variant VARIANT" if step.choice and not renewing else ""
+    return f"holdfast approve {path}{variant}{' --sign KEY' if policy(step) == 'signed' else ''}"
 
 
 def artifact_hashes(progress: Progress) -> dict[str, str]:
@@ -77,9 +97,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             said = {
                 "missing": "has not run",
                 "failed": "failed",
-                "stale": "passed on another state of the tree or another attempt",
                 "claimed": "is only claimed by the document it was adopted from",
-            }[verdict]
+            }.get(verdict) or stale_because(progress.evidence[check.name], progress)
             found.append(
                 Unmet("check", check.name, f"the check {check.name!r} {said}", f"holdfast check {check.name} {how}")
             )
@@ -103,14 +122,10 @@ def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> lis
         verdict = grant_verdict(progress, facts)
         if verdict != "valid":
             kind = "choice" if step.choice else "approval"
-            variant = f" --variant {'|'.join(step.choice.options)}" if step.choice else ""
-            said = {
-                "none": "is needed",
-                "stale": "is stale: the work changed since it was given",
-                "claimed": "is only claimed by the document it was adopted from",
-            }[verdict]
+            among = f": {' or '.join(step.choice.options)}" if step.choice else ""
+            said = f"is needed{among}" if verdict == "none" else lapsed_because(progress, facts)
             who = {"relayed": "", "human": " by a person", "signed": " with a signature"}[policy(step)]
-            found.append(Unmet(kind, kind, f"the {kind}{who} {said}", f"holdfast approve {path}{variant}"))
+            found.append(Unmet(kind, kind, f"the {kind}{who} {said}", approving(step, path)))
     return found
 
 

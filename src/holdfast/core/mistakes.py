@@ -69,8 +69,11 @@ def check_names(steps: tuple[Step, ...], at: tuple[str | int, ...], mistakes: Mi
 
 
 def check_references(steps: tuple[Step, ...], mistakes: Mistakes) -> None:
-    """`requires` and `back_to` must name steps that exist, and nothing may wait for itself."""
-    plan = Plan(steps)
+    """`requires` and `back_to` must name steps that exist, and nothing may wait for itself.
+
+    Of steps with the same id only the first is looked at: what the others lead to is not a mistake of its own.
+    """
+    plan = Plan(_first_ones(steps))
     places = _places(steps, ("step",), "")
     for path in plan.paths:
         step, place = plan.step(path), places[path]
@@ -91,6 +94,14 @@ def _places(steps: tuple[Step, ...], at: tuple[str | int, ...], above: str) -> d
     places: dict[str, tuple[str | int, ...]] = {}
     for index, step in enumerate(steps):
         path = f"{above}/{step.id}" if above else step.id
-        places[path] = (*at, index)
-        places.update(_places(step.steps, (*at, index, "step"), path))
+        if path not in places:
+            places[path] = (*at, index)
+            places.update(_places(step.steps, (*at, index, "step"), path))
     return places
+
+
+def _first_ones(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    found: dict[str, Step] = {}
+    for step in steps:
+        found.setdefault(step.id, step)
+    return tuple(step.replace(steps=_first_ones(step.steps)) if step.steps else step for step in found.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
+from holdfast.core.refusals import extending
 from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
@@ -105,15 +106,13 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What stands between this step and done, most urgent first."""
     step, progress = state.plan.step(path), state.step(path)
     if state.cancelled:
-        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", "holdfast resume")]
+        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", f"holdfast resume -w {state.id}")]
     if state.paused:
         return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", "holdfast resume")]
     for usage in usages(state, facts.now):
         if usage.reached:
             message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
-            return [
-                gates.Unmet("bound", usage.bound, message, f"holdfast extend --{usage.bound} N, or holdfast cancel")
-            ]
+            return [gates.Unmet("bound", usage.bound, message, extending(usage.bound))]
     if progress.status == lifecycle.PENDING:
         absent = gates.missing(state, path, facts)
         if absent:
@@ -124,7 +123,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.FAILED:
         return [gates.Unmet("failed", path, f"failed: {progress.reason}", f"holdfast resume --from {path}")]
     if progress.status == lifecycle.ESCALATED:
-        remedy = f"holdfast unblock {path} --guidance TEXT, or holdfast approve {path}"
+        remedy = f"holdfast unblock {path} --guidance TEXT, or {gates.approving(step, path)}"
         return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", remedy)]
     if progress.status in lifecycle.FINISHED:
         renewed = gates.people_unmet(step, path, progress, facts) if progress.status == lifecycle.DONE else []
@@ -143,16 +142,17 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
 
 def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
     """Why a prerequisite does not hold, and the command that leads on."""
-    progress = state.step(needed)
+    step, progress = state.plan.step(needed), state.step(needed)
     if progress.status not in lifecycle.FINISHED:
         first = blockers(state, needed, facts)
         remedy = first[0].remedy if first else f"holdfast done {needed}"
         return gates.Unmet("requires", needed, f"{needed} is not done", remedy)
-    if gates.policy(state.plan.step(needed)) and gates.grant_verdict(progress, facts) != "valid":
-        return gates.Unmet(
-            "approval", needed, f"the approval of {needed} no longer holds", f"holdfast approve {needed}"
-        )
-    return gates.Unmet("check", needed, f"the checks of {needed} are only claimed", f"holdfast reopen {needed}")
+    if gates.policy(step) and gates.grant_verdict(progress, facts) != "valid":
+        said = "is needed" if progress.grant is None else gates.lapsed_because(progress, facts)
+        remedy = gates.approving(step, needed, renewing=progress.grant is not None)
+        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", remedy)
+    message = f"the checks of {needed} are only claimed by the document it was adopted from"
+    return gates.Unmet("check", needed, message, f"holdfast reopen {needed}")
 
 
 def elapsed(state: State, now: str) -> float:

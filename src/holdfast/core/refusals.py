@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.core import lifecycle
+from holdfast.core import gates, lifecycle
 from holdfast.core.gates import Unmet
 from holdfast.core.state import Lease, State
 from holdfast.errors import Conflict, NotFound, Refused, UsageError
@@ -13,13 +13,14 @@ _INSTEAD = {
     lifecycle.PENDING: "holdfast begin {}",
     lifecycle.ACTIVE: "holdfast done {}",
     lifecycle.IN_REVIEW: "holdfast review {} --verdict approved",
-    lifecycle.WAITING: "holdfast approve {}",
     lifecycle.DONE: "holdfast reopen {}",
     lifecycle.SKIPPED: "holdfast reopen {}",
     lifecycle.FAILED: "holdfast resume --from {}",
     lifecycle.BLOCKED: "holdfast unblock {}",
     lifecycle.ESCALATED: "holdfast unblock {} --guidance TEXT",
 }
+_PARTICIPLE = {"began": "begun"}
+_MORE = {"cost": "5", "time": "1h", "iterations": "3"}
 
 
 def no_workflow() -> NotFound:
@@ -45,22 +46,27 @@ def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
     )
 
 
-def wrong_status(path: str, status: str, move: str, allowed: Sequence[str] = ()) -> Refused:
+def wrong_status(state: State, path: str, move: str, allowed: Sequence[str] = ()) -> Refused:
+    status = state.step(path).status
+    waits = status == lifecycle.WAITING
+    instead = gates.approving(state.plan.step(path), path) if waits else _INSTEAD[status].replace("{}", path)
     wanted = " or ".join(allowed or lifecycle.sources(move))
     return Refused(
         "wrong_status",
-        f"the step {path} is {status}; only one that is {wanted} can be {move}",
-        remedy=_INSTEAD[status].replace("{}", path),
+        f"the step {path} is {status}; only one that is {wanted} can be {_PARTICIPLE.get(move, move)}",
+        remedy=instead,
         facts={"step": path, "status": status, "move": move},
     )
 
 
-def step_blocked(path: str, missing: Sequence[str], remedy: str) -> Refused:
+def step_blocked(path: str, missing: Sequence[str], why: Sequence[Unmet]) -> Refused:
+    undone = all(one.kind == "requires" for one in why)
+    said = f" before {', '.join(missing)}" if undone else ": " + "; ".join(one.message for one in why)
     return Refused(
         "step_blocked",
-        f"the step {path} cannot begin before {', '.join(missing)}",
-        remedy=remedy,
-        facts={"step": path, "missing": list(missing)},
+        f"the step {path} cannot begin{said}",
+        remedy=why[0].remedy,
+        facts={"step": path, "missing": list(missing), "because": [one.message for one in why]},
     )
 
 
@@ -119,10 +125,15 @@ def signed_something_else(path: str) -> Refused:
 
 
 def bad_variant(path: str, variant: str, options: Sequence[str]) -> Refused:
-    said = f"{variant[:60]!r} is not among the options" if variant else "an option must be chosen"
+    if not options:
+        said = f"{path} offers no choice"
+    elif variant:
+        said = f"{path} has no option {variant[:60]!r}; it has {', '.join(options)}"
+    else:
+        said = f"{path} asks for a choice: {' or '.join(options)}"
     return Refused(
         "bad_variant",
-        f"{said} of {path}: {', '.join(options) or 'it offers no choice'}",
+        said,
         remedy=f"holdfast approve {path} --variant {options[0]}" if options else f"holdfast approve {path}",
         facts={"step": path, "variant": variant[:200], "options": list(options)},
     )
@@ -171,11 +182,16 @@ def paused(state: State) -> Refused:
     )
 
 
+def extending(bound: str) -> str:
+    """What a person may type when a bound is used up."""
+    return f"holdfast extend --{bound} {_MORE[bound]}, or holdfast cancel"
+
+
 def bound_reached(bound: str, used: str, limit: str) -> Refused:
     return Refused(
         "bound_reached",
         f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on",
-        remedy=f"holdfast extend --{bound} N, or holdfast cancel",
+        remedy=extending(bound),
         facts={"bound": bound, "used": used, "limit": limit},
     )
 
@@ -229,11 +245,11 @@ def fenced(token: int) -> Conflict:
     )
 
 
-def too_late(path: str, later: Sequence[str]) -> Refused:
+def too_late(path: str, later: Sequence[str], remedy: str) -> Refused:
     return Refused(
         "too_late",
         f"{path} cannot change any more: {', '.join(later)} already went past it",
-        remedy=f"holdfast reopen {later[0]}",
+        remedy=remedy,
         facts={"step": path, "later": list(later)},
     )
 

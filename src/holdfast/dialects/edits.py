@@ -34,13 +34,14 @@ def edit(
 
 
 def commands(state: State, found: list[Change]) -> list[cmd.Command]:
-    fixed = [change.at for change in found if change.meaning == Meaning.FIXED]
+    fixed = [change for change in found if change.meaning == Meaning.FIXED]
     if fixed:
+        named = [f"{change.at} of {change.item}" if change.item else change.at for change in fixed]
         raise Refused(
             "forged",
-            f"{', '.join(dict.fromkeys(fixed))} cannot be changed by hand",
+            f"{', '.join(dict.fromkeys(named))} cannot be changed by hand",
             remedy="use the command that does it: holdfast --help",
-            facts={"fields": fixed},
+            facts={"fields": [change.at for change in fixed]},
         )
     first: list[cmd.Command] = []
     wanted: dict[str, str] = {}

@@ -72,7 +72,7 @@ def put(
     out: dict[str, Any] = _copy(base) if base is not None else {}
     for part in document.parts:
         if isinstance(part, Field):
-            _put_field(out, part, state, "", fresh)
+            _fill(out, part, state, "") if fresh else _put_field(out, part, state, "")
         elif part.when is None or part.when(state):
             _put_items(out, part, state, memory if fresh else None)
     if document.history and document.entry and (fresh or state.history or document.history in out):
@@ -105,7 +105,24 @@ def new_entries(document: Document, old: Mapping[str, Any], new: Mapping[str, An
     return [entry for entry in appended if isinstance(entry, dict)]
 
 
-def _put_field(out: dict[str, Any], field: Field, state: State, item: str, fresh: bool) -> None:
+def _fill(out: dict[str, Any], field: Field, state: State, item: str) -> None:
+    """A field of a document that is written from nothing: most are, on every transition, and have no form to keep."""
+    value = field.value(state, item)
+    if value is ABSENT:
+        if not field.nullable:
+            return
+        value = None
+    elif value is UNKNOWN:
+        return
+    elif field.codec is not None:
+        value = field.codec.encode(value)
+    above, last = _split(field.at)
+    for name in above:
+        out = out.setdefault(name, {})
+    out[last] = value
+
+
+def _put_field(out: dict[str, Any], field: Field, state: State, item: str) -> None:
     value = field.value(state, item)
     if value is UNKNOWN:
         return
@@ -114,7 +131,7 @@ def _put_field(out: dict[str, Any], field: Field, state: State, item: str, fresh
     for name in above:
         inner = holder.get(name)
         if not isinstance(inner, dict):
-            if value is ABSENT and not (field.nullable and fresh):
+            if value is ABSENT:
                 return
             inner = holder[name] = {}
         holder = inner
@@ -124,10 +141,8 @@ def _put_field(out: dict[str, Any], field: Field, state: State, item: str, fresh
             holder[last] = None
         elif there is not _MISSING:
             del holder[last]
-        elif field.nullable and fresh:
-            holder[last] = None
         return
-    if there is _MISSING and field.quiet and not fresh:
+    if there is _MISSING and field.quiet:
         return
     if there is not _MISSING and _says(field, there, value):
         return
@@ -176,7 +191,7 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
             continue
         target = found if found is not None else Kept({part.key: name} if part.key else {})
         for field in part.fields:
-            _put_field(target, field, state, item, memory is not None or found is None)
+            _put_field(target, field, state, item) if found is not None else _fill(target, field, state, item)
         if memory and isinstance(target, Kept):
             memory.keep(key, on, target)
         written.append((name, target))

@@ -12,10 +12,9 @@ from holdfast.dialects.mapping import Memory, put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.documents.lists import Lists
-from holdfast.documents.renderings import is_rendering, newest_hash, revision_of
+from holdfast.documents.renderings import is_rendering, is_torn, newest_hash, revision_of
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
-from holdfast.plainjson import parse
 from holdfast.ports import Store
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, read_file, remove, replace, reserve
@@ -251,7 +250,7 @@ class Documents:
             return
         ours = {hashed for _, documents in state.renderings for hashed in documents.values()}
         is_ours = digest(data) in ours or (self.full(state, path), digest(data)) in self._judged
-        if not is_ours and not self.being_written(state, path) and _is_torn(data):
+        if not is_ours and not self.being_written(state, path) and is_torn(data):
             self.quarantine(path, data, "the file was empty or torn")
             is_ours = True
         if is_ours:
@@ -296,10 +295,3 @@ def _committed(repository: git.Repository, branch: str, full: str) -> bool:
     inside = f":(literal){os.path.relpath(full, repository.top)}"
     words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
     return bool(git_command.git(repository.top, *words, ok=(0, 128))[1])
-
-
-def _is_torn(data: bytes) -> bool:
-    try:
-        return not isinstance(parse(data), dict)
-    except ValueError:
-        return True

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.core.moment import from_epoch
+from holdfast.core.moment import from_epoch, to_epoch
 from holdfast.core.state import State
 from holdfast.dialects import dialect
 from holdfast.dialects.text import Writer
-from holdfast.digest import digest
+from holdfast.errors import UsageError
 from holdfast.place import Place
 from holdfast.plainjson import parse
 from holdfast.ports import Store, standing
 from holdfast.stores.locks import Locked
-from holdfast.stores.replace import read_file, replace
+from holdfast.stores.replace import durable_write, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Lists:
             return
         full = os.path.join(self._place.base(state.worktree), path)
         slots = os.path.join(self._place.home, "slots")
-        with Locked(slots, self._wait):  # all workflows share the file and its slot
+        with Locked(slots, self._wait):  # all workflows share the file
             entries = [
                 entry.replace(updated_at=state.updated_at) if entry.ulid == state.ulid else entry
                 for entry in self._store.entries()
@@ -53,5 +53,22 @@ class Lists:
             except (OSError, ValueError):
                 old = None
             _, said = spoken.index(entries, old if isinstance(old, dict) else None, from_epoch(time.time()))
-            replace(full, Writer().write(said), os.path.join(slots, f"index-{digest(full.encode())[:8]}"), mode=0o644)
+            if not _is_as_good(old, said):
+                # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
+                durable_write(full, Writer().write(said), mode=0o644, alone=True)
         self._shown[state.ulid] = (standing(state), time.monotonic())
+
+
+def _is_as_good(old: object, new: object) -> bool:
+    """Whether the old list says the same but for moments that are not much behind."""
+    match old, new:
+        case dict(), dict():
+            return old.keys() == new.keys() and all(_is_as_good(old[name], new[name]) for name in new)
+        case list(), list():
+            return len(old) == len(new) and all(map(_is_as_good, old, new))
+        case str(), str() if old != new:
+            try:
+                return 0 <= to_epoch(new) - to_epoch(old) < ACTIVITY
+            except UsageError:
+                return False
+    return old == new

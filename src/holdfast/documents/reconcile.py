@@ -12,9 +12,10 @@ from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
 from holdfast.dialects import dialect
 from holdfast.dialects.edits import edit, nearest
 from holdfast.dialects.mapping import put
+from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.documents.files import Documents
-from holdfast.documents.renderings import is_rendering
+from holdfast.documents.renderings import BLOCK, is_patchwork, is_rendering
 from holdfast.engine import Engine, Outcome
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.plainjson import compact, parse
@@ -85,6 +86,8 @@ class Reconciler:
             return STALE  # taken before, by a process that died, or went no further yet
         if self._documents.in_head(state, path, data):
             return FROM_GIT
+        if len(data) > BLOCK and is_patchwork(data, [Writer().write(said) for _, said in self._renderings(state)]):
+            return DAMAGED
         return EDITED
 
     def _act(self, state: State, path: str, data: bytes | None, *, raced: bool = False) -> State:

@@ -58,6 +58,11 @@ class FilesStore:
         self._open: dict[str, _Open] = {}
         self._marks: dict[str, list[Mark]] = {}
 
+    def __del__(self) -> None:
+        """Whoever lets go of a store lets go of its files."""
+        for handle in self._open.values():
+            handle.journal.close()
+
     def create(self, record: Record, state: State) -> None:
         ulid = state.ulid
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import lifecycle, moment, queries
+from holdfast.core.answers import NEWEST_NOTES
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.state import State
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 WIDEST = 100
 """On a wider terminal the right column would be too far from its names."""
-SHOWN_NOTES = 3
 ALERTS_FOR = 24 * 3600
 _LABEL = 8
 
@@ -41,7 +41,7 @@ def _finish(text: str, unicode: bool) -> str:
 def _headline(state: State, facts: Facts, style: Style, width: int) -> list[str]:
     word = queries.status(state)
     shown = word.replace("_", " ")
-    title = clip(escape(state.title or state.subject or state.id), width - columns(shown) - 2)
+    title = clip(escape(_title(state)), width - columns(shown) - 2)
     gap = " " * (width - columns(title) - columns(shown))
     out = [f"{style.bold(title)}{gap}{style.bold(paint(style, word)(shown))}"]
     percent, total = queries.percentage(state), len(state.plan.children(""))
@@ -63,6 +63,10 @@ def _headline(state: State, facts: Facts, style: Style, width: int) -> list[str]
     return out
 
 
+def _title(state: State) -> str:
+    return state.title or state.subject or state.id
+
+
 def _took(state: State, now: str) -> str:
     return moment.span(queries.elapsed(state, now))
 
@@ -82,12 +86,17 @@ def _now(state: State, facts: Facts, style: Style, width: int) -> list[str]:
         unmet = _in_order(queries.blockers(state, path, facts))
         name = "" if whole else f"{_name(state, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        said = wrap(escape(f"{name}{unmet[0].message}{more}", lines=True), width - _LABEL, 3)
+        # The tree shows why a step stands still; here it would be said twice.
+        message = _STUCK.get(unmet[0].kind, unmet[0].message)
+        said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 3)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
         out.append(" " * _LABEL + style.cyan(clip(escape(unmet[0].remedy), width - _LABEL)))
     if len(others) > 2:
         out.append(" " * _LABEL + style.dim(f"… {len(others) - 2} more open"))
     return out
+
+
+_STUCK = {"blocked": "blocked", "failed": "failed", "escalated": "escalated to a person"}
 
 
 def _in_order(unmet: Sequence[Unmet]) -> list[Unmet]:
@@ -123,11 +132,15 @@ def _around(state: State, facts: Facts, style: Style, width: int) -> list[str]:
         if (age(alert.at, facts.now) or 0) <= ALERTS_FOR:
             kept = f" (kept as {alert.kept})" if alert.kept else ""
             rows.append(("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert.message}{kept}"))
-    rows += [
+    return _labelled([*rows, *_notes(state, facts)], style, width)
+
+
+def _notes(state: State, facts: Facts) -> list[_Row]:
+    """The newest ones, the newest first."""
+    return [
         ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], facts.now)}")
-        for note in state.notes[: -SHOWN_NOTES - 1 : -1]
+        for note in state.notes[: -NEWEST_NOTES - 1 : -1]
     ]
-    return _labelled(rows, style, width)
 
 
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
@@ -145,14 +158,14 @@ def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unic
     width = max(40, min(width, WIDEST))
     path = queries.current(state)
     if path is None:
-        return _finish(f"{style.green('✓')} {escape(state.title or state.id)}: all steps are done", unicode)
+        return _finish(f"{style.green('✓')} {escape(_title(state))}: all steps are done", unicode)
     step, progress = state.plan.step(path), state.step(path)
     view = TreeView(state, facts, style, width)
     right = " · ".join(w for w in (progress.status.replace("_", " "), tries(step, progress)) if w)
     title = clip(escape(step.label), width - columns(right) - 2)
     gap = " " * (width - columns(title) - columns(right))
     head = [f"{style.bold(title)}{gap}{paint(style, progress.status)(right)}"]
-    top = f"step {queries.top_number(state)} of {len(state.plan.children(''))} of {state.title or state.id}"
+    top = f"step {queries.top_number(state)} of {len(state.plan.children(''))} of {_title(state)}"
     head.append(style.dim(clip(escape(f"{path} · {top}"), width)))
     blocks = [head, wrap(escape(step.description, lines=True), width, 12)]
     if step.agents:
@@ -160,8 +173,8 @@ def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unic
     asks = view.gates(path, "  ")
     if asks:
         blocks.append([style.bold("It is done when these hold"), *asks])
-    blocks.append(_lessons(state, path, style, width))
     unmet = _in_order(queries.blockers(state, path, facts))
+    blocks += [_lessons(state, path, style, width), _labelled(_notes(state, facts), style, width)]
     remedies = list(dict.fromkeys(one.remedy for one in unmet))
     if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) and unmet[0].kind not in ("mark", "bound", "requires"):
         last = f"holdfast done {path}"
@@ -178,7 +191,9 @@ def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unic
 def _lessons(state: State, path: str, style: Style, width: int) -> list[str]:
     """What earlier tries and reviews said, the newest last."""
     progress = state.step(path)
-    said = list(dict.fromkeys([t.reason for t in progress.tries if t.reason] + [f for f in progress.feedback if f]))
+    told = [*(one.reason for one in progress.tries), *progress.feedback]
+    stands = progress.reason if progress.status in lifecycle.STUCK else ""
+    said = list(dict.fromkeys(text for text in told if text and text not in stands))
     out = []
     for text in said[-3:]:
         lines = wrap(escape(text, lines=True), width - 4, 6)
@@ -205,7 +220,7 @@ def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int, now:
     out = [style.dim("  ".join(pad(head, wide[n]) for n, head in enumerate(_HEADS[:beside])).rstrip())]
     for row in rows:
         cells = [pad(clip(cell, wide[n]), wide[n]) for n, cell in enumerate(row[:beside])]
-        cells[2] = paint(style, row[2])(cells[2])
+        cells[2] = paint(style, row[2].replace(" ", "_"))(cells[2])
         out.append("  ".join(cells).rstrip())
         rest = " · ".join(word for word in (row[6], row[5]) if word)
         if beside == 5 and rest:
@@ -224,7 +239,9 @@ def _cells(entry: Mapping[str, Any], now: str, named_steps: bool) -> list[str]:
     if named_steps:
         step = f"{step} {text['current_step_name']}".rstrip()
     when = ago(entry["updated_at"], now) if entry["updated_at"] else ""
-    return [*(text[n] for n in ("workflow_id", "workflow_type", "status")), step, when, text["branch"], text["title"]]
+    status = text["detail"].replace("_", " ")
+    title = text["title"] or text["subject"]
+    return [text["workflow_id"], text["workflow_type"], status, step, when, text["branch"], title]
 
 
 _HEADS = ["ID", "TYPE", "STATUS", "STEP", "UPDATED", "BRANCH", "TITLE"]
@@ -240,11 +257,7 @@ def log(records: Iterable[Record], style: Style, width: int = 80, *, unicode: bo
 
 
 def metrics_table(figures: Mapping[str, Any], style: Style, *, unicode: bool = True) -> str:
-    spans = {
-        "human_approval_time_seconds": "Waiting for people",
-        "paused_seconds": "Paused",
-        "total_time_seconds": "Time",
-    }
+    rest = {"human_approval_time_seconds": "Waiting for people", "paused_seconds": "Paused"}
     plain = {
         "retry_count": "Retries",
         "reopened": "Reopened",
@@ -261,8 +274,9 @@ def metrics_table(figures: Mapping[str, Any], style: Style, *, unicode: bool = T
         (f"  {one['step']}. {escape(str(one['name']))}", moment.span(one["duration_seconds"]))
         for one in figures["step_times"]
     ]
-    rows = [(label, moment.span(figures[name])) for name, label in spans.items()]
-    rows += [*steps, *((label, str(figures[name])) for name, label in plain.items())]
+    rows = [("Time", moment.span(figures["total_time_seconds"])), *steps]
+    rows += [(label, moment.span(figures[name])) for name, label in rest.items()]
+    rows += [(label, str(figures[name])) for name, label in plain.items()]
     wide = min(50, max(columns(label) for label, _ in rows))
     right = max(len(value) for _, value in rows)
     out = [style.bold(escape(str(figures["workflow_id"])))]

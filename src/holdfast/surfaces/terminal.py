@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_MARKS = "✓▶◎⏸✗■▲○↷▰▱·…→↳⚠—↻"
+_MARKS = "✓▶◎◐✗■▲○↷▰▱·…→↳⚠—↻"
 _ASCII = str.maketrans(_MARKS, "+>?=x#!.-#--~>>!-%")
 
 

@@ -74,7 +74,9 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return "passed" if approved else "waiting", f"{said} {event.step}", event.verdict.feedback
         case ev.Granted():
             chosen = f": {event.grant.variant}" if event.grant.variant else ""
-            return "approved", f"approved {event.step}{chosen} ({event.grant.word} word of {event.grant.by})", ""
+            word = event.grant.word
+            how = "" if word == "own" else f" (signed by {event.grant.by})" if word == "signed" else f" ({word})"
+            return "approved", f"approved {event.step}{chosen}{how}", ""
         case ev.Noted():
             return "", f"noted{f' on {event.step}' if event.step else ''}", event.text
         case ev.Recorded():
@@ -102,7 +104,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
         case ev.Amended():
             added = f" {event.step.id}" if event.op == "add" and event.step else ""
             where = f" below {event.path}" if added and event.path else f" {event.path}" if not added else ""
-            return "", f"amended the tree: {event.op}{added}{where}", ""
+            done = {"add": "added", "retire": "retired", "change": "changed"}.get(event.op, event.op)
+            return "", f"amended the tree: {done}{added}{where}", ""
         case ev.Snapshotted():
             return "", f"snapshot {event.number}{f' {event.label}' if event.label else ''}", ""
         case ev.Restored():

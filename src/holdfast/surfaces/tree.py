@@ -119,7 +119,7 @@ class TreeView:
             return out
         if progress.status != lifecycle.PENDING:
             out += self.gates(path, indent + INDENT * 2)
-            out += self.feedback(path, indent + INDENT * 2)
+            out += self.feedback(path, indent + INDENT * 2) if progress.status != lifecycle.DONE else []
         elif self.folded and not plan.is_leaf(path):
             return out
         return out + self._level(path, indent + INDENT)
@@ -193,7 +193,7 @@ class TreeView:
         said = []
         if progress.status in lifecycle.STUCK and progress.reason:
             said.append((self.style.yellow, progress.reason))
-        if progress.feedback and progress.feedback[-1] != progress.reason:
+        if progress.feedback and progress.feedback[-1] not in progress.reason:
             said.append((self.style.dim, progress.feedback[-1]))
         out = []
         for colour, text in said:
@@ -208,7 +208,7 @@ _VERDICTS = {
     "failed": "✗",
     "stale": "↻",
     "claimed": "⚠",
-    "waiting": "⏸",
+    "waiting": "◐",
     "in_review": "◎",
     "missing": "○",
 }
@@ -279,10 +279,13 @@ def _approval(step: Step, progress: Progress, facts: Facts) -> tuple[str, str, s
     if grant is not None and verdict == "claimed":
         return verdict, "only claimed by the document it was adopted from", name
     if grant is not None and verdict == "stale":
-        return verdict, f"stale: the work changed since {grant.by} gave it {ago(grant.at, facts.now)}", name
+        given = f"{grant.by} gave it {ago(grant.at, facts.now)}"
+        earlier = gates.given_earlier(progress)
+        why = f"{given} for an earlier attempt" if earlier else f"the work changed since {given}"
+        return verdict, f"stale: {why}", name
     if grant is not None:
         chosen = f"{grant.variant}, " if grant.variant else ""
         return "passed", f"{chosen}by {grant.by}, {ago(grant.at, facts.now)}", name
-    who = {"relayed": "", "human": " from a person", "signed": ", signed"}[gates.policy(step)]
+    who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
     among = f": {', '.join(step.choice.options)}" if step.choice else ""
     return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}", name

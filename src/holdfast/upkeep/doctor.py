@@ -142,7 +142,7 @@ def _journals(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
                 yield warning("snapshot", message, REPAIR, _shown(wired, journals.snapshot_path(wired, reading.ulid)))
     for path in _stray_snapshots(wired):
         yield warning("snapshot", f"{_shown(wired, path)} is of a workflow that is gone", REPAIR, _shown(wired, path))
-    yield ok("journals", f"{good} journals are whole, every line chained to the one before")
+    yield ok("journals", f"{good} journal{'s are' if good != 1 else ' is'} whole, every line chained to the one before")
 
 
 def _stray_snapshots(wired: Wired) -> list[str]:
@@ -182,7 +182,8 @@ def _index(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
         said = f"{len(differs)} entries" if differs else f"the count of finished ones, {count} for {finished},"
         yield warning("index", f"the index differs from the journals: {said}", REPAIR, _shown(wired, path))
     else:
-        yield ok("index", f"the index lists {len(listed)} workflows, as the journals have them")
+        many = f"{len(listed)} workflow{'s' if len(listed) != 1 else ''}"
+        yield ok("index", f"the index lists {many}, as the journals have them")
 
 
 def _marked(wired: Wired) -> list[str]:
@@ -248,7 +249,8 @@ def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
             if moment.between(alert.at, now) < ALERTS_FOR:
                 remedy = f"look at {alert.kept}" if alert.kept else status
                 yield warning("alert", f"{state.id}, {alert.at}: {alert.message}", remedy, alert.path)
-    yield ok("documents", f"{clean} documents of active workflows are as they should be")
+    said = "1 document of an active workflow is" if clean == 1 else f"{clean} documents of active workflows are"
+    yield ok("documents", f"{said} as {'it' if clean == 1 else 'they'} should be")
 
 
 def _document(wired: Wired, state: State) -> tuple[str, str]:

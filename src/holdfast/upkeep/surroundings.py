@@ -152,7 +152,7 @@ def definitions(wired: Wired) -> list[Finding]:
             message = f"{shown} brings commands that nobody on this machine has trusted"
             found.append(warning("untrusted", message, f"read it, then: holdfast trust {shown}", shown))
     good = len(entries) - len(found)
-    return [*found, ok("definitions", f"{good} definitions can be used")] if good else found
+    return [*found, ok("definitions", f"{good} definition{'s' if good != 1 else ''} can be used")] if good else found
 
 
 def _commands(steps: tuple[Step, ...]) -> bool:

@@ -17,7 +17,14 @@ def change(project, old: str, new: str) -> None:
 def test_the_definitions_are_listed(empty):
     rows = {row["name"]: row for row in empty.ok("workflows", "--json").json["workflows"]}
     assert (rows["release"]["path"], rows["release"]["trusted"], rows["release"]["steps"]) == (DEFINITION, False, 7)
-    assert "release" in empty.ok("workflows").out
+    assert "yours, not trusted" in empty.ok("workflows").out
+
+
+def test_a_definition_without_commands_needs_no_trust(empty):
+    (empty.root / DEFINITION).unlink()
+    empty.ok("workflows", "new", "mine")
+    assert empty.ok("workflows").out.splitlines()[0].endswith("· yours")
+    assert empty.ok("workflows", "--json").json["workflows"][0]["runs_commands"] is False
 
 
 def test_a_broken_definition_is_listed_with_its_mistake(empty):
@@ -26,7 +33,7 @@ def test_a_broken_definition_is_listed_with_its_mistake(empty):
 
 
 def test_a_definition_is_checked_and_every_mistake_is_named(empty):
-    assert empty.ok("workflows", "check", DEFINITION, "--json").json["steps"] == 8
+    assert empty.ok("workflows", "check", DEFINITION, "--json").json["steps"] == 7
     empty.write("bad.toml", 'name = "bad"\nversoin = 1\n[[step]]\nid = "a b"\n')
     answer = empty.agent("workflows", "check", "bad.toml")
     assert answer.code == 2

@@ -56,6 +56,42 @@ def test_a_person_sees_what_is_approved_and_says_yes(project):
     assert project.step("sign-off") == "done"
 
 
+def test_nobody_is_asked_about_what_would_be_refused(project):
+    project.until("sign-off")
+    assert_refused(project, "the step sign-off is pending")
+    project.ok("begin", "sign-off")
+    project.ok("task", "add", "read it twice", "--under", "sign-off")
+    assert_refused(project, "sign-off/1 is not done")
+    project.ok("task", "start", "1")
+    project.ok("task", "done", "1")
+    project.people_ok("pause", "--reason", "lunch")
+    assert_refused(project, "is paused: lunch")
+    project.people_ok("resume")
+    project.people_ok("approve", "sign-off", says="y")
+    again = project.person("approve", "sign-off")
+    assert (again.code, "[y/N]" in again.out) == (0, False)
+
+
+def assert_refused(project, why):
+    answer = project.person("approve", "sign-off")
+    assert (answer.code, "[y/N]" in answer.out) == (3, False), answer
+    assert why in answer.out
+
+
+def test_a_person_sees_what_the_workflow_is_about_and_who_reviewed_it(empty):
+    empty.write(
+        ".holdfast/workflows/plain.toml",
+        'name = "plain"\n[[step]]\nid = "a"\nreview = {}\napproval = { by = "human" }\n',
+    )
+    empty.ok("start", "plain", "New harbour")
+    empty.ok("begin", "a")
+    empty.ok("done", "a")
+    empty.ok("review", "a", "--verdict", "approved", "--as", "reviewer")
+    shown = empty.person("approve", "a", says="n").out.replace("\r\n", "\n")
+    assert "New harbour · plain-" in shown
+    assert "review: approved by agent reviewer\n" in shown
+
+
 @pytest.mark.parametrize("says", ["n", "", "yeah but no"])
 def test_anything_but_yes_approves_nothing(project, says):
     ready(project)
@@ -96,6 +132,21 @@ def test_a_person_is_shown_earlier_feedback(project):
     project.ok("done", "sign-off")
     answer = project.people_ok("approve", "sign-off", says="y")
     assert "↳ not on a \\x1b[31mFriday" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        (("--cost", "5"), "--cost 5"),
+        (("--cost", "0.25", "--time", "90m"), "--cost 0.25 --time 90m"),
+        (("--time", "2h"), "--time 2h"),
+        (("--time", "90s", "--iterations", "3"), "--time 90s --iterations 3"),
+    ],
+)
+def test_an_agent_is_told_what_a_person_would_type(project, words, typed):
+    refused = project.agent("extend", *words, "--json").error
+    assert refused["remedy"].endswith(f"holdfast extend {typed}")
+    project.people_ok(*refused["remedy"].partition(": holdfast ")[2].split())
 
 
 def test_a_person_extends_a_bound(project):

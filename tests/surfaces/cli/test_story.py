@@ -116,7 +116,7 @@ def test_a_step_that_waits_says_so(project):
     project.until("sign-off")
     project.ok("begin", "sign-off")
     answer = project.ok("done", "sign-off")
-    assert answer.out.startswith("⏸ sign-off waits for approval · the approval by a person is needed")
+    assert answer.out.startswith("◐ sign-off waits for approval · the approval by a person is needed")
     project.people_ok("reject", "sign-off", "--feedback", "too early")
     assert project.step("sign-off") == "active"
 
@@ -138,7 +138,7 @@ def test_fail_counts_block_and_unblock_do_not(project):
     project.until("verify")
     project.ok("begin", "verify")
     blocked = project.ok("block", "verify", "--reason", "no network")
-    assert blocked.out.startswith("■ verify blocked")
+    assert blocked.out == "■ verify is blocked: no network  (holdfast unblock verify)\n"
     project.ok("unblock", "verify", "--guidance", "use the mirror")
     assert project.ok("fail", "verify", "--reason", "boom", "--json").json["step"]["attempt"] == 2
     assert project.ok("fail", "verify", "--reason", "boom", "--json").json["step"]["status"] == "escalated"
@@ -271,6 +271,45 @@ def test_tasks_are_numbered_below_the_current_step(project):
         ("2", "pending", None),
     ]
     assert "✓ draft/1  first" in project.ok("task", "list").out
+
+
+def test_the_commit_of_a_task_is_in_the_document(project):
+    project.ok("task", "add", "first")
+    project.ok("task", "start", "1")
+    project.ok("task", "done", "1", "--commit", "abc1234")
+    document = project.ok("show").json
+    assert document["tasks"][0]["commit_sha"] == "abc1234"
+    assert [entry["commit"] for entry in document["history"] if entry["event"] == "task_completed"] == ["abc1234"]
+
+
+def test_next_has_the_newest_notes(project):
+    for text in ("one", "two", "three", "four"):
+        project.ok("note", text)
+    assert [note["text"] for note in project.ok("next", "--json").json["notes"]] == ["two", "three", "four"]
+    shown = project.ok("next").out
+    assert "Notes   four — agent" in shown
+    assert "one — agent" not in shown
+
+
+def test_a_failure_says_how_many_tries_are_left_and_its_reason_once(project):
+    project.until("verify")
+    project.ok("begin", "verify")
+    again = project.ok("fail", "verify", "--reason", "boom").out
+    assert again.startswith("✗ verify failed, 1 try left, attempt 2 is active")
+    over = project.ok("fail", "verify", "--reason", "boom").out
+    assert over.startswith("▲ verify is escalated to a person: failed 2 times: boom  (holdfast unblock verify")
+    assert over.count("boom") == 1
+    assert project.ok("status").out.count("boom") == 1
+    assert project.ok("next").out.count("boom") == 1
+
+
+def test_a_list_has_the_engine_s_word_for_people_and_both_for_scripts(project):
+    project.until("sign-off")
+    project.ok("begin", "sign-off")
+    project.ok("done", "sign-off")
+    (row,) = project.ok("list", "--json").json["workflows"]
+    assert (row["status"], row["detail"]) == ("in_progress", "waiting")
+    assert " waiting " in project.ok("list").out
 
 
 def test_tasks_go_where_tasks_are_or_where_they_are_told(project):

@@ -22,7 +22,7 @@ def review(draft: Draft, command: cmd.Review) -> None:
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
     if progress.status != lifecycle.IN_REVIEW:
-        raise refusals.wrong_status(command.step, progress.status, "reviewed", (lifecycle.IN_REVIEW,))
+        raise refusals.wrong_status(draft.state, command.step, "reviewed", (lifecycle.IN_REVIEW,))
     by = step.review.by if step.review else ()
     if by and draft.actor.name not in by and not draft.is_person:
         raise refusals.wrong_reviewer(command.step, draft.actor.name, by)
@@ -64,7 +64,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         return
     approvable = (lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     if progress.status not in approvable:
-        raise refusals.wrong_status(command.step, progress.status, "approved", approvable)
+        raise refusals.wrong_status(draft.state, command.step, "approved", approvable)
     _check_word(draft, command, step, person=escalated)
     draft.attach(command.step, steps.named_before(progress))
     if not escalated:
@@ -95,7 +95,7 @@ def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool)
     """Whether this actor's word counts for this gate."""
     policy = gates.policy(step)
     if (policy == "human" or person) and not draft.is_person:
-        raise refusals.person_needed(f"approve {command.step}", f"holdfast approve {command.step}")
+        raise refusals.person_needed(f"approve {command.step}", gates.approving(step, command.step))
     if policy == "signed" and not draft.facts.signer:
         raise refusals.signature_needed(command.step)
     options = step.choice.options if step.choice else ()
@@ -124,7 +124,7 @@ def reject(draft: Draft, command: cmd.Reject) -> None:
     """With feedback the work goes on with it; without, the step has failed and can be resumed."""
     _, progress = draft.step(command.step)
     if progress.status != lifecycle.WAITING:
-        raise refusals.wrong_status(command.step, progress.status, "rejected")
+        raise refusals.wrong_status(draft.state, command.step, "rejected")
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
         draft.move("revised", command.step, feedback=command.feedback)

@@ -17,7 +17,7 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
     if progress.status == lifecycle.ACTIVE:
         return
     if not lifecycle.allows(progress.status, "began"):
-        raise refusals.wrong_status(command.step, progress.status, "began")
+        raise refusals.wrong_status(draft.state, command.step, "began")
     require(draft, command.step)
     draft.open_branches(command.step)
     draft.move("began", command.step)
@@ -27,14 +27,14 @@ def require(draft: Draft, path: str) -> None:
     """Refuses unless everything that must come first is done."""
     missing = gates.missing(draft.state, path, draft.facts)
     if missing:
-        why = queries.absent_because(draft.state, missing[0], draft.facts)
-        raise refusals.step_blocked(path, missing, why.remedy)
+        why = [queries.absent_because(draft.state, needed, draft.facts) for needed in missing]
+        raise refusals.step_blocked(path, missing, why)
 
 
 def attach(draft: Draft, command: cmd.Attach) -> None:
     _, progress = draft.step(command.step)
     if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(command.step, progress.status, "given artifacts", _OPEN)
+        raise refusals.wrong_status(draft.state, command.step, "given artifacts", _OPEN)
     for name in command.artifacts:
         checked(name, "artifact")
     draft.attach(command.step, dict(command.artifacts))
@@ -53,7 +53,7 @@ def done(draft: Draft, command: cmd.Done) -> None:
         complete(draft, command.step)
         return
     if not lifecycle.allows(progress.status, "submitted"):
-        raise refusals.wrong_status(command.step, progress.status, "completed")
+        raise refusals.wrong_status(draft.state, command.step, "completed")
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
@@ -150,7 +150,7 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
         draft.move("resumed", command.step, feedback=command.guidance)
     else:
         unblockable = (lifecycle.BLOCKED, lifecycle.ESCALATED)
-        raise refusals.wrong_status(command.step, progress.status, "unblocked", unblockable)
+        raise refusals.wrong_status(draft.state, command.step, "unblocked", unblockable)
 
 
 def skip(draft: Draft, command: cmd.Skip) -> None:
@@ -191,7 +191,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     if check is None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(command.step, progress.status, "checked", _OPEN)
+        raise refusals.wrong_status(draft.state, command.step, "checked", _OPEN)
     if command.evidence.run_by == "engine":
         if not draft.facts.trusted:
             raise refusals.untrusted(draft.state.type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries, refusals
+from holdfast.core import lifecycle, moment, queries, refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.rules import steps, tree
@@ -65,10 +65,10 @@ def extend(draft: Draft, command: cmd.Extend) -> None:
     wanted = {"cost": command.cost, "time": command.time, "iterations": command.iterations}
     if not any(wanted.values()) or any(value < 0 for value in wanted.values()):
         raise UsageError(
-            "bad_number", "nothing to extend", remedy="holdfast extend --cost 5 | --time 1h | --iterations 3"
+            "bad_number", "nothing to extend", remedy="holdfast extend --cost 5, or --time 1h, or --iterations 3"
         )
     if not draft.is_person:
-        raise refusals.person_needed("extend a bound", "holdfast extend …")
+        raise refusals.person_needed("extend a bound", f"holdfast extend{_typed(command)}")
     bounds = draft.state.bounds
     old = {"cost": bounds.max_cost, "time": bounds.max_time, "iterations": bounds.max_iterations}
     for name, more in wanted.items():
@@ -79,6 +79,17 @@ def extend(draft: Draft, command: cmd.Extend) -> None:
     draft.emit(
         ev.Extended(bounds.replace(max_cost=old["cost"], max_time=old["time"], max_iterations=old["iterations"]))
     )
+
+
+def _typed(command: cmd.Extend) -> str:
+    minutes, seconds = divmod(command.time, 60)
+    time = f"{command.time}s" if seconds else f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
+    given = {
+        "cost": moment.money(command.cost).removeprefix("$").removesuffix(".00") if command.cost else "",
+        "time": time if command.time else "",
+        "iterations": command.iterations or "",
+    }
+    return "".join(f" --{name} {value}" for name, value in given.items() if value)
 
 
 def warn(draft: Draft) -> None:

@@ -26,6 +26,9 @@ BY_HAND = "added"
 """The kind of a step that was added here: no file knows it, and none is expected to."""
 
 
+_DONE = {"add": "added", "retire": "retired", "change": "changed"}
+
+
 def amend(call: Call) -> None:
     args = call.args
     ways = [bool(args.step), bool(args.all), bool(args.add)]
@@ -104,7 +107,7 @@ def _take_over(call: Call, workflow: Workflow) -> None:
     for change in found:
         workflow.execute(_command(workflow.state, change), **call.how())
     made: list[dict[str, Any]] = [{"op": change.op, "path": change.path} for change in found]
-    said = ", ".join(f"{change.op} {change.path}" for change in found) or "nothing to take over"
+    said = ", ".join(f"{change.path} is {_DONE[change.op]}" for change in found) or "nothing to take over"
     call.changed(workflow, said=call.ok(said), more={"amended": made})
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from holdfast import settings as settings_
-from holdfast.core import answers, queries
+from holdfast.core import answers, lifecycle, queries
 from holdfast.core.diagram import MARKS
 from holdfast.dialects import dialect
 from holdfast.surfaces.cli.output import write
@@ -74,30 +74,37 @@ class Call:
         write(pretty(data))
 
     def changed(
-        self, workflow: Workflow, path: str = "", said: str = "", more: Mapping[str, Any] | None = None
+        self,
+        workflow: Workflow,
+        path: str = "",
+        said: str = "",
+        more: Mapping[str, Any] | None = None,
+        onward: str = "next: ",
     ) -> None:
         """The answer to a change: what became of the step, or what was said, and what is next."""
         state, facts = workflow.state, workflow.facts()
         data = {**workflow.summary(), "ulid": state.ulid, "revision": state.revision, **(more or {})}
         if path and path in state.plan:
             data["step"] = answers.step(state, path, facts)
-        self.answer(data, lambda: self._line(state, facts, path, said))
+        self.answer(data, lambda: self._line(state, facts, path, said, onward))
 
-    def _line(self, state: State, facts: Facts, path: str, said: str) -> str:
+    def _line(self, state: State, facts: Facts, path: str, said: str, onward: str) -> str:
         at = queries.current(state)
+        told = bool(said)
         if not said:
             said = self._became(state, path)
         if at is None:
             return f"{said} · {self.style.green('all steps are done')}"
         first = queries.blockers(state, at, facts)[0]
-        if first.kind == "bound" or at == path:
+        if at == path and (first.kind in lifecycle.STUCK or (told and first.kind == "done")):
+            what = ""
+        elif first.kind == "bound" or at == path:
             what = f" · {first.message}"
         elif first.kind == "mark":
             what = ""
         else:
-            what = f" · next: {at}" + ("" if first.kind in ("begin", "done") else f": {first.message}")
-        remedy = f"{first.remedy} -w {state.id}" if state.cancelled else self.command_for(first.remedy)
-        return f"{said}{escape(what)}  {self.style.dim(f'({escape(remedy)})')}"
+            what = f" · {onward}{at}" + ("" if first.kind in ("begin", "done") else f": {first.message}")
+        return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.command_for(first.remedy))})')}"
 
     def command_for(self, remedy: str) -> str:
         """A remedy for the workflow that was picked with `-w`."""
@@ -114,8 +121,10 @@ class Call:
             "in_review": "is in review",
             "active": f"is active, attempt {progress.attempt}" if progress.attempt > 1 else "is active",
             "pending": "is pending",
+            "blocked": "is blocked",
+            "escalated": "is escalated to a person",
         }.get(progress.status, progress.status)
-        reason = f": {progress.reason}" if progress.reason and progress.status in ("failed", "escalated") else ""
+        reason = f": {progress.reason}" if progress.reason and progress.status in lifecycle.STUCK else ""
         return f"{paint(self.style, progress.status)(MARKS[progress.status])} {path} {word}{escape(reason)}"
 
     def ok(self, text: str) -> str:

@@ -6,7 +6,8 @@ import os
 
 from holdfast import trust as trust_
 from holdfast.core import refusals
-from holdfast.core.definition import Definition, Step
+from holdfast.core.definition import Step
+from holdfast.core.plan import Plan
 from holdfast.definitions import Entry, load, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.surfaces.cli.call import Call
@@ -31,6 +32,7 @@ def _entry(call: Call, entry: Entry) -> dict[str, Any]:
         "steps": entry.steps,
         "builtin": entry.builtin,
         "trusted": entry.trusted,
+        "runs_commands": _runs_commands(call, entry),
         "path": None if entry.builtin else os.path.relpath(entry.path, call.project.root),
         "error": entry.error or None,
     }
@@ -44,22 +46,24 @@ def _lines(call: Call, entries: list[Entry]) -> str:
     for entry in entries:
         steps = f"{entry.steps} step{'s' if entry.steps != 1 else ''}"
         notes = [call.style.red(escape(entry.error))] if entry.error else [steps, escape(entry.title)]
-        notes += [] if entry.builtin or entry.error else ["yours" if entry.trusted else "yours, not trusted"]
+        untrusted = not entry.trusted and _runs_commands(call, entry)
+        notes += [] if entry.builtin or entry.error else ["yours, not trusted" if untrusted else "yours"]
         out.append(f"{pad(escape(entry.name), wide)}  {' · '.join(note for note in notes if note)}")
     return "\n".join(out)
 
 
+def _runs_commands(call: Call, entry: Entry) -> bool:
+    """Whether there is anything to trust."""
+    if entry.error:
+        return False
+    return bool(_commands(load(entry.path, call.project.root).steps))
+
+
 def check(call: Call) -> None:
     found = load(call.args.file, call.project.root)
-    data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": _count(found)}
-    call.answer(data, call.ok(f"{call.args.file} is right: {found.name}, {_count(found)} steps"))
-
-
-def _count(definition: Definition) -> int:
-    def count(steps: tuple[Step, ...]) -> int:
-        return sum(1 + count(step.steps) for step in steps)
-
-    return count(definition.steps)
+    steps = len(Plan(found.steps).leaves())
+    data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": steps}
+    call.answer(data, call.ok(f"{call.args.file} is right: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
 
 
 def new(call: Call) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, queries
 from holdfast.core.gates import policy
 from holdfast.errors import Conflict, HoldfastError, NotFound, UsageError
 from holdfast.surfaces.cli.call import Call
@@ -79,8 +79,8 @@ def _content(file: str) -> bytes:
 def _confirm(call: Call, workflow: Workflow, path: str) -> None:
     """Where only a person's own word counts, the person sees what it is given to."""
     step, progress = workflow.state.plan.step(path), workflow.state.step(path)
-    escalated = progress.status == lifecycle.ESCALATED
-    if call.args.yes or not call.is_person or not (policy(step) == "human" or escalated):
+    own_word = policy(step) == "human" or progress.status == lifecycle.ESCALATED
+    if call.args.yes or not call.is_person or not own_word or not _is_ready(workflow, path):
         return
     shown = _hashes(workflow, path)
     if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?"):
@@ -99,6 +99,17 @@ def _confirm(call: Call, workflow: Workflow, path: str) -> None:
         )
 
 
+def _is_ready(workflow: Workflow, path: str) -> bool:
+    """Whether only the person's word is missing. If not, the refusal says what is, and nobody is asked."""
+    state = workflow.state
+    step, progress = state.plan.step(path), state.step(path)
+    missing = {one.kind for one in queries.blockers(state, path, workflow.facts())}
+    if progress.status == lifecycle.ACTIVE:
+        return missing == {"done"} and (step.review is None or progress.reviewed)
+    words = {lifecycle.WAITING: {"approval", "choice"}, lifecycle.DONE: {"approval", "choice"}}
+    return bool(missing) and missing <= words.get(progress.status, {lifecycle.ESCALATED})
+
+
 def _hashes(workflow: Workflow, path: str) -> dict[str, str]:
     found = workflow.facts().hashes
     artifacts = workflow.state.step(path).artifacts
@@ -108,8 +119,10 @@ def _hashes(workflow: Workflow, path: str) -> dict[str, str]:
 def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) -> str:
     state, style = workflow.state, call.style
     step, progress = state.plan.step(path), state.step(path)
-    out = [f"{style.bold(escape(step.label))} {escape(f'({path}, attempt {progress.attempt})')}"]
-    out.append(style.dim(escape(f"{state.title or state.id} · {state.id}")))
+    where = f"{path}, " if step.label != path else ""
+    out = [f"{style.bold(escape(step.label))} {escape(f'({where}attempt {progress.attempt})')}"]
+    names = dict.fromkeys((state.title or state.subject or state.id, state.id))
+    out.append(style.dim(escape(" · ".join(names))))
     if progress.status == lifecycle.ESCALATED:
         out.append(style.yellow(escape(f"escalated: {progress.reason}")))
     for name, artifact in progress.artifacts.items():
@@ -122,6 +135,8 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) 
     for name, evidence in progress.evidence.items():
         passed = style.green("passed") if evidence.passed else style.red("failed")
         out.append(f"  check {escape(name)} {passed} {style.dim(escape(f'({evidence.run_by}, {evidence.at})'))}")
-    out += [f"  review: {escape(f'{v.verdict} by {v.by} {v.feedback[:300]}')}" for v in progress.verdicts[-3:]]
+    for verdict in progress.verdicts[-3:]:
+        word, why = verdict.verdict.replace("_", " "), f": {verdict.feedback[:300]}" if verdict.feedback else ""
+        out.append(f"  review: {escape(f'{word} by {verdict.by}{why}')}")
     out += [f"  ↳ {escape(said[:300])}" for said in progress.feedback[-3:]]
     return "\n".join(out) + "\n"

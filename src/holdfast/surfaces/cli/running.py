@@ -105,7 +105,7 @@ def listing(call: Call) -> None:
 def _row(workflow: Workflow) -> dict[str, Any]:
     state = workflow.state
     more = {"ulid": state.ulid, "title": state.title, "subject": state.subject, "branch": state.branch}
-    return {**workflow.summary(), **more, "session": state.session}
+    return {**workflow.summary(), "detail": queries.status(state), **more, "session": state.session}
 
 
 def log(call: Call) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from holdfast.core import lifecycle
+from holdfast.core.queries import tries_left
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.core.state import Evidence
+    from holdfast.core.state import Evidence, State
     from holdfast.workflow import Workflow
 
 CHECK_FAILED = 3
@@ -39,7 +41,19 @@ def attach(call: Call) -> None:
 def fail(call: Call) -> None:
     workflow = call.workflow()
     path = workflow.path(call.args.step)
-    call.changed(workflow.fail(path, call.args.reason, **call.how()), path)
+    workflow.fail(path, call.args.reason, **call.how())
+    call.changed(workflow, path, _failed(call, workflow.state, path), onward="back to ")
+
+
+def _failed(call: Call, state: State, path: str) -> str:
+    """What a failure led to when there are tries left; without any, the step's own status says it."""
+    step, progress = state.plan.step(path), state.step(path)
+    left = tries_left(step, progress)
+    if left is None or progress.status not in (lifecycle.ACTIVE, lifecycle.PENDING):
+        return ""
+    again = f", attempt {progress.attempt} is active" if progress.status == lifecycle.ACTIVE else ""
+    many = "1 try" if left == 1 else f"{left} tries"
+    return f"{call.style.red('✗')} {escape(f'{path} failed, {many} left{again}')}"
 
 
 def block(call: Call) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from holdfast.workflow import Workflow
 
 TASK = "task"
+COMMIT = "commit_sha"
+"""What documents call the commit of a task, and so what a task remembers it as."""
 
 
 def add(call: Call) -> None:
@@ -37,9 +39,9 @@ def start(call: Call) -> None:
 def done(call: Call) -> None:
     workflow = call.workflow()
     path = _task(workflow, call.args.task)
-    data = {"commit": call.args.commit} if call.args.commit else {}
-    workflow.execute(cmd.Done(path, data=data), **call.how())
-    call.changed(workflow, path, more=data)
+    commit = call.args.commit
+    workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())
+    call.changed(workflow, path, more={"commit": commit} if commit else {})
 
 
 def listing(call: Call) -> None:
@@ -50,7 +52,7 @@ def listing(call: Call) -> None:
             "task": state.plan.step(path).id,
             "text": state.plan.step(path).label,
             "status": state.step(path).status,
-            "commit": state.step(path).data.get("commit"),
+            "commit": state.step(path).data.get(COMMIT),
         }
         for path in _tasks(state)
     ]

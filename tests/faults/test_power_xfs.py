@@ -1,0 +1,25 @@
+"""The power goes while a project lies on xfs: what was not synced is lost, and may be lost in part."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.power import Site, cut_before_every_change
+from tests.faults.project import DONE, LAST, REOPEN, START
+
+ids = {"ids": lambda scene: scene.name}
+
+
+@pytest.mark.parametrize("scene", [START, LAST, REOPEN], **ids)
+def test_a_power_cut_takes_nothing_acknowledged_and_accuses_nobody(memory, commands, scene):
+    cut = cut_before_every_change(Site("xfs", memory, commands, scene))
+    assert len(cut) > 30
+
+
+@pytest.mark.parametrize("scene", [DONE, LAST, REOPEN], **ids)
+def test_a_power_cut_that_tears_the_views_takes_nothing_acknowledged_and_accuses_nobody(memory, commands, scene):
+    """Others have synced meanwhile: the disk knows the new names, and the content of none that was not synced."""
+    site = Site("xfs", memory, commands, scene)
+    cut = cut_before_every_change(site, later=True)
+    assert len(cut) > 10
+    assert site.torn or scene is REOPEN, "nothing was torn, so nothing was mended"
