@@ -12,10 +12,12 @@ from holdfast.codec import encode, encode_record
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
+from holdfast.core.definition import Definition
 from holdfast.core.reading import read
-from holdfast.core.state import Actor
+from holdfast.core.state import Actor, State
 from holdfast.plainjson import compact
-from holdfast.ports import entry_of
+from holdfast.ports import Entry, entry_of
+from holdfast.stores.files import FilesStore
 
 
 def run(folder: str) -> None:
@@ -68,7 +70,7 @@ def _filled(root: str, count: int) -> str:
     started(root)
     store = holdfast.open(root).wired.store
     definition = read({**DEFINITION, "name": "past", "step": DEFINITION["step"][:1]})
-    newest = []
+    newest: list[Entry] = []
     for number in range(count - 1):
         entry = _finished(store, definition, number)
         newest = [*newest[-99:], entry]
@@ -79,11 +81,17 @@ def _filled(root: str, count: int) -> str:
     return root
 
 
-def _finished(store, definition, number: int):
+def _finished(store: FilesStore, definition: Definition, number: int) -> Entry:
     name = ulid.new()
     actor, facts = Actor("agent"), cmd.Facts(now="2026-01-01T00:00:00.000Z")
-    state, lines = None, []
-    for command in (cmd.Start(definition, name, f"past-{number}"), cmd.Begin("step-1"), cmd.Done("step-1")):
+    state: State | None = None
+    lines: list[bytes] = []
+    commands: tuple[cmd.Command, ...] = (
+        cmd.Start(definition, name, f"past-{number}"),
+        cmd.Begin("step-1"),
+        cmd.Done("step-1"),
+    )
+    for command in commands:
         events = decide(state, cmd.Request(command, actor), facts)
         record = Record(len(lines) + 1, facts.now, actor, "past", events)
         state = fold(state, record)
@@ -92,6 +100,7 @@ def _finished(store, definition, number: int):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(framed(lines))
+    assert state is not None
     return entry_of(state)
 
 

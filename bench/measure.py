@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from statistics import median
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
 
 
-def interleaved(subjects: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+def interleaved(subjects: Mapping[Name, Callable[[], object]], rounds: int) -> dict[Name, list[float]]:
     """Seconds of each subject, taken in turn, so that a noisy moment hits all of them alike."""
-    taken: dict[str, list[float]] = {name: [] for name in subjects}
+    taken: dict[Name, list[float]] = {name: [] for name in subjects}
     for _ in range(rounds):
         for name, subject in subjects.items():
             begin = time.perf_counter()

@@ -435,8 +435,7 @@ def test_the_list_fits_its_width(title, branch, name, width):
 
 def test_the_figures_are_a_table():
     story = release()
-    shown = render.metrics_table(metrics(story.records, story.facts().now), PLAIN)
-    shown = shown.splitlines()
+    shown = render.metrics_table(metrics(story.records, story.facts().now), PLAIN).splitlines()
     assert shown[shown.index("  Waiting for people             0s") + 1] == "  Paused                         0s"
     assert shown[:5] == [
         "release-1",
