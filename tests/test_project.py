@@ -281,3 +281,14 @@ def test_an_agent_with_a_lease_goes_on_and_one_without_waits(project, root):
     opened(root, HOLDFAST_TOKEN=str(token)).workflow().begin("build")
     work.end_agent(token)
     opened(root).workflow().done("build")
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), "\ud800", {1, 2}])
+def test_what_json_cannot_hold_is_refused_before_anything_is_written(root, value):
+    project = opened(root)
+    with pytest.raises(UsageError, match="JSON"):
+        project.start(SHAPE, "1.0", context={"k": value})
+    workflow = project.start(SHAPE, "1.0")
+    with pytest.raises(UsageError, match="JSON"):
+        workflow.record({"k": value})
+    assert workflow.refresh().state.revision == 1

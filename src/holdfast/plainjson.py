@@ -5,6 +5,8 @@ The C functions behind it do the same work. Where an interpreter has none, the p
 
 from __future__ import annotations
 
+from holdfast.errors import UsageError
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,3 +90,15 @@ def parse(data: bytes | str) -> Any:
     if text[end:].strip(_SPACE):
         raise ValueError(f"something stands behind the value, at character {end}")
     return value
+
+
+def require(value: object, what: str) -> None:
+    """Refuses what a document could not hold: other types, numbers without a value, text that is not UTF-8."""
+    try:
+        compact(value).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(
+            "not_json",
+            f"the {what} cannot be written as JSON: {error}",
+            remedy="use text, numbers, true, false, null, lists and objects",
+        ) from None

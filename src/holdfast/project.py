@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Mapping
 
-from holdfast import bootstrap, ulid
+from holdfast import bootstrap, plainjson, ulid
 from holdfast import place as places
 from holdfast import settings as settings_
 from holdfast.core import commands as cmd
@@ -70,6 +70,7 @@ class Project:
         for name in context:
             if not is_name(name):
                 raise UsageError("bad_name", f"{name[:80]!r} cannot be a key of the context", remedy="--set KEY=VALUE")
+        plainjson.require(context, "context")
         spoken = dialect(found.dialect)
         now = self.wired.world.now()
         command = cmd.Start(

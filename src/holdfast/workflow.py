@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from holdfast import checks, signing
+from holdfast import checks, plainjson, signing
 from holdfast.bootstrap import Wired
 from holdfast.core import answers, queries, refusals
 from holdfast.core import commands as cmd
@@ -178,6 +178,7 @@ class Workflow:
 
     def record(self, values: Mapping[str, Any], step: str = "", **how: Any) -> Self:
         """Remembers values: of the workflow's context, or of a step."""
+        plainjson.require(values, "values")
         return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
 
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
