@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 
 from tests.faults.commands import Answer
 from tests.faults.kills import Stage
@@ -23,8 +24,7 @@ def fail_every_call(stage: Stage, error: str) -> list[Call]:
     for call in stage.calls:
         if call.name not in FAILING or DEFINITION in call.about or (error == "ENOSPC" and not call.changes):
             continue
-        root = stage.fresh()
-        answer = stage.tracer.failing(call, error, root)
+        root, answer = stage.hit(partial(stage.tracer.failing, call, error))
         failed.append(call)
         try:
             is_truthful(stage, root, answer)

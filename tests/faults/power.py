@@ -8,7 +8,7 @@ import struct
 import subprocess
 
 from tests.faults.commands import Commands
-from tests.faults.kills import Stage
+from tests.faults.kills import TRIES, Stage, agreed
 from tests.faults.project import DOCUMENTS, Scene, disk, is_json, lay, play
 from tests.faults.tracing import Call
 
@@ -69,26 +69,33 @@ class Site:
         self._blank.make()
         with self._blank as root:
             lay(root)
+        self.calls = agreed(self._record)
+
+    def _record(self) -> list[Call]:
         self._image.take(self._blank)
         with self._image as root:
-            self.calls = self.stage.tracer.calls(play(root, commands, scene))
+            return self.stage.tracer.calls(play(root, self._commands, self.stage.scene))
 
     def cut_before(self, call: Call, *, later: bool = False) -> str:
         """The power goes while a command is about to make a call, or `later`, when others have synced their files.
 
         Then the log knows of every name the command changed, and still not of the content. Gives what was wrong.
         """
-        self._image.take(self._blank)
-        with self._image as root:
-            answer = self.stage.tracer.killed_before(call, play(root, self._commands, self.stage.scene))
-            if later:
-                sync_beside(root)
-            self._image.cut()
-            try:
-                self._comes_back(root, acknowledged=bool(answer.out))
-            except AssertionError as failure:
-                return f"cut {'later than' if later else 'before'} {call}: {failure}"
-        return ""
+        for _ in range(TRIES):
+            self._image.take(self._blank)
+            with self._image as root:
+                answer = self.stage.tracer.killed_before(call, play(root, self._commands, self.stage.scene))
+                if answer is None:
+                    continue
+                if later:
+                    sync_beside(root)
+                self._image.cut()
+                try:
+                    self._comes_back(root, acknowledged=bool(answer.out))
+                except AssertionError as failure:
+                    return f"cut {'later than' if later else 'before'} {call}: {failure}"
+                return ""
+        raise RuntimeError("the calls of the command are not those that were recorded")
 
     def _comes_back(self, root: str, *, acknowledged: bool) -> None:
         """Everything acknowledged is there, and the next commands mend the views without a word about anybody."""
