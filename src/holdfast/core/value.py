@@ -20,12 +20,14 @@ class Value:
     """Base of every value in the core: compared by content, never changed in place."""
 
     _fields: tuple[str, ...] = ()
+    _known: frozenset[str] = frozenset()
     _required: frozenset[str] = frozenset()
 
     def __init_subclass__(cls) -> None:
         names = dict.fromkeys(cls._fields)
         names.update(dict.fromkeys(n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("_")))
         cls._fields = tuple(names)
+        cls._known = frozenset(names)
         cls._required = frozenset(n for n in names if not hasattr(cls, n))
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -40,9 +42,8 @@ class Value:
         if not self._required <= named.keys():
             missing = ", ".join(sorted(self._required - named.keys()))
             raise TypeError(f"{type(self).__name__} lacks {missing}")
-        for name in named:
-            if name not in fields:
-                raise TypeError(f"{type(self).__name__} has no field {name}")
+        if not named.keys() <= self._known:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(named.keys() - self._known)}")
         self.__dict__.update(named)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -53,9 +54,8 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed."""
-        for name in changes:
-            if name not in self._fields:
-                raise TypeError(f"{type(self).__name__} has no field {name}")
+        if not changes.keys() <= self._known:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(changes.keys() - self._known)}")
         copy = object.__new__(type(self))
         copy.__dict__.update(self.__dict__)
         copy.__dict__.update(changes)
