@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core.value import Value
 from holdfast.digest import digest

@@ -6,7 +6,7 @@ journal ever written stays readable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import definition as de
 from holdfast.core import events as ev

@@ -5,7 +5,7 @@ The class says whose move it is, and with it the exit code of the command line.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 
 class HoldfastError(Exception):

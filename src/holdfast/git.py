@@ -7,7 +7,7 @@ the working tree is made with an index and an object directory of its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from _collections_abc import Sequence
 
 from holdfast.core.value import Value
 from holdfast.digest import digest

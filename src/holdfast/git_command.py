@@ -6,7 +6,7 @@ Hooks and the file system monitor stay off: to look at a repository is not to ru
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast.errors import HoldfastError
 

@@ -9,7 +9,7 @@ from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _collections_abc import Callable
     from typing import Any
 
 _SPACE = " \t\n\r"

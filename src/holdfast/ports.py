@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from _collections_abc import Callable, Iterable, Iterator
 
 from holdfast.core import queries
 from holdfast.core.apply import Record
@@ -103,6 +103,9 @@ class Store(Protocol):
 
     def entries(self) -> list[Entry]:
         """The active workflows and the newest finished ones."""
+
+    def active(self) -> list[Entry]:
+        """The active ones alone."""
 
     def find(self, word: str) -> list[Entry]:
         """The workflows whose id or ULID begins with a word, active ones first."""

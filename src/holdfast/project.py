@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast import bootstrap, plainjson, ulid
 from holdfast import place as places
@@ -119,10 +119,13 @@ class Project:
         return Workflow(self.wired, self.wired.reconciler.reconcile(state) if entry.active else state)
 
     def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
-        """The active workflows and the newest finished ones; `status` takes the engine's or the dialect's word."""
+        """The active workflows and the newest finished ones.
+
+        `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
+        """
         self._heal()
         found = []
-        for entry in self.wired.store.entries():
+        for entry in self.wired.store.active() if status == "active" else self.wired.store.entries():
             if (type and entry.type != type) or (session and entry.session != session):
                 continue
             if status and not entry.active and status not in _words(entry.dialect, entry.status):
@@ -130,7 +133,7 @@ class Project:
             state = self.wired.store.load(entry.ulid)
             if entry.active:
                 state = self.wired.reconciler.reconcile(state)
-            if not status or status in _words(state.dialect, queries.status(state)):
+            if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
                 found.append(Workflow(self.wired, state))
         return found
 
@@ -144,13 +147,11 @@ class Project:
         """A document with this id that no journal knows is work under way: it is taken over, not written over."""
         from holdfast.upkeep.adopting import adopt_on_first_use
 
-        if not any(entry.active and entry.id == name for entry in self.wired.store.entries()):
+        if not any(entry.id == name for entry in self.wired.store.active()):
             adopt_on_first_use(self, name, exactly=True)
 
     def _make_room(self, command: cmd.Start, *, fresh: bool, key: str) -> None:
-        same = [
-            e for e in self.wired.store.entries() if e.active and (e.id, e.worktree) == (command.id, command.worktree)
-        ]
+        same = [e for e in self.wired.store.active() if (e.id, e.worktree) == (command.id, command.worktree)]
         for entry in same:
             if key and entry.key == key:
                 return
@@ -166,7 +167,8 @@ class Project:
             self.wired.reconciler.settle(outcome)
 
     def _named(self, word: str) -> Entry:
-        found = self.wired.store.find(word)
+        found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]
+        found = found or self.wired.store.find(word)
         exact = [entry for entry in found if word in (entry.id, entry.ulid)]
         here = [entry for entry in exact if entry.active and entry.worktree == self.wired.place.key()]
         active = [entry for entry in exact if entry.active]
@@ -200,7 +202,7 @@ class Project:
 
     def _only(self) -> Entry:
         place = self.wired.place
-        active = [entry for entry in self.wired.store.entries() if entry.active]
+        active = self.wired.store.active()
         here = [entry for entry in active if entry.worktree == place.key()]
         branch = [entry for entry in here if entry.branch in (None, place.branch())]
         for candidates in (branch, here, active):

@@ -7,7 +7,7 @@ this, and cannot be carried over to another try or another workflow. Who may sig
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast.errors import HoldfastError, NotFound, Refused
 

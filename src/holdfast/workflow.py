@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast import checks, plainjson, signing
 from holdfast.bootstrap import Wired

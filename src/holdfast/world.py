@@ -15,7 +15,7 @@ from holdfast.place import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _collections_abc import Callable
 
 LARGEST_ARTIFACT = 1 << 30
 

@@ -142,7 +142,8 @@ def test_the_index_holds_the_active_ones_the_newest_hundred_finished_and_a_count
     index.rebuild(lambda: (entry(number, active=number >= 120, at=minute(number)) for number in range(150)))
     for number in range(120, 130):
         put(index, entry(number, active=False, at=minute(number)))
-    entries, finished = Index(home, 1.0).read(lambda: iter(()))
+    listing = Index(home, 1.0).read(lambda: iter(()))
+    entries, finished = listing.all(), listing.finished_count
     assert finished == 130
     assert sorted(e.ulid for e in entries.values() if e.active) == [ulid(number) for number in range(130, 150)]
     assert sorted(e.ulid for e in entries.values() if not e.active) == [

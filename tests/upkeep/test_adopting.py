@@ -153,13 +153,11 @@ def test_a_second_adoption_of_the_same_workflow_is_a_conflict(site):
 def test_processes_that_look_at_the_same_document_first_adopt_it_once(site):
     site.example("dev")
     program = "import holdfast, sys; print(holdfast.open(sys.argv[1]).workflow().ulid)"
-    started = [
-        subprocess.Popen([sys.executable, "-c", program, str(site.root)], stdout=subprocess.PIPE, text=True)
-        for _ in range(6)
-    ]
-    said = {process.communicate()[0].strip() for process in started}
-    assert len(said) == 1
-    assert "" not in said
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen([sys.executable, "-c", program, str(site.root)], **pipes) for _ in range(6)]
+    answers = [process.communicate() for process in started]
+    assert [complaint for _, complaint in answers if complaint] == []
+    assert len({ulid for ulid, _ in answers}) == 1
     assert len(list(site.home.glob("journal/*/*.jsonl"))) == 1
 
 

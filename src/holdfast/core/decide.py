@@ -5,7 +5,7 @@ Pure: no clock, no disk, no ids made here. Everything a rule must know of the wo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast.core.definition import Bounds, Step
 from holdfast.core.state import Alert, Artifact, Evidence, Grant, Lease, Progress, Verdict

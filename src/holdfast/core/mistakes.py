@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from holdfast.core.definition import DEEPEST, MAX_STEPS, Step
 from holdfast.core.names import is_name

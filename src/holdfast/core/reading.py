@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import moment
 from holdfast.core.definition import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from _collections_abc import Sequence
 
 from holdfast.core import gates, lifecycle
 from holdfast.core.gates import Unmet

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from holdfast.core.definition import Definition
 from holdfast.core.names import is_name, nearest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _collections_abc import Iterator
 from bisect import bisect_left
-from collections.abc import Iterator
 
 from holdfast.core.definition import Definition, Step
 from holdfast.core.mistakes import check_steps

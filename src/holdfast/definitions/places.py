@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from _collections_abc import Iterator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast.core import moment
 from holdfast.dialects.spec import ABSENT, Codec

@@ -5,7 +5,7 @@ Writing keeps a field's literal form while it still says what the state says, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from _collections_abc import Iterator, Mapping
 
 from holdfast.core.state import State
 from holdfast.core.value import Value

@@ -6,7 +6,7 @@ what a user's own definition writes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.definition import Definition, Step

@@ -6,7 +6,7 @@ they say of the steps is taken; a gate they say was passed is only claimed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.commands import Facts

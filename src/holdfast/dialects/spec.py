@@ -6,7 +6,7 @@ and `edits.commands` turns those changes into commands by the meaning each field
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition

@@ -6,7 +6,7 @@ so the text of parts that did not change is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from _collections_abc import Iterable, Mapping
 
 from holdfast.plainjson import quote as _text
 from holdfast.plainjson import spaced as _line

@@ -21,7 +21,7 @@ from holdfast.stores.replace import durable_write, read_file, remove, replace, r
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from _collections_abc import Mapping
     from typing import Any
 
 LARGEST = 16 << 20

@@ -18,7 +18,7 @@ from holdfast.stores.replace import durable_write, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _collections_abc import Callable
 
 ACTIVITY = 60
 """Seconds for which the moment of the last activity in a list may be behind."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
-from collections.abc import Callable, Iterator
 
 from holdfast.codec import VERSION, decode_record, decode_state, encode, encode_record
 from holdfast.core import queries
@@ -140,11 +140,14 @@ class FilesStore:
             yield decode_record(line.body)
 
     def entries(self) -> list[Entry]:
-        entries, _ = self._index.read(self._rebuilt)
+        entries = self._index.read(self._rebuilt).all()
         return sorted(entries.values(), key=lambda entry: (not entry.active, entry.ulid))
 
+    def active(self) -> list[Entry]:
+        return sorted(self._index.read(self._rebuilt).active.values(), key=lambda entry: entry.ulid)
+
     def finished_count(self) -> int:
-        return self._index.read(self._rebuilt)[1]
+        return self._index.read(self._rebuilt).finished_count
 
     def find(self, word: str) -> list[Entry]:
         entries = self.entries()

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from _collections_abc import Callable, Iterator
 
 from holdfast.codec import decode, encode
 from holdfast.core.names import is_ulid
+from holdfast.digest import digest
 from holdfast.errors import HoldfastError
 from holdfast.plainjson import compact, parse
 from holdfast.ports import Entry, refuse_second
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, make_directories, not_written, remove, sync_directories
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 NEWEST = 100
+_FINISHED = b',"finished":'
 
 
 class Mark:
@@ -58,13 +64,29 @@ class Mark:
         os.close(self._fd)
 
 
+class Listing:
+    """What the index says. Most questions are about the active workflows, so the others are read when asked for."""
+
+    def __init__(self, active: dict[str, Entry], finished: bytes, count: int) -> None:
+        self.active = active
+        self.finished_count = count
+        self._finished = finished
+
+    def all(self) -> dict[str, Entry]:
+        return {**self.active, **_entries(parse(self._finished))}
+
+
+def _entries(items: list[dict[str, Any]]) -> dict[str, Entry]:
+    return {item["ulid"]: decode(Entry, item) for item in items}
+
+
 class Index:
     def __init__(self, home: str, wait: float) -> None:
         self._path = os.path.join(home, "index")
         self._marks = os.path.join(home, "unsettled")
         self._home = home
         self._wait = wait
-        self._seen: tuple[tuple[int, int, int], dict[str, Entry], int] | None = None
+        self._seen: tuple[tuple[int, int, int], Listing] | None = None
 
     def mark(self, ulid: str, before: Entry | None = None) -> Mark:
         """Says durably, before it happens, that a workflow's entry is about to change."""
@@ -89,12 +111,12 @@ class Index:
             return []
         return [name for name in sorted(names) if self._left_behind(name)]
 
-    def read(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
-        """Entries by ULID, and how many finished workflows there are in all."""
+    def read(self, rebuild: Callable[[], Iterator[Entry]]) -> Listing:
+        """The entries, and how many finished workflows there are in all."""
         found = self._stored()
         if found is None:
             if not os.path.isdir(os.path.join(self._home, "journal")):
-                return {}, 0
+                return Listing({}, b"[]", 0)
             with Locked(self._home, self._wait):
                 found = self._stored() or self._rebuilt(rebuild)
         return found
@@ -102,7 +124,7 @@ class Index:
     def add(self, entry: Entry, make: Callable[[], None], rebuild: Callable[[], Iterator[Entry]]) -> None:
         """Names a new workflow, which `make` brings about, unless one that is there stands in its way."""
         with Locked(self._home, self._wait):
-            entries, finished = self._stored() or self._rebuilt(rebuild)
+            entries, finished = self._known(rebuild)
             refuse_second(entry, entries.values())
             make()
             try:
@@ -119,7 +141,7 @@ class Index:
     ) -> None:
         """Replaces one entry, durably, by what `newest` gives once nobody else can write the index."""
         with Locked(self._home, self._wait):
-            entries, finished = self._stored() or self._rebuilt(rebuild)
+            entries, finished = self._known(rebuild)
             entry, old = newest(), entries.get(ulid)
             if entry.says_the_same_as(old):
                 return
@@ -130,7 +152,7 @@ class Index:
     def drop(self, ulids: set[str], rebuild: Callable[[], Iterator[Entry]]) -> None:
         """Forgets finished workflows whose journals were archived."""
         with Locked(self._home, self._wait):
-            entries, finished = self._stored() or self._rebuilt(rebuild)
+            entries, finished = self._known(rebuild)
             kept = {ulid: entry for ulid, entry in entries.items() if ulid not in ulids}
             self._write(kept, max(0, finished - len(ulids)))
 
@@ -138,34 +160,41 @@ class Index:
         with Locked(self._home, self._wait):
             self._rebuilt(entries)
 
-    def _stored(self) -> tuple[dict[str, Entry], int] | None:
-        """What the file says; None when it is missing or damaged."""
+    def _known(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
+        found = self._stored() or self._rebuilt(rebuild)
+        return found.all(), found.finished_count
+
+    def _stored(self) -> Listing | None:
+        """What the file says; None when it is missing or damaged. The seal covers what is read later."""
         try:
             found = os.stat(self._path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             if self._seen and self._seen[0] == stamp:
-                return self._seen[1], self._seen[2]
+                return self._seen[1]
             with open(self._path, "rb") as file:
-                data = parse(file.read())
-            entries = {item["ulid"]: decode(Entry, item) for item in (*data["active"], *data["finished"])}
-            finished = int(data["finished_count"])
+                first, _, last = file.read().partition(_FINISHED)
+            data, finished = parse(first + b"}"), last[:-1]
+            if data["seal"] != digest(finished):
+                return None
+            listing = Listing(_entries(data["active"]), finished, int(data["finished_count"]))
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
-        self._seen = (stamp, entries, finished)
-        return entries, finished
+        self._seen = (stamp, listing)
+        return listing
 
-    def _rebuilt(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
+    def _rebuilt(self, rebuild: Callable[[], Iterator[Entry]]) -> Listing:
         entries = {entry.ulid: entry for entry in rebuild()}
-        finished = sum(not entry.active for entry in entries.values())
-        self._write(entries, finished)
-        return entries, finished
+        return self._write(entries, sum(not entry.active for entry in entries.values()))
 
-    def _write(self, entries: dict[str, Entry], finished: int) -> None:
-        active = [entry for entry in entries.values() if entry.active]
+    def _write(self, entries: dict[str, Entry], finished: int) -> Listing:
+        active = {ulid: entry for ulid, entry in entries.items() if entry.active}
         ended = sorted((e for e in entries.values() if not e.active), key=lambda e: e.updated_at)[-NEWEST:]
-        data = {"active": encode(active), "finished": encode(ended), "finished_count": finished}
-        durable_write(self._path, compact(data).encode(), dir_mode=0o700, alone=True)
+        last = compact(encode(ended)).encode()
+        first = {"active": encode(list(active.values())), "finished_count": finished, "seal": digest(last)}
+        data = compact(first).encode()[:-1] + _FINISHED + last + b"}"
+        durable_write(self._path, data, dir_mode=0o700, alone=True)
         self._seen = None
+        return Listing(active, last, finished)
 
     def _left_behind(self, ulid: str) -> bool:
         try:

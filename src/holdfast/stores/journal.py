@@ -23,7 +23,7 @@ from holdfast.stores.replace import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from _collections_abc import Iterator
 
 _BLOCK = 1 << 20
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
-from collections.abc import Callable, Iterator
 
 from holdfast.codec import decode_record, encode_record
 from holdfast.core.apply import Record, fold
@@ -50,6 +50,9 @@ class MemoryStore:
 
     def entries(self) -> list[Entry]:
         return sorted((entry_of(state) for state in self._states.values()), key=lambda e: (not e.active, e.ulid))
+
+    def active(self) -> list[Entry]:
+        return [entry for entry in self.entries() if entry.active]
 
     def find(self, word: str) -> list[Entry]:
         return [entry for entry in self.entries() if entry.id.startswith(word) or entry.ulid.startswith(word)]

@@ -11,7 +11,7 @@ from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _collections_abc import Callable
 
 NOREPLACE, EXCHANGE = 1, 2  # flags of renameat2
 _AT_FDCWD = -100

@@ -13,7 +13,7 @@ from holdfast.surfaces.terminal import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from _collections_abc import Sequence
 
 DEFINITION = """\
 name = "release"

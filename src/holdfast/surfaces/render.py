@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import lifecycle, moment, queries
 from holdfast.core.answers import NEWEST_NOTES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from _collections_abc import Iterable
 
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment

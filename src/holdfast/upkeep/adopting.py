@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from _collections_abc import Iterable, Mapping
 
 from holdfast import place as places
 from holdfast import ulid

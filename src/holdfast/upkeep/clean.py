@@ -7,7 +7,7 @@ the index forgets it. Cleaning once more does the rest.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from _collections_abc import Iterator
 
 from holdfast.bootstrap import BUILT_IN
 from holdfast.core import commands as cmd

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from _collections_abc import Iterator
 
 from holdfast.codec import decode
 from holdfast.core import moment, queries, refusals

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from _collections_abc import Iterable, Mapping
 
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State

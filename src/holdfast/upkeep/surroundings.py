@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from _collections_abc import Iterator
 from stat import S_IMODE, S_ISDIR, S_ISLNK
 
 from holdfast import place as places

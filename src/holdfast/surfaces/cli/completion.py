@@ -80,7 +80,7 @@ def _values(option: Option, before: list[str]) -> list[str]:
     if option.choices:
         return list(option.choices)
     if option.type == "workflow":
-        return [entry.id for entry in _project().wired.store.entries() if entry.active]
+        return [entry.id for entry in _project().wired.store.active()]
     if option.shown == "STEP":
         picked = next((before[i + 1] for i, w in enumerate(before[:-1]) if w in ("-w", "--workflow")), "")
         return list(_project().workflow(picked).state.plan.paths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command
@@ -47,8 +47,7 @@ def _unknown(words: list[str]) -> UsageError:
 
 
 def load(handler: str) -> Callable[[Call], int | None]:
-    from importlib import import_module
-
+    """The function behind `module:name`. `importlib` would import `warnings` with it."""
     module, _, name = handler.partition(":")
-    found: Callable[[Call], int | None] = getattr(import_module(f"holdfast.surfaces.cli.{module}"), name)
+    found: Callable[[Call], int | None] = getattr(__import__(f"holdfast.surfaces.cli.{module}", fromlist=[name]), name)
     return found

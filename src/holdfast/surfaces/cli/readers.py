@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from _collections_abc import Callable
 
 from holdfast.core.names import checked, checked_text, is_name
 from holdfast.errors import UsageError

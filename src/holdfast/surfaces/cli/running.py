@@ -87,14 +87,8 @@ def show(call: Call) -> None:
 
 def listing(call: Call) -> None:
     args, project = call.args, call.project
-    if args.all or args.status:
-        found = project.list(status=args.status, type=args.type, session=args.session)
-    else:
-        found = [
-            project.workflow(entry.ulid)
-            for entry in project.wired.store.entries()
-            if entry.active and args.type in ("", entry.type) and args.session in ("", entry.session)
-        ]
+    status = args.status or ("" if args.all else "active")
+    found = project.list(status=status, type=args.type, session=args.session)
     rows = [_row(workflow) for workflow in found]
     call.answer(
         {"workflows": rows, "total": len(rows)},

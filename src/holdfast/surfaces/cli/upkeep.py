@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from _collections_abc import Sequence
 
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
