@@ -25,7 +25,7 @@ class Place(Value):
 
     @property
     def starting(self) -> str:
-        """The lock under which ids are given away: two starts at once must not both find one free."""
+        """The folder whose lock is held while an id is given away: two starts at once must not both find it free."""
         return os.path.join(self.home, "starting")
 
     def base(self, worktree: str) -> str:

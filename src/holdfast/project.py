@@ -18,7 +18,7 @@ from holdfast.dialects import dialect
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.ports import Entry
 from holdfast.settings import Settings
-from holdfast.stores.locks import Held
+from holdfast.stores.locks import Locked
 from holdfast.workflow import Workflow
 
 TYPE_CHECKING = False
@@ -87,7 +87,7 @@ class Project:
         places.prepare(self.wired.place, insist=self.wired.settings.allow_unsafe_fs)
         self._heal()
         self._adopted_before(command.id)
-        with Held(self.wired.place.starting, self.wired.settings.lock_wait):
+        with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
             self._make_room(command, fresh=fresh, key=key)
             outcome = self.wired.engine.start(command, self.wired.settings.actor, key=key)
         return Workflow(self.wired, self.wired.reconciler.settle(outcome))

@@ -29,26 +29,6 @@ def locked(fd: int, path: str, wait: float) -> None:
             raise _timed_out(fd, path, wait) from None
 
 
-class Held:
-    """`with Held(path, wait):` one process at a time. The file is made when it is not there, and stays."""
-
-    def __init__(self, path: str, wait: float) -> None:
-        self._path = path
-        self._wait = wait
-        self._fd = -1
-
-    def __enter__(self) -> None:
-        self._fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            locked(self._fd, self._path, self._wait)
-        except BaseException:
-            os.close(self._fd)
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-
-
 def unlock(fd: int) -> None:
     fcntl.flock(fd, fcntl.LOCK_UN)
 

@@ -16,7 +16,7 @@ from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
-from holdfast.stores.locks import Held
+from holdfast.stores.locks import Locked
 from holdfast.stores.replace import read_file, remove
 from holdfast.upkeep.orphans import Found, active, branch_in, dialect_of, look, orphaned
 
@@ -93,7 +93,7 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
         raise found.wrong
     state, document = _understood(project, found)
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
-    with Held(wired.place.starting, wired.settings.lock_wait):
+    with Locked(wired.place.starting, wired.settings.lock_wait):
         other = next((entry for entry in active(project) if entry.id == state.id), None)
         if other and or_known:
             return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
