@@ -162,7 +162,10 @@ def plain(data: bytes) -> Any:
     text = data.decode()
     for pattern, word in _VARIES:
         text = pattern.sub(word, text)
-    return json.loads(text)
+    value = json.loads(text)
+    if isinstance(value, dict):
+        value.pop("seal", None)  # over what has just been made the same
+    return value
 
 
 class Judge:
