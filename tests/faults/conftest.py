@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
@@ -7,6 +8,12 @@ import pytest
 pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
 
 from tests.faults.commands import Commands  # noqa: E402
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _as_root():
+    if os.geteuid() != 0:
+        pytest.fail("the fault tests mount file systems: run them as root, for example with sudo make test")
 
 
 @pytest.fixture(scope="module")
