@@ -28,6 +28,14 @@ def test_an_edit_is_one_record_by_the_file(plain):
     assert [type(event).__name__ for event in record.events] == ["Edited", "Recorded", "Moved", "Moved", "Moved"]
 
 
+def test_what_the_workflow_is_about_stays_in_its_document_after_an_edit(plain):
+    before = plain.document["context"]
+    plain.jq(".context.k = 1")
+    assert plain.look().state.context == {"k": 1}
+    assert plain.document["context"] == {**before, "k": 1}
+    assert "subject" in before
+
+
 def test_the_status_of_a_phase(desk):
     desk.jq('(.state_machine.phases[] | select(.name == "write")).status = "in_progress"')
     assert desk.statuses()["write"] == "active"

@@ -69,7 +69,7 @@ def _step_detail(state: State, path: str) -> Any:
 
 
 def _context(state: State, _: str) -> Any:
-    if state.base is not None:
+    if state.origin == "adopted":
         return state.context
     own = {"subject": state.subject, "title": state.title}
     return {**{name: value for name, value in own.items() if value and name not in state.context}, **state.context}
