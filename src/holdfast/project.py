@@ -198,7 +198,10 @@ class Project:
             unknown.remedy = "take over the documents that are here: holdfast adopt"
             unknown.facts["documents"] = documents
             raise unknown
-        return self._known(word)  # another process may have been faster
+        if os.path.isdir(self.wired.place.starting):
+            with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
+                pass  # another process may just be adopting it: once that is over, the index says so
+        return self._known(word)
 
     def _only(self) -> Entry:
         place = self.wired.place

@@ -31,6 +31,17 @@ while not os.path.exists(os.path.join(root, "stop")):
     turn += 1
 """
 
+WRITER_AT_EASE = """
+import time
+work = project.workflow("plain")
+turn = 0
+while not os.path.exists(os.path.join(root, "stop")):
+    work.note(f"{number}.{turn}")
+    tell(work.state.revision, f"{number}.{turn}")
+    turn += 1
+    time.sleep(0.02)
+"""
+
 VICTIM = """
 work = project.workflow("plain")
 turn = 0
@@ -204,7 +215,7 @@ for turn in range(25):
 def test_edits_by_jq_among_writers_all_get_in(crowd, root):
     work = crowd.open().start(PLAIN, "1.0")
     path = document(root, work.id)
-    writers = [crowd.add(WRITER_UNTIL, number) for number in range(3)]
+    writers = [crowd.add(WRITER_AT_EASE, number) for number in range(3)]
     for process in writers:
         crowd.begin(process)
     for number in range(20):
