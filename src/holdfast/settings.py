@@ -26,7 +26,7 @@ HOST_VARIABLES = (
 
 
 class Settings(Value):
-    """What the environment says. `human` is whether a person's own terminal is attached."""
+    """What the environment says. The actor is a person where a terminal of their own is attached, else an agent."""
 
     actor: Actor
     token: int = 0
