@@ -42,7 +42,10 @@ STEP = de.Step(
     agents=("coder",),
     requires=("build",),
     outputs=("log",),
-    checks=(de.Check("tests", run=("pytest", "-q"), run_by="engine", timeout=60), de.Check("lint")),
+    checks=(
+        de.Check("tests", run=("pytest", "-q"), run_by="engine", timeout=60, test="fails", report="junit.xml"),
+        de.Check("lint", uses="lint", source="Makefile"),
+    ),
     review=de.Review(by=("reviewer",), max=4),
     approval=de.Approval("human"),
     choice=de.Choice(options=("A", "B")),
@@ -50,10 +53,13 @@ STEP = de.Step(
     optional=True,
     parallel=True,
     kind="task",
+    action="commit",
+    task=de.Step(id="task", steps=(de.Step(id="red"),)),
     steps=(de.Step(id="inner", steps=(de.Step(id="innermost"),)),),
 )
 ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
-EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True)
+EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True,
+                    {"count": 3, "failing": ["test_a"]})  # fmt: skip
 GRANT = Grant(AT, "ada", "own", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, True)
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
 LEASE = Lease("coder", 3, AT, "boot", 99.5, 600, "verify", "session")
@@ -93,6 +99,10 @@ STATE = State(
     branch="main",
     worktree="/w",
     session="s",
+    loads="feature",
+    advance=True,
+    head="abc",
+    dirt={"a.py": "b1"},
     origin="adopted",
     created_at=AT,
     updated_at=AT,
@@ -120,9 +130,10 @@ STATE = State(
     renderings=((6, {"a.json": "h6"}), (7, {"a.json": "h7"})),
 )
 EVENTS: list[ev.Event] = [
-    ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s"),
+    ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s",
+               "feature", True, "abc", {"a.py": "b1"}),
     ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},),
-               5, 2, "d", "a.toml", BOUNDS),
+               5, 2, "d", "a.toml", BOUNDS, "feature"),
     ev.Moved("completed", "verify", 2, "why", "feedback", True),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Callable
 
 from holdfast import trust
 from holdfast.core.apply import replay
 from holdfast.core.commands import RecordCheck
+from holdfast.core.definition import Check
 from holdfast.core.plan import Plan
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -46,16 +48,20 @@ def wire(place: Place, settings: Settings) -> Wired:
     def trusts(state: State, command: RecordCheck) -> bool:
         """Whether somebody trusted this command: in the file the workflow was started from, or as the file is now.
 
-        Python values and what comes with Holdfast are trusted by their origin.
+        Python values and what comes with Holdfast are trusted by their origin, and so are the commands that Holdfast
+        found in the project by itself: they are what anybody would type who works there.
         """
+        check = state.plan.step(command.step).check(command.name)
+        if check is not None and check.source:
+            return _is_found(place, check, is_trusted)
         path = os.path.join(place.root, state.source)
         if state.source in ("", BUILT_IN) or is_trusted(state.digest, path):
             return True
         now = load(path) if os.path.exists(path) else None
         if now is None or not is_trusted(now.digest, path):
             return False
-        plan, running = Plan(now.steps), state.plan.step(command.step).check(command.name)
-        return command.step in plan and running is not None and plan.step(command.step).check(command.name) == running
+        plan = Plan(now.steps)
+        return command.step in plan and check is not None and plan.step(command.step).check(command.name) == check
 
     def past(state: State, number: int) -> State | None:
         found = next((snapshot for snapshot in state.snapshots if snapshot.number == number), None)
@@ -78,6 +84,17 @@ def wire(place: Place, settings: Settings) -> Wired:
         catalogue=catalogue,
         signers=_signers(place, settings),
     )
+
+
+def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]) -> bool:
+    """Whether Holdfast found the command itself, or the project's settings have it, as somebody trusted them."""
+    from holdfast import tooling
+
+    if check.source != tooling.CONFIG:
+        return True
+    tool = tooling.configured(place.root).get(check.uses)
+    path = os.path.join(place.root, tooling.CONFIG)
+    return tool is not None and tool.run == check.run and is_trusted(trust.content_digest(path), path)
 
 
 def _signers(place: Place, settings: Settings) -> str:

@@ -83,6 +83,7 @@ _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
         "approval": _one(de.Approval),
         "choice": _one(de.Choice),
         "retry": _one(de.Retry),
+        "task": _one(de.Step),
         "steps": lambda data: tuple(decode(de.Step, item) for item in data),
     },
     st.Progress: {

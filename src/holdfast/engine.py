@@ -78,6 +78,10 @@ class Engine:
         state = self.store.commit(ulid, change)
         return Outcome(state, events, self._show(state, rendered, kept=True) if events else ())
 
+    def preview(self, state: State, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
+        """Asks the rules and keeps nothing: a refusal is raised as it would be."""
+        weigh(state, cmd.Request(command, actor, token), self.world.facts(state, command))
+
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""
         return Outcome(state, raced=self._show(state, self._views.render(state)))

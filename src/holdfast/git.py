@@ -7,7 +7,7 @@ the working tree is made with an index and an object directory of its own.
 from __future__ import annotations
 
 import os
-from _collections_abc import Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core.value import Value
 from holdfast.digest import digest
@@ -115,24 +115,11 @@ def tree(repo: Repository, own: Sequence[str], *, listing: bool = False) -> Tree
 
     at = head(repo)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
-        strangers = (_inside(repo, path) for path in (*_worktrees(repo), os.path.realpath(scratch)))
-        aside = [*(path.rstrip("/") for path in own), *(path for path in strangers if path)]
-        caches = (f":(exclude,glob)**/{name}/**" for name in _CACHES)
-        rest = ("--", ".", *(f":(exclude,literal){path}" for path in aside), *caches)
-        sparse = ("--sparse",) if os.path.exists(os.path.join(repo.git_dir, "info/sparse-checkout")) else ()
-        view = _private_index(repo, scratch)
-        unknown = Tree(head=at, id=None, dirty=True)
-
-        if git(repo.top, "ls-files", "-z", "--unmerged", *rest, env=view)[1]:
-            return unknown  # `add` would settle the conflict and hide it
-        if aside:
-            dropped = ("--", *(f":(literal){path}" for path in aside))
-            git(repo.top, "rm", "--cached", "-r", "-f", "-q", "--ignore-unmatch", *sparse, *dropped, env=view)
-        incomplete, _ = git(repo.top, "add", "-A", "--ignore-errors", *sparse, *rest, env=view, ok=(0, 1))
-        if incomplete:
-            left = ("diff-files", "--quiet", "--ignore-submodules=dirty", *rest)
-            if git(repo.top, *left, env=view, ok=(0, 1))[0]:
-                return unknown
+        place = staging(repo, own, scratch)
+        view, rest = place.view, place.rest
+        unmerged = git(repo.top, "ls-files", "-z", "--unmerged", *rest, env=view)[1]
+        if unmerged or not stage(repo, place):  # `add` would settle the conflict and hide it
+            return Tree(head=at, id=None, dirty=True)
         made = os.fsdecode(git(repo.top, "write-tree", env=view)[1]).strip()
         listed = git(repo.top, "ls-files", "-z", "--stage", env=view)[1].split(b"\0") if listing else ()
         if at is None:
@@ -140,6 +127,44 @@ def tree(repo: Repository, own: Sequence[str], *, listing: bool = False) -> Tree
         against = ("diff-index", "--cached", "--quiet", "--ignore-submodules=none", "--end-of-options", at, *rest)
         differs = bool(git(repo.top, *against, env=view, ok=(0, 1))[0])
         return Tree(head=at, id=made, dirty=differs, entries=frozenset(listed))
+
+
+class Staging(Value):
+    """An index of its own that the working tree goes into, and which paths of it are meant."""
+
+    view: Mapping[str, str]
+    """The variables that make git work on it."""
+    aside: tuple[str, ...]
+    everything: tuple[str, ...]
+    rest: tuple[str, ...]
+    """The pathspec of everything but what is aside; then without caches as well."""
+    sparse: tuple[str, ...]
+
+
+def staging(repo: Repository, own: Sequence[str], scratch: str) -> Staging:
+    """A copy of the index in the folder `scratch`, to stage all but the path prefixes `own` and other worktrees."""
+    strangers = (_inside(repo, path) for path in (*_worktrees(repo), os.path.realpath(scratch)))
+    aside = (*(path.rstrip("/") for path in own), *(path for path in strangers if path))
+    everything = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
+    caches = (f":(exclude,glob)**/{name}/**" for name in _CACHES)
+    sparse = ("--sparse",) if os.path.exists(os.path.join(repo.git_dir, "info/sparse-checkout")) else ()
+    view = private_index(repo, scratch)
+    return Staging(view=view, aside=aside, everything=everything, rest=(*everything, *caches), sparse=sparse)
+
+
+def stage(repo: Repository, place: Staging, *, tracked_caches: bool = False) -> bool:
+    """Put the working tree into the index of `place`: False when a tracked file could not be read."""
+    if place.aside:
+        dropped = ("--", *(f":(literal){path}" for path in place.aside))
+        git(repo.top, "rm", "--cached", "-r", "-f", "-q", "--ignore-unmatch", *place.sparse, *dropped, env=place.view)
+    adding = ("--ignore-errors", *place.sparse)
+    incomplete = git(repo.top, "add", "-A", *adding, *place.rest, env=place.view, ok=(0, 1))[0]
+    if tracked_caches:
+        incomplete |= git(repo.top, "add", "-u", *adding, *place.everything, env=place.view, ok=(0, 1))[0]
+    if not incomplete:
+        return True
+    left = ("diff-files", "--quiet", "--ignore-submodules=dirty", *(place.everything if tracked_caches else place.rest))
+    return not git(repo.top, *left, env=place.view, ok=(0, 1))[0]
 
 
 def files_tree(root: str, own: Sequence[str]) -> Tree:
@@ -277,7 +302,7 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def _private_index(repo: Repository, scratch: str) -> dict[str, str]:
+def private_index(repo: Repository, scratch: str) -> dict[str, str]:
     """The variables that make git work on a copy of the index and put new objects elsewhere."""
     objects = os.path.join(scratch, "objects")
     os.mkdir(objects)

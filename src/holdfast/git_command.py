@@ -1,6 +1,7 @@
-"""The one place that starts git: only to read, asking nobody, deaf to the variables of a git that surrounds it.
+"""The one place that starts git: asking nobody, deaf to the variables of a git that surrounds it.
 
-Hooks and the file system monitor stay off: to look at a repository is not to run what it brings.
+Hooks stay off: to look at a repository is not to run what it brings. Only what is done in the user's name, such as a
+commit, runs with their hooks. The file system monitor is off in any case.
 """
 
 from __future__ import annotations
@@ -10,9 +11,17 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast.errors import HoldfastError
 
-TIMEOUT_SECONDS = 30
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
 
-_QUIET = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "core.safecrlf=false", "core.splitIndex=false",
+TIMEOUT_SECONDS = 30
+HOOKS_TIMEOUT_SECONDS = 600
+OUTPUT_LINES = 20
+OUTPUT_BYTES = 4000
+
+_USERS = ("core.fsmonitor=false",)
+_QUIET = (*_USERS, "core.hooksPath=/dev/null", "core.safecrlf=false", "core.splitIndex=false",
           "advice.addEmbeddedRepo=false")  # fmt: skip
 _FOREIGN = frozenset(
     f"GIT_{name}"
@@ -22,40 +31,87 @@ _FOREIGN = frozenset(
 )  # fmt: skip
 
 
-def git(top: str, *args: str, env: Mapping[str, str] | None = None, ok: Sequence[int] = (0,)) -> tuple[int, bytes]:
-    """Run git at the top of a working tree: its exit code, one of `ok`, and what it printed."""
+def git(
+    top: str,
+    *args: str,
+    env: Mapping[str, str] | None = None,
+    ok: Sequence[int] = (0,),
+    hooks: bool = False,
+    settings: Sequence[str] = (),
+    stdin: bytes = b"",
+) -> tuple[int, bytes]:
+    """Run git at the top of a working tree: its exit code, one of `ok`, and what it printed.
+
+    With `hooks` it runs as the user's own command would, their hooks included, for at most ten minutes. Then what is
+    printed comes from both streams, only the end of it is kept, and a failure carries it as the fact `output`.
+    `settings` are written `key=value` and hold for this run.
+    """
+    import tempfile
+
+    surroundings = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    surroundings |= {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C"} | ({} if hooks else {"GIT_OPTIONAL_LOCKS": "0"})
+    surroundings |= env or {}
+    chosen = (*(_USERS if hooks else _QUIET), *settings)
+    argv = ["git", *(word for setting in chosen for word in ("-c", setting)), *args]
+    if not hooks:
+        code, output, complaint = _run(top, argv, args[0], surroundings, stdin, None)
+    else:
+        with tempfile.TemporaryFile() as heard:  # whatever a hook leaves running would hold a pipe open
+            code, _, _ = _run(top, argv, args[0], surroundings, stdin, heard)
+            heard.seek(max(heard.seek(0, os.SEEK_END) - OUTPUT_BYTES, 0))
+            output = complaint = heard.read()
+    if code in ok:
+        return code, output
+    said = _plain(complaint)
+    reason = next((line for line in said if line.startswith(("fatal: ", "error: "))), "".join(said[-1:]).strip())
+    facts = {"output": "\n".join(said[-OUTPUT_LINES:])} if hooks else {}
+    raise _failure(top, args[0], "git_failed", f"git {args[0]} failed: {reason or f'exit code {code}'}", facts)
+
+
+def _run(
+    top: str, argv: list[str], command: str, env: Mapping[str, str], stdin: bytes, heard: IO[bytes] | None
+) -> tuple[int, bytes, bytes]:
+    """Run a command to its end; both its streams go to the file `heard`, where there is one."""
     import signal
     import subprocess
 
-    surroundings = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
-    surroundings |= {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C", **(env or {})}
-    argv = ["git", *(word for setting in _QUIET for word in ("-c", setting)), *args]
+    timeout = TIMEOUT_SECONDS if heard is None else HOOKS_TIMEOUT_SECONDS
+    source = subprocess.PIPE if stdin else subprocess.DEVNULL
+    output, complaint = (subprocess.PIPE, subprocess.PIPE) if heard is None else (heard.fileno(), subprocess.STDOUT)
     try:
-        process = subprocess.Popen(argv, cwd=top, env=surroundings, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
+        process = subprocess.Popen(argv, cwd=top, env=env, stdin=source, stdout=output, stderr=complaint,
+                                   start_new_session=True)  # fmt: skip
     except OSError as error:
         if error.filename == top:
-            raise _failure(top, args[0], "git_failed", f"cannot work in {top}: {error.strerror}") from error
-        raise _failure(top, args[0], "git_missing", f"git cannot be run: {error.strerror}") from error
+            raise _failure(top, command, "git_failed", f"cannot work in {top}: {error.strerror}") from error
+        raise _failure(top, command, "git_missing", f"git cannot be run: {error.strerror}") from error
     try:
-        output, complaint = process.communicate(timeout=TIMEOUT_SECONDS)
+        printed, complained = process.communicate(stdin or None, timeout=timeout)
     except BaseException as error:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)  # the group, as a filter that git started may hold the pipes open
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
-            late = f"git {args[0]} took longer than {TIMEOUT_SECONDS} s"
-            raise _failure(top, args[0], "git_timeout", late) from None
+            raise _failure(top, command, "git_timeout", f"git {command} took longer than {timeout} s") from None
         raise
-    if process.returncode in ok:
-        return process.returncode, output
-    said = [line for line in complaint.decode("utf-8", "replace").splitlines() if line.strip()]
-    reason = next((line for line in said if line.startswith(("fatal: ", "error: "))), "".join(said[-1:]))
-    reason = reason or f"exit code {process.returncode}"
-    raise _failure(top, args[0], "git_failed", f"git {args[0]} failed: {reason}")
+    return process.returncode, printed or b"", complained or b""
 
 
-def _failure(top: str, command: str, code: str, message: str) -> HoldfastError:
+def _plain(output: bytes) -> list[str]:
+    """The lines of what was printed, without escape sequences, control characters and what may be a password."""
+    import re
+
+    text = re.sub(
+        r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])", "", output.decode("utf-8", "replace")
+    )
+    text = re.sub(r"(?<=://)[^/\s@]*@", "", text)
+    lines = ("".join(char for char in line if char.isprintable() or char == "\t") for line in text.splitlines())
+    return [line for line in lines if line.strip()]
+
+
+def _failure(
+    top: str, command: str, code: str, message: str, more: Mapping[str, object] | None = None
+) -> HoldfastError:
     import shlex
 
     remedy = f"git -C {shlex.quote(top)} status"
@@ -63,4 +119,4 @@ def _failure(top: str, command: str, code: str, message: str) -> HoldfastError:
         remedy = f"git config --global --add safe.directory {shlex.quote(top)}"
     elif code == "git_missing":
         remedy = "git --version"
-    return HoldfastError(code, message, remedy=remedy, facts={"command": command, "repository": top})
+    return HoldfastError(code, message, remedy=remedy, facts={"command": command, "repository": top, **(more or {})})

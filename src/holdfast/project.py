@@ -14,6 +14,7 @@ from holdfast.core import queries
 from holdfast.core.definition import Definition, fill
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text, is_name
+from holdfast.core.tasks import FEATURE
 from holdfast.dialects import dialect
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.ports import Entry
@@ -41,6 +42,8 @@ class Project:
 
     def __init__(self, wired: bootstrap.Wired) -> None:
         self.wired = wired
+        self.set_aside = ""
+        """Where a broken document went that was in the way of a start."""
         self._healed = False
 
     @property
@@ -57,12 +60,15 @@ class Project:
         session: str = "",
         key: str = "",
         fresh: bool = False,
+        branch: str = "",
     ) -> Workflow:
         """Starts a workflow by the name of its definition, or from one given as values.
 
         One that is active with the same id is refused, unless `fresh` gives it up first. The same `key` again returns
-        the workflow that it started.
+        the workflow that it started. `branch` is where the work goes, if not where the definition would put it.
         """
+        from holdfast import loading
+
         found = self.definition(workflow)
         context = dict(context or {})
         if subject:
@@ -71,26 +77,67 @@ class Project:
             if not is_name(name):
                 raise UsageError("bad_name", f"{name[:80]!r} cannot be a key of the context", remedy="--set KEY=VALUE")
         plainjson.require(context, "context")
-        spoken = dialect(found.dialect)
+        place = self.wired.place
+        loaded = loading.load(found, subject, context, place)
+        begun = loading.surroundings(loaded, place, branch, self.wired.world.own(place.key()))
         now = self.wired.world.now()
         command = cmd.Start(
-            definition=found,
+            definition=loaded.definition,
             ulid=ulid.new(),
-            id=spoken.identify(found, subject, context, now),
-            subject=subject,
-            title=title or fill(found.title, subject, context),
-            context=context,
-            branch=self.wired.place.branch(),
-            worktree=self.wired.place.key(),
+            id=dialect(found.dialect).identify(found, loaded.subject, loaded.context, now),
+            subject=loaded.subject,
+            title=title or loaded.title or fill(found.title, loaded.subject, loaded.context),
+            context=loaded.context,
+            branch=begun.branch,
+            worktree=place.key(),
             session=session,
+            head=begun.head,
+            dirt=begun.dirt,
+            finished=loaded.finished,
         )
-        places.prepare(self.wired.place, insist=self.wired.settings.allow_unsafe_fs)
+        places.prepare(place, insist=self.wired.settings.allow_unsafe_fs)
         self._heal()
         self._adopted_before(command.id)
-        with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
+        with Locked(place.starting, self.wired.settings.lock_wait):
             self._make_room(command, fresh=fresh, key=key)
             outcome = self.wired.engine.start(command, self.wired.settings.actor, key=key)
-        return Workflow(self.wired, self.wired.reconciler.settle(outcome))
+        return Workflow(self.wired, self.wired.reconciler.settle(outcome)).ahead()
+
+    def find(self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None) -> Workflow | None:
+        """The active workflow that a start with these words would go on with: of the same id, feature or folder."""
+        from holdfast import loading
+
+        self._heal()
+        found = self.definition(workflow)
+        about = loading.identity(found, subject, context or {}, self.wired.place)
+        name = dialect(found.dialect).identify(found, about, context or {}, self.wired.world.now())
+        self._adopted_before(name, about if found.loads == FEATURE else "")
+        here = [e for e in self.wired.store.active() if e.type == found.name and e.worktree == self.wired.place.key()]
+        same = [entry for entry in here if entry.id == name]
+        if not same and found.loads == FEATURE and about:
+            same = [entry for entry in here if loading.concerns(self.wired.store.load(entry.ulid).context, about)]
+        same.sort(key=lambda entry: entry.updated_at)
+        return self._known(same[-1].ulid) if same else None
+
+    def reread(self, workflow: Workflow) -> None:
+        """Adds the tasks that somebody wrote into the feature file since the workflow began."""
+        from holdfast import loading
+
+        for above, step in loading.new_tasks(workflow.state, self.wired.place):
+            workflow.add_step(step, above)
+
+    def latest(self) -> Workflow:
+        """The workflow to go on with when none is named: of this branch first, then the one last worked on."""
+        try:
+            return self.workflow()
+        except UsageError as several:
+            if several.code != "ambiguous_workflow":
+                raise
+        place = self.wired.place
+        here = [entry for entry in self.wired.store.active() if entry.worktree == place.key()]
+        branch = [entry for entry in here if entry.branch == place.branch()]
+        newest = max(branch or here or self.wired.store.active(), key=lambda entry: entry.updated_at)
+        return self._known(newest.ulid)
 
     def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
         """A definition by name, or the checked form of one given as values."""
@@ -143,12 +190,16 @@ class Project:
             self._healed = True
             self.wired.reconciler.heal()
 
-    def _adopted_before(self, name: str) -> None:
-        """A document with this id that no journal knows is work under way: it is taken over, not written over."""
-        from holdfast.upkeep.adopting import adopt_on_first_use
+    def _adopted_before(self, name: str, about: str = "") -> None:
+        """A document of this id or feature that no journal knows is work under way: taken over, not written over."""
+        from holdfast import loading
+        from holdfast.upkeep.adopting import adopt_on_first_use, set_aside
 
-        if not any(entry.id == name for entry in self.wired.store.active()):
-            adopt_on_first_use(self, name, exactly=True)
+        if any(entry.id == name for entry in self.wired.store.active()):
+            return
+        self.set_aside = set_aside(self, name)
+        if adopt_on_first_use(self, name, exactly=True) is None and about:
+            adopt_on_first_use(self, "", about=lambda context: loading.concerns(context, about))
 
     def _make_room(self, command: cmd.Start, *, fresh: bool, key: str) -> None:
         same = [e for e in self.wired.store.active() if (e.id, e.worktree) == (command.id, command.worktree)]
@@ -156,12 +207,7 @@ class Project:
             if key and entry.key == key:
                 return
             if not fresh:
-                raise Refused(
-                    "already_active",
-                    f"{entry.id} is already active",
-                    remedy=f"go on with it: holdfast next -w {entry.id}; or give it up: holdfast start … --fresh",
-                    facts={"workflow": entry.id, "ulid": entry.ulid},
-                )
+                raise already_active(entry.id, entry.ulid)
             cancel = cmd.Cancel("given up for a fresh start")
             outcome = self.wired.engine.execute(entry.ulid, cancel, self.wired.settings.actor)
             self.wired.reconciler.settle(outcome)
@@ -219,6 +265,15 @@ class Project:
             remedy="holdfast start WORKFLOW; or name a finished one with -w: holdfast list",
             facts={"root": self.root},
         )
+
+
+def already_active(id: str, ulid: str, again: str = "holdfast start …") -> Refused:
+    return Refused(
+        "already_active",
+        f"{id} is already active",
+        remedy=f"go on with it: {again} --resume; or give it up: {again} --fresh",
+        facts={"workflow": id, "ulid": ulid},
+    )
 
 
 def _words(name: str, status: str) -> tuple[str, str]:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterator, Mapping
 
-from holdfast import checks, plainjson, signing
+from holdfast import plainjson, signing
 from holdfast.bootstrap import Wired
 from holdfast.core import answers, queries, refusals
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
-from holdfast.core.definition import Step
+from holdfast.core.definition import AT_ONCE, Step
 from holdfast.core.gates import policy
-from holdfast.core.lifecycle import OPEN
-from holdfast.core.state import Evidence, Progress, State
+from holdfast.core.lifecycle import ACTIVE, FINISHED, OPEN
+from holdfast.core.state import Evidence, Lease, Progress, State
 from holdfast.dialects import dialect
-from holdfast.errors import UsageError
+from holdfast.errors import Conflict, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Self
+
+    from holdfast.actions import Asked
+
+
+SESSION_TTL = 1800
+"""Seconds for which a session holds its workflow without doing anything to it."""
 
 
 class Workflow:
@@ -29,6 +35,8 @@ class Workflow:
     def __init__(self, wired: Wired, state: State) -> None:
         self._wired = wired
         self.state = state
+        self.said: tuple[str, ...] = ()
+        """What an action that Holdfast did itself has to tell."""
 
     @property
     def id(self) -> str:
@@ -93,9 +101,60 @@ class Workflow:
     def begin(self, step: str, **how: Any) -> Self:
         return self.execute(cmd.Begin(self.path(step)), **how)
 
-    def done(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
-        """Moves a step as far as its gates allow."""
-        return self.execute(cmd.Done(self.path(step), self._inside(artifacts)), **how)
+    def done(
+        self, step: str, artifacts: Mapping[str, str] | None = None, *, asked: Asked | None = None, **how: Any
+    ) -> Self:
+        """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
+        command = cmd.Done(self.path(step), self._inside(artifacts))
+        self.said = ()
+        if self._acts(command.step):
+            command = self._acted(command, asked, token=how.get("token", 0))
+        return self.execute(command, **how)
+
+    def _acts(self, path: str) -> bool:
+        """Whether handing a step in means doing something. Who keeps a document without git does without."""
+        by_hand = self.state.origin == "adopted" and self._wired.place.repository is None
+        action = self.state.plan.step(path).action
+        return bool(action) and not by_hand and self.state.step(path).status not in FINISHED
+
+    def _acted(self, command: cmd.Done, asked: Asked | None, *, token: int) -> cmd.Done:
+        """The rules are asked before anything is done: a commit that may not count is not made."""
+        from holdfast import actions
+
+        self._look(writing=True)
+        path, settings = command.step, self._wired.settings
+        form = actions.expected(self.state, path)
+        asking = command.replace(data=form.data, evidence=form.evidence)
+        self._wired.engine.preview(self.state, asking, settings.actor, token=token or settings.token)
+        acted = actions.perform(self._wired, self.state, path, asked or actions.Asked())
+        self.said = acted.said
+        return command.replace(data=acted.data, evidence=acted.evidence)
+
+    def ahead(self) -> Self:
+        """Does what needs nobody: actions such as making the branch, when their step is reached."""
+        said: tuple[str, ...] = ()
+        at = queries.current(self.state)
+        while at and self.state.plan.step(at).action in AT_ONCE and self.state.step(at).status == ACTIVE:
+            said += self.done(at).said
+            at = queries.current(self.state)
+        self.said = said
+        return self
+
+    def join(self, ttl: int = SESSION_TTL) -> Lease | None:
+        """Holds the workflow for this session, where the host gives it a name; an expired hold is taken over.
+
+        A live hold of another session is returned: then this one may only look.
+        """
+        actor = self._wired.settings.actor
+        if not actor.session or actor.kind != "agent":
+            return None
+        try:
+            self.execute(cmd.StartAgent(self.state.type, "", ttl))
+        except Conflict as refusal:
+            if refusal.code != "lease_held":
+                raise
+            return self.state.leases.get(f"{self.state.type}@")
+        return None
 
     def attach(self, step: str, artifacts: Mapping[str, str], **how: Any) -> Self:
         return self.execute(cmd.Attach(self.path(step), self._inside(artifacts)), **how)
@@ -221,60 +280,30 @@ class Workflow:
         *,
         passed: bool | None = None,
         step: str = "",
+        data: Mapping[str, Any] | None = None,
         echo: Callable[[bytes], None] | None = None,
         **how: Any,
     ) -> Evidence:
-        """Runs a check, or records what somebody reports of it when `passed` is given."""
+        """Runs a check, or records what somebody reports of it when `passed` is given.
+
+        `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
+        """
         self.refresh()
         path = self._step_with(name, step)
+        plainjson.require(data or {}, "data")
         if passed is None:
-            evidence = self._run_check(path, name, echo)
+            from holdfast import evidence as evidence_
+
+            evidence = evidence_.run(self._wired, self.state, path, name, data or {}, echo)
         else:
-            evidence = Evidence(passed, self._wired.world.now(), 0, tree=self._wired.world.tree(self.state).id)
+            tree = self._wired.world.tree(self.state).id
+            evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
         self.execute(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]
 
     def step(self, step: str) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
         return StepWork(self, self.path(step))
-
-    def _run_check(self, path: str, name: str, echo: Callable[[bytes], None] | None) -> Evidence:
-        """Nothing is locked while the command runs. What it saw is bound to the tree it started on.
-
-        Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
-        makes the evidence stale at once.
-        """
-        check = self.state.plan.step(path).check(name)
-        assert check is not None
-        if not check.run:
-            raise UsageError(
-                "nothing_to_run",
-                f"the check {name} has no command; somebody reports it",
-                remedy=f"holdfast check {name} --passed",
-                facts={"check": name, "step": path},
-            )
-        world = self._wired.world
-        if not world.facts(self.state, cmd.RecordCheck(path, name, Evidence(False, "", 0))).trusted:
-            raise refusals.untrusted(self.state.type)
-        tree = world.tree(self.state, listing=True)
-        cwd = self._wired.place.base(self.state.worktree)
-        run = checks.run(check.run, cwd=cwd, timeout=check.timeout, echo=echo)
-        after = world.tree(self.state, listing=True)
-        detail = "timed out" if run.timed_out else run.error
-        return Evidence(
-            passed=run.passed,
-            at=world.now(),
-            attempt=0,
-            run_by="engine",
-            exit_code=run.exit_code,
-            duration_ms=run.duration_ms,
-            head=tree.head,
-            tree=after.id if tree.only_grew_into(after) else tree.id,
-            dirty=tree.dirty,
-            tail=run.output_tail,
-            digest=run.output_digest,
-            detail=detail,
-        )
 
     def _step_with(self, name: str, step: str) -> str:
         """The step a check belongs to: the one that is named, else the open one that has it."""

@@ -64,14 +64,21 @@ class LocalWorld:
     def tree(self, state: State, *, listing: bool = False) -> git.Tree:
         """The working tree of a workflow, Holdfast's own files aside."""
         base = self._place.base(state.worktree)
-        repository = self._place.repository
-        if repository and repository.top != base:
-            repository = git.find(base)
+        repository = self._repository(base)
         if repository:
-            inside = os.path.relpath(base, repository.top)
-            own = self._own if inside == os.curdir else tuple(f"{inside}/{path}" for path in self._own)
-            return git.tree(repository, own, listing=listing)
+            return git.tree(repository, self.own(state.worktree), listing=listing)
         return git.files_tree(base, self._own)
+
+    def own(self, worktree: str) -> tuple[str, ...]:
+        """Holdfast's own files, as paths from the top of the repository."""
+        base = self._place.base(worktree)
+        repository = self._repository(base)
+        inside = os.path.relpath(base, repository.top) if repository else os.curdir
+        return self._own if inside == os.curdir else tuple(f"{inside}/{path}" for path in self._own)
+
+    def _repository(self, base: str) -> git.Repository | None:
+        known = self._place.repository
+        return known if known is None or known.top == base else git.find(base)
 
     def _tree(self, state: State, command: cmd.Command | None) -> git.Tree | None:
         """Only asked when recorded evidence could have become stale: it costs several git processes."""

@@ -108,9 +108,22 @@ def test_a_lease_that_runs_is_not_taken_over():
 
 def test_expiry_fences_nobody_by_itself():
     play = leased()
-    play.wait(HOUR).do(Begin("a"), token=1)
-    play.do(Begin("a/x"), by=OTHER_AGENT)
-    assert play.status("a/x") == "active"
+    play.wait(HOUR).do(Begin("a/x"), by=OTHER_AGENT)
+    play.do(Done("a/x"), token=1)
+    assert play.status("a/x") == "done"
+
+
+def test_what_a_session_does_keeps_its_lease():
+    play = leased()
+    play.wait(500).do(Begin("a"))
+    play.wait(500)
+    play.refuses(Begin("a/x"), "lease_held", by=OTHER_AGENT)
+
+
+def test_a_session_that_takes_its_lease_again_keeps_its_token():
+    play = leased()
+    (event,) = play.wait(500).do(StartAgent("coder", "a"))
+    assert (event.token, len(play.state.leases)) == (1, 1)
 
 
 def test_after_a_takeover_the_old_holder_is_fenced():

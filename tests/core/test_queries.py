@@ -268,11 +268,19 @@ def test_a_step_is_resolved_by_number_id_or_path():
 
 
 def test_a_word_that_means_several_steps_lists_them():
-    play = given(step("p", step("x")), step("q", step("x")))
+    play = given(step("a"), step("p", step("x")), step("q", step("x")))
     with pytest.raises(UsageError) as caught:
         queries.resolve(play.state, "x")
     assert (caught.value.code, caught.value.facts["candidates"]) == ("ambiguous_step", ["p/x", "q/x"])
     assert caught.value.remedy
+
+
+def test_of_several_steps_of_a_name_the_one_beside_the_current_step_is_meant():
+    play = given(step("p", step("x"), step("y")), step("q", step("x"), step("y")))
+    assert queries.resolve(play.state, "y") == "p/y"
+    for name in ("p/x", "p/y"):
+        play.do(Begin(name), Done(name))
+    assert queries.resolve(play.state, "y") == "q/y"
 
 
 def test_a_word_that_means_nothing_lists_the_steps():

@@ -117,7 +117,7 @@ def next_step(state: State, facts: Facts) -> dict[str, Any]:
         return {"can_proceed": False, "current_step": queries.top_number(state), "current_status": "completed"}
     found = queries.blockers(state, at, facts)
     first = found[0] if found else None
-    ready = first is not None and first.kind in ("begin", "done")
+    ready = first is not None and first.kind in queries.READY
     return {
         "can_proceed": ready,
         "current_step": queries.top_number(state),

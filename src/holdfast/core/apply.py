@@ -175,6 +175,10 @@ def _started(event: ev.Started, at: str) -> State:
         branch=event.branch,
         worktree=event.worktree,
         session=event.session,
+        loads=event.loads,
+        advance=event.advance,
+        head=event.head,
+        dirt=event.dirt,
         created_at=at,
         updated_at=at,
     )
@@ -202,6 +206,7 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         digest=event.digest,
         source=event.source,
         bounds=event.bounds,
+        loads=event.loads,
         base=event.document,
     )
     return _rested(_finished(state, at), at)
@@ -216,6 +221,8 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     changes: dict[str, Any] = {"status": status, "reason": event.reason}
     if event.attempt and event.attempt != step.attempt:
         changes.update(attempt=event.attempt, started_at=at, finished_at="", rounds=0, reviewed=False)
+        if step.attempt:
+            changes["data"] = {}  # facts about a try are not facts about the next one
     if event.feedback:
         changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
     if event.renewed:
@@ -308,7 +315,8 @@ def history_entry(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] |
             return entry("produced", step=event.step, artifact=event.name, path=event.artifact.path)
         case ev.Checked():
             passed = event.evidence.passed
-            return entry("checked", step=event.step, check=event.name, passed=passed, run_by=event.evidence.run_by)
+            seen = {"run_by": event.evidence.run_by, "detail": event.evidence.detail[:300]}
+            return entry("checked", step=event.step, check=event.name, passed=passed, **seen)
         case ev.Reviewed():
             return entry("reviewed", step=event.step, verdict=event.verdict.verdict, feedback=event.verdict.feedback)
         case ev.Granted():

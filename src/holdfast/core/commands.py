@@ -23,6 +23,10 @@ class Start(Value):
     branch: str | None = None
     worktree: str = ""
     session: str = ""
+    head: str | None = None
+    dirt: Mapping[str, str] = {}
+    finished: Mapping[str, str] = {}
+    """Steps that need not be done any more, and why."""
 
 
 class Begin(Value):
@@ -33,6 +37,7 @@ class Done(Value):
     step: str
     artifacts: Mapping[str, str] = {}
     data: Mapping[str, Any] = {}
+    evidence: Mapping[str, Evidence] = {}
 
 
 class Attach(Value):

@@ -10,6 +10,7 @@ from _collections_abc import Callable
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import queries, refusals
+from holdfast.core.apply import apply
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.rules import agents, people, steps, tree, whole
@@ -76,7 +77,7 @@ def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple
         checked(request.key, "key", 200)
     command = request.command
     if isinstance(command, cmd.Start):
-        return (_started(command),)
+        return _started(command, request, facts)
     if isinstance(command, cmd.Adopt):
         return (_adopted(command),)
     if state is None:
@@ -98,7 +99,9 @@ def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
         _edit(draft, command)
     else:
         _one(draft, command)
+    steps.advance(draft)
     if draft.events:
+        agents.stay(draft)
         whole.warn(draft)
     return draft
 
@@ -131,7 +134,17 @@ def _edit(draft: Draft, edit: cmd.Edit) -> None:
         draft.emit(ev.Remembered(entry))
 
 
-def _started(command: cmd.Start) -> ev.Started:
+def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tuple[ev.Event, ...]:
+    event = _start(command)
+    draft = Draft(apply(None, event, facts.now, request.actor), request.actor, facts)
+    for path, reason in command.finished.items():
+        draft.step(path)
+        draft.move("skipped", path, reason=reason)
+    steps.advance(draft, starting=True)
+    return (event, *draft.events)
+
+
+def _start(command: cmd.Start) -> ev.Started:
     definition = command.definition
     if command.subject:
         checked_text(command.subject, "subject", 1000)
@@ -153,6 +166,10 @@ def _started(command: cmd.Start) -> ev.Started:
         branch=command.branch,
         worktree=command.worktree,
         session=command.session,
+        loads=definition.loads,
+        advance=definition.advance,
+        head=command.head,
+        dirt=command.dirt,
     )
 
 
@@ -178,4 +195,5 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
         digest=state.digest,
         source=state.source,
         bounds=state.bounds,
+        loads=state.loads,
     )

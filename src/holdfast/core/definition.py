@@ -7,17 +7,32 @@ from _collections_abc import Mapping
 from holdfast.core.value import Value
 
 POLICIES = ("relayed", "human", "signed")
+ACTIONS = {"load": "loaded", "branch": "branch", "commit": "commit_sha", "pull_request": "pr_url"}
+"""What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
+AT_ONCE = ("load", "branch")
+"""Actions that need nobody: Holdfast does them as soon as their step is reached."""
+LOADS = ("feature", "task")
+"""What the subject of a workflow can be read as."""
 MAX_STEPS = 2000
 DEEPEST = 8
 
 
 class Check(Value):
-    """A named check. With `run`, the engine can run it; `run_by = "engine"` accepts nobody else's word."""
+    """A named check. With `run`, the engine can run it; `run_by = "engine"` accepts nobody else's word.
+
+    `uses` stands for a command of the project, which is looked up when a workflow starts; `source` is then the file it
+    was found in. `test` says what a test must do for this check to pass: `fails` or `passes`. `report` is the JUnit XML
+    file that the command writes.
+    """
 
     name: str
     run: tuple[str, ...] = ()
     run_by: str = "any"
     timeout: int = 600
+    uses: str = ""
+    test: str = ""
+    report: str = ""
+    source: str = ""
 
 
 class Review(Value):
@@ -73,6 +88,9 @@ class Step(Value):
     retry: Retry | None = None
     parallel: bool = False
     optional: bool = False
+    action: str = ""
+    task: Step | None = None
+    """The shape of every task below this step."""
     steps: tuple[Step, ...] = ()
 
     @property
@@ -81,7 +99,7 @@ class Step(Value):
 
     @property
     def gated(self) -> bool:
-        return bool(self.checks or self.outputs or self.review or self.approval or self.choice)
+        return bool(self.checks or self.outputs or self.review or self.approval or self.choice or self.action)
 
     def check(self, name: str) -> Check | None:
         return next((check for check in self.checks if check.name == name), None)
@@ -94,6 +112,10 @@ class Definition(Value):
     title: str = ""
     dialect: str = "skill"
     bounds: Bounds = Bounds()
+    loads: str = ""
+    """What the subject is read as: a feature file, a task."""
+    advance: bool = False
+    """Whether the next step begins by itself."""
     digest: str = ""
     source: str = ""
     """The file it was read from; empty for one that was given as Python values."""

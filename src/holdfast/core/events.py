@@ -31,6 +31,10 @@ class Started(Value):
     branch: str | None = None
     worktree: str = ""
     session: str = ""
+    loads: str = ""
+    advance: bool = False
+    head: str | None = None
+    dirt: Mapping[str, str] = {}
 
 
 class Adopted(Value):
@@ -55,6 +59,7 @@ class Adopted(Value):
     digest: str = ""
     source: str = ""
     bounds: Bounds = Bounds()
+    loads: str = ""
 
 
 class Moved(Value):

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from holdfast.core import lifecycle
 from holdfast.core.commands import Facts
-from holdfast.core.definition import POLICIES, Check, Step
+from holdfast.core.definition import ACTIONS, POLICIES, Check, Step
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.value import Value
+
+_UNDONE = {
+    "load": "it is not loaded",
+    "branch": "the branch is not made",
+    "commit": "the work is not committed",
+    "pull_request": "the pull request is not made",
+}
 
 
 class Unmet(Value):
@@ -107,6 +114,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         for name in step.outputs
         if name not in progress.artifacts
     ]
+    if step.action and not progress.data.get(ACTIONS[step.action]):
+        found.append(Unmet("action", step.action, _UNDONE[step.action], f"holdfast done {path}"))
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
+from holdfast.core.plan import parent
 from holdfast.core.refusals import extending
 from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
@@ -12,6 +13,8 @@ from holdfast.errors import NotFound, UsageError
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
 WARN_AT = (75, 90, 100)
+READY = ("begin", "done", "action")
+"""Kinds of blockers that only whoever does the work clears, by the next command."""
 
 
 class Usage(Value):
@@ -174,8 +177,11 @@ def usages(state: State, now: str) -> list[Usage]:
 
 
 def resolve(state: State, word: str) -> str:
-    """The path a user means by a number, an id or a path."""
+    """The path a user means by a number, an id or a path. Of several, the one beside the current step is meant."""
     found = state.plan.find(word)
+    if len(found) > 1:
+        here = parent(current(state) or "")
+        found = [path for path in found if parent(path) == here] or found
     if len(found) == 1:
         return found[0]
     if found:

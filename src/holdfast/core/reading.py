@@ -6,7 +6,9 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import moment
 from holdfast.core.definition import (
+    ACTIONS,
     DEEPEST,
+    LOADS,
     MAX_STEPS,
     POLICIES,
     Approval,
@@ -25,11 +27,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-CHECK_KEYS = ("name", "run", "run_by", "timeout")
+CHECK_KEYS = ("name", "run", "run_by", "timeout", "uses", "test", "report")
 STEP_KEYS = (
     *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks"),
-    *("review", "approval", "choice", "retry", "parallel", "optional", "step"),
+    *("review", "approval", "choice", "retry", "parallel", "optional", "action", "task", "step"),
 )
+TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
+TOP_KEYS = ("name", "version", "title", "dialect", "bounds", "loads", "advance", "step")
+USES = ("lint", "test", "security_review", "code_simplifier")
+"""The commands of a project that a check can stand for."""
 
 
 def read(
@@ -53,7 +59,7 @@ class _Reader:
         self._count = 0
 
     def definition(self, data: Mapping[str, Any], digest: str) -> Definition:
-        self._known(data, (), ("name", "version", "title", "dialect", "bounds", "step"))
+        self._known(data, (), TOP_KEYS)
         name = self._text(data, (), "name", required=True)
         if name and not is_name(name):
             self._mistakes.add(("name",), f"{name!r} is not a name (A-Z a-z 0-9 _ . -, at most 64)")
@@ -68,12 +74,16 @@ class _Reader:
         if not steps:
             self._mistakes.add(("step",), "a definition needs at least one [[step]]")
         check_names(steps, ("step",), self._mistakes)
+        if data.get("loads") == "feature" and not any(step.task for step in steps):
+            self._mistakes.add(("loads",), "a step has to say what the feature's tasks look like ([step.task])")
         return Definition(
             name=name or "unnamed",
             version=version,
             title=self._text(data, (), "title"),
             dialect=dialect,
             bounds=self._bounds(data.get("bounds"), ("bounds",)),
+            loads=self._word(data, (), "loads", ("", *LOADS), ""),
+            advance=self._flag(data, (), "advance"),
             steps=steps,
             digest=digest,
         )
@@ -90,10 +100,10 @@ class _Reader:
             return ()
         return tuple(self._step(item, (*path, index)) for index, item in enumerate(data))
 
-    def _step(self, data: Mapping[str, Any], path: tuple[str | int, ...]) -> Step:
-        self._known(data, path, STEP_KEYS)
+    def _step(self, data: Mapping[str, Any], path: tuple[str | int, ...], *, is_task: bool = False) -> Step:
+        self._known(data, path, TASK_KEYS if is_task else STEP_KEYS)
         step = Step(
-            id=self._text(data, path, "id", required=True) or f"step-{path[-1]}",
+            id="task" if is_task else self._text(data, path, "id", required=True) or f"step-{path[-1]}",
             name=self._text(data, path, "name"),
             description=self._text(data, path, "description"),
             kind=self._text(data, path, "kind"),
@@ -107,11 +117,21 @@ class _Reader:
             retry=self._retry(data.get("retry"), (*path, "retry")),
             parallel=self._flag(data, path, "parallel"),
             optional=self._flag(data, path, "optional"),
+            action=self._word(data, path, "action", ("", *ACTIONS), ""),
+            task=self._task(data.get("task"), (*path, "task")),
             steps=self._steps(data.get("step"), (*path, "step")),
         )
         if step.parallel and not step.steps:
             self._mistakes.add((*path, "parallel"), "parallel is for a step with children ([[step.step]])")
+        if step.action and (step.review or step.approval or step.choice):
+            self._mistakes.add((*path, "action"), "an action needs a step of its own, after the one that people pass")
         return step
+
+    def _task(self, data: object, path: tuple[str | int, ...]) -> Step | None:
+        """The shape of the tasks below a step; what they are called and where they stand is each one's own."""
+        if data is None:
+            return None
+        return self._step(self._table(data, path, TASK_KEYS), path, is_task=True)
 
     def _bounds(self, data: object, path: tuple[str | int, ...]) -> Bounds:
         table = self._table(data, path, ("max_cost", "max_time", "max_iterations"))
@@ -146,10 +166,30 @@ class _Reader:
             run = self._texts(table, here, "run") if "run" in table else ()
             if "run" in table and (not run or any("\0" in word for word in run)):
                 self._mistakes.add((*here, "run"), 'run is a list of words such as ["pytest", "-q"], no shell')
-            if run_by == "engine" and not run:
-                self._mistakes.add((*here, "run_by"), "the engine can only run a check that has `run`")
-            checks.append(Check(name or "unnamed", run, run_by, moment.read_span(timeout) or 600))
+            uses = self._word(table, here, "uses", ("", *USES), "")
+            if run_by == "engine" and not run and not uses:
+                self._mistakes.add((*here, "run_by"), "the engine can only run a check that has `run` or `uses`")
+            if run and uses:
+                self._mistakes.add((*here, "uses"), "a check has either `run` or `uses`")
+            checks.append(
+                Check(
+                    name=name or "unnamed",
+                    run=run,
+                    run_by=run_by,
+                    timeout=moment.read_span(timeout) or 600,
+                    uses=uses,
+                    test=self._word(table, here, "test", ("", "fails", "passes"), ""),
+                    report=self._report(table, here),
+                )
+            )
         return tuple(checks)
+
+    def _report(self, data: Mapping[str, Any], path: tuple[str | int, ...]) -> str:
+        report = self._text(data, path, "report")
+        if report.startswith("/") or ".." in report.split("/") or not report.isprintable():
+            self._mistakes.add((*path, "report"), "report is the path of a file inside the project")
+            return ""
+        return report
 
     def _review(self, data: object, path: tuple[str | int, ...]) -> Review | None:
         if data is None:

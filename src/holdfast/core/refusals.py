@@ -157,6 +157,29 @@ def engine_must_run(path: str, name: str) -> Refused:
     )
 
 
+def branch_mismatch(state: State, here: str | None, fresh: str = "") -> Refused:
+    """The work belongs to another branch than the one that is checked out. Nobody is switched unasked."""
+    switch, abandon = f"git switch {state.branch}", fresh or f"holdfast cancel -w {state.id}"
+    return Refused(
+        "branch_mismatch",
+        f"{state.id} is for branch {state.branch!r}, but the current branch is {here or 'none'!r}",
+        remedy=f"1) {switch}  2) {abandon}",
+        facts={
+            "workflow": state.id,
+            "branch": state.branch,
+            "current_branch": here,
+            "options": [
+                {"do": "switch", "about": f"switch to {state.branch}", "command": switch},
+                {"do": "abandon", "about": "abandon the state and start fresh", "command": abandon},
+            ],
+        },
+    )
+
+
+def no_repository(folder: str) -> Refused:
+    return Refused("no_repository", f"{folder} is not in a git repository", remedy="git init", facts={"folder": folder})
+
+
 def untrusted(name: str) -> Refused:
     return Refused(
         "untrusted",

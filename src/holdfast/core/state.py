@@ -60,6 +60,8 @@ class Evidence(Value):
     digest: str = ""
     detail: str = ""
     claimed: bool = False
+    data: Mapping[str, Any] = {}
+    """What goes with it: how many tests ran, what a review found, where a pull request is."""
 
 
 class Grant(Value):
@@ -175,6 +177,12 @@ class State(Value):
     branch: str | None = None
     worktree: str = ""
     session: str = ""
+    loads: str = ""
+    advance: bool = False
+    head: str | None = None
+    """The commit the work began at."""
+    dirt: Mapping[str, str] = {}
+    """What was changed and not committed at that time: the path and the hash of its content."""
     origin: str = "started"
     created_at: str = ""
     updated_at: str = ""

@@ -54,7 +54,7 @@ def commands(state: State, found: list[Change]) -> list[cmd.Command]:
                 if path not in plan and change.new is not ABSENT:
                     plan = _grown(plan, first, cmd.AddStep(parent(path), Step(id=path.rpartition("/")[2])))
                 wanted[path] = lifecycle.PENDING if change.new is ABSENT else change.new
-            case Meaning.CHECK:
+            case Meaning.CHECK if _reports(change):
                 step, _, name = change.item.rpartition("#")
                 checks.setdefault(step, {})[name] = cmd.RecordCheck(step, name, _evidence(change))
             case Meaning.CONTEXT:
@@ -165,6 +165,12 @@ def _whole(state: State, change: Change, wanted: dict[str, str]) -> list[cmd.Com
     )
 
 
+def _reports(change: Change) -> bool:
+    """A figure alone says nothing: somebody has to say that the check ran."""
+    data = change.data if isinstance(change.data, Mapping) else {}
+    return change.at == "status" or data.get("status") == "completed" or data.get("passed") is not None
+
+
 def _evidence(change: Change) -> Evidence:
     """A checkpoint written by hand is a report: nobody but its author saw it pass."""
     data = change.data if isinstance(change.data, Mapping) else {}
@@ -175,7 +181,11 @@ def _evidence(change: Change) -> Evidence:
         at=at if is_moment(at) else "",
         attempt=0,
         detail="written into the document",
+        data={name: value for name, value in data.items() if name not in _OF_EVIDENCE and value is not None},
     )
+
+
+_OF_EVIDENCE = ("status", "last_run", "passed")
 
 
 def _difference(change: Change) -> Mapping[str, Any]:

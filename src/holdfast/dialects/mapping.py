@@ -205,7 +205,7 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
 def _has_nothing_to_say(part: Items, state: State, item: str) -> bool:
     """A document of somebody else's making need not get objects whose every value is still to come."""
     coming = [field for field in part.fields if field.nullable]
-    return bool(coming) and not part.key and all(field.value(state, item) is ABSENT for field in coming)
+    return bool(coming) and not part.key and all(field.value(state, item) in (ABSENT, UNKNOWN) for field in coming)
 
 
 def _by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:

@@ -6,16 +6,17 @@ what a user's own definition writes.
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
-from holdfast.core import gates, lifecycle, queries
-from holdfast.core.definition import Definition, Step
+from holdfast.core import gates, lifecycle, queries, tasks
+from holdfast.core.definition import Check, Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
+from holdfast.dialects import skill_tests
 from holdfast.dialects.fields import FRACTION, MOMENT, WORD
 from holdfast.dialects.skill_adoption import adopt
-from holdfast.dialects.skill_words import FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS
+from holdfast.dialects.skill_words import FIGURES, FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS
 from holdfast.dialects.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
 
 TYPE_CHECKING = False
@@ -69,10 +70,20 @@ def _step_detail(state: State, path: str) -> Any:
 
 
 def _context(state: State, _: str) -> Any:
-    if state.origin == "adopted":
+    if state.loads == tasks.FEATURE and state.plan.of_kind(tasks.FEATURE):
+        return _folder(state)
+    if state.origin == "adopted" or state.loads:
         return state.context
     own = {"subject": state.subject, "title": state.title}
     return {**{name: value for name, value in own.items() if value and name not in state.context}, **state.context}
+
+
+def _folder(state: State) -> Mapping[str, Any]:
+    """A folder of features: which one is worked on, and how far each is."""
+    at = tasks.feature_of(state)
+    steps = state.plan.of_kind(tasks.FEATURE)
+    listed = [{**tasks.feature_of(state, path), "status": PHASE.encode(state.step(path).status)} for path in steps]
+    return {**state.context, "feature_file": at["file"], "feature_title": at["title"], "folder_features": listed}
 
 
 def _current_phase(state: State, _: str) -> Any:
@@ -89,7 +100,8 @@ def _current_step(state: State, _: str) -> Any:
 
 
 def _listed(state: State, path: str) -> Any:
-    checks = [check.name for check in state.plan.step(path).checks]
+    step = state.plan.step(path)
+    checks = [check.name for check in step.checks if not check.test and not step.action]
     there = _entry_in_base(state, ("state_machine", "phases"), "name", path).get("steps")
     return UNKNOWN if not checks or (isinstance(there, list) and all(name in there for name in checks)) else checks
 
@@ -128,11 +140,7 @@ def _feedback(state: State, path: str) -> Any:
 
 
 def _is_task(state: State, path: str) -> bool:
-    return state.plan.step(path).kind == "task"
-
-
-def _tasks(state: State) -> list[str]:
-    return list(state.plan.of_kind("task"))
+    return state.plan.step(path).kind == tasks.TASK
 
 
 def _index(state: State, path: str) -> Any:
@@ -155,12 +163,21 @@ def _tdd(name: str) -> Any:
 
 
 def _commit(state: State, path: str) -> Any:
+    """None yet for a task that has begun; of one that has not, nothing is said."""
     progress = state.step(path)
-    return _or_absent(progress.data.get("commit_sha"))
+    said = progress.data.get(tasks.COMMIT)
+    return said or (UNKNOWN if progress.status == lifecycle.PENDING else ABSENT)
 
 
 def _checks(state: State) -> list[str]:
-    return [f"{path}#{name}" for path, name in state.plan.checked()]
+    """The checkpoints. What a test showed is not one: it belongs to its phase."""
+    return [f"{path}#{name}" for path, name in state.plan.checked() if not _check(state, path, name).test]
+
+
+def _check(state: State, path: str, name: str) -> Check:
+    check = state.plan.step(path).check(name)
+    assert check is not None
+    return check
 
 
 def _evidence(state: State, item: str) -> Evidence | None:
@@ -172,12 +189,31 @@ def _ran(state: State, item: str) -> str:
     return "completed" if _evidence(state, item) else "pending"
 
 
-def _about(name: str) -> Any:
+_SAID_OF = {
+    "test": ("last_run", "passed", "count"),
+    "security_review": ("last_run", "findings"),
+    "code_simplifier": ("last_run", "issues"),
+    "pr_created": ("pr_number", "pr_url"),
+}
+"""What a checkpoint has beside its status, where that is not `last_run` and `passed`."""
+
+
+def _about(name: str, read: Callable[[Evidence], Any]) -> Any:
     def value(state: State, item: str) -> Any:
         evidence = _evidence(state, item)
-        return ABSENT if evidence is None else _or_absent(getattr(evidence, name))
+        found = None if evidence is None else read(evidence)
+        if name in _SAID_OF.get(item.rpartition("#")[2], ("last_run", "passed")):
+            return _or_absent(found)
+        telling = evidence is not None and ((name == "passed" and not evidence.passed) or name in evidence.data)
+        return found if telling else UNKNOWN
 
     return value
+
+
+def _figure(name: str) -> Field:
+    """A number or address that goes with a checkpoint."""
+    value = _about(name, lambda evidence: evidence.data.get(name))
+    return Field(name, value, nullable=True, quiet=True, meaning=Meaning.CHECK)
 
 
 _WORDS = {
@@ -195,6 +231,8 @@ def _entry(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """A history entry in the dialect's words."""
     if "entry" in entry:
         return dict(entry["entry"])
+    if entry["event"] == "checked" and entry["passed"] and _shows_failure(state, entry):
+        return {"at": MOMENT.encode(entry["at"]), "event": "failure_confirmed", "reason": entry.get("detail", "")}
     word = _WORDS.get(entry["event"], entry["event"])
     said: dict[str, Any] = {"at": MOMENT.encode(entry["at"]), "event": word}
     path = entry.get("step", "")
@@ -208,7 +246,15 @@ def _entry(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     elif path:
         said["step" if "/" in path else "phase"] = path
     said.update({name: value for name, value in entry.items() if name not in ("at", "event", "step", "by", "attempt")})
+    if entry["event"] == "started" and state.loads == "task":
+        said["task"] = said.pop("subject", state.subject)
     return said
+
+
+def _shows_failure(state: State, entry: Mapping[str, Any]) -> bool:
+    path = entry["step"]
+    check = state.plan.step(path).check(entry["check"]) if path in state.plan else None
+    return check is not None and check.test == "fails"
 
 
 def _depends(state: State, path: str) -> tuple[object, ...]:
@@ -222,12 +268,12 @@ def _added_phase(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 def _added_task(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
-    tasks = _tasks(state)
-    above = parent(tasks[0]) if tasks else (queries.current(state) or "").split("/")[0]
+    listed = tasks.tasks(state)
+    above = parent(listed[0]) if listed else (queries.current(state) or "").split("/")[0]
     index, text = entry.get("index"), entry.get("description")
     if not isinstance(index, int) or not isinstance(text, str):
         return above, None
-    return above, Step(id=str(index), name=text, kind="task")
+    return above, tasks.new_task(state, above, str(index), text)
 
 
 def _file(state: State) -> str:
@@ -275,6 +321,7 @@ DOCUMENT = Document(
         Field("context", _context, meaning=Meaning.CONTEXT),
         Field("state_machine.current_phase", _current_phase, meaning=Meaning.POINTER),
         Field("state_machine.current_step", _current_step, quiet=True),
+        skill_tests.CYCLE,
         Items(
             "state_machine.phases",
             each=lambda s: list(s.plan.children("")),
@@ -294,21 +341,22 @@ DOCUMENT = Document(
                 Field("approval", _approval, meaning=Meaning.FIXED),
                 Field("feedback", _feedback),
                 Field("reason", lambda s, p: _or_absent(s.step(p).reason)),
+                *skill_tests.OF_PHASE,
             ),
         ),
         Items(
             "tasks",
-            each=_tasks,
+            each=tasks.tasks,
             name=_index,
             key="index",
             depends=_depends,
-            when=lambda s: bool(_tasks(s)),
+            when=lambda s: bool(tasks.tasks(s)),
             added=_added_task,
             fields=(
                 Field("description", lambda s, p: s.plan.step(p).label),
                 Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
                 Field("status_detail", _step_detail, meaning=Meaning.FIXED),
-                Field("commit_sha", _commit, meaning=Meaning.DATA),
+                Field(tasks.COMMIT, _commit, nullable=True, meaning=Meaning.DATA),
                 Field("tdd_phases.red", _tdd("red"), PHASE, meaning=Meaning.STATUS),
                 Field("tdd_phases.green", _tdd("green"), PHASE, meaning=Meaning.STATUS),
                 Field("tdd_phases.refactor", _tdd("refactor"), PHASE, meaning=Meaning.STATUS),
@@ -321,10 +369,12 @@ DOCUMENT = Document(
             depends=lambda s, item: (_evidence(s, item),),
             fields=(
                 Field("status", _ran, meaning=Meaning.CHECK),
-                Field("last_run", _about("at"), MOMENT, nullable=True, quiet=True),
-                Field("passed", _about("passed"), nullable=True, quiet=True, meaning=Meaning.CHECK),
+                Field("last_run", _about("last_run", lambda e: e.at), MOMENT, nullable=True, quiet=True),
+                Field("passed", _about("passed", lambda e: e.passed), nullable=True, quiet=True, meaning=Meaning.CHECK),
+                *(_figure(name) for name in FIGURES),
             ),
         ),
+        *skill_tests.RUNS,
     ),
 )
 

@@ -14,8 +14,10 @@ from holdfast.core.definition import POLICIES, Approval, Check, Choice, Definiti
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import Artifact, Evidence, Grant, Mark, Progress, State
+from holdfast.core.tasks import TASK
 from holdfast.dialects.fields import first, is_moment
-from holdfast.dialects.skill_words import PHASE, PHASE_WORDS, WORKFLOW
+from holdfast.dialects.skill_tests import TOLD
+from holdfast.dialects.skill_words import FIGURES, PHASE, PHASE_WORDS, WORKFLOW
 from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
@@ -81,7 +83,11 @@ def _phases(
 
 
 def _fitting(step: Step, names: list[str]) -> Step:
-    """A definition's step among the phases there are: what it required and is not there cannot hold it up."""
+    """A definition's step among the phases there are: what it required and is not there cannot hold it up.
+
+    Nor can a test that nobody recorded: who kept the document by hand ran it by hand.
+    """
+    step = step.replace(checks=tuple(check for check in step.checks if not check.test))
     if step.requires is not None:
         step = step.replace(requires=tuple(name for name in step.requires if name.partition("/")[0] in names))
     if step.retry and step.retry.back_to.partition("/")[0] not in ("", *names):
@@ -121,6 +127,7 @@ def _progress(step: Step, said: Mapping[str, Any], checkpoints: Mapping[str, Any
         if isinstance(artifacts, Mapping)
         else {},
         evidence=_evidence(step, checkpoints, attempt),
+        data={name: said[name] for name in TOLD if said.get(name) is not None},
     )
     return _finished(step, progress, said.get("approval")) if status in lifecycle.FINISHED else progress
 
@@ -158,7 +165,9 @@ def _evidence(step: Step, checkpoints: Mapping[str, Any], attempt: int) -> dict[
         if isinstance(said, Mapping) and first(said.get("status")) == "completed":
             at = _moment(said, "last_run")
             claimed = check.run_by == "engine"
-            found[check.name] = Evidence(said.get("passed") is not False, at, max(1, attempt), claimed=claimed)
+            figures = {figure: said[figure] for figure in FIGURES if said.get(figure) is not None}
+            passed = said.get("passed") is not False
+            found[check.name] = Evidence(passed, at, max(1, attempt), claimed=claimed, data=figures)
     return found
 
 
@@ -182,7 +191,10 @@ def _tasks(
         inner = {name: Step(id=name) for name in phases if is_name(name)} if isinstance(phases, Mapping) else {}
         text = task.get("description")
         children[str(index)] = Step(
-            id=str(index), name=text if isinstance(text, str) else "", kind="task", steps=tuple(inner.values())
+            id=str(index),
+            name=text if isinstance(text, str) else "",
+            kind=TASK,
+            steps=tuple(inner.values()),
         )
         commit = {"commit_sha": task["commit_sha"]} if task.get("commit_sha") else {}
         progress[path] = _progress(children[str(index)], task, {}).replace(data=commit)

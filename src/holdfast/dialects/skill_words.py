@@ -6,6 +6,8 @@ from holdfast.core import lifecycle
 from holdfast.dialects.fields import words
 
 FOLDER = ".claude/workflow-state"
+FIGURES = ("count", "findings", "issues", "pr_number", "pr_url")
+"""What can go with a checkpoint."""
 
 PHASE_WORDS = {
     lifecycle.PENDING: "pending",

@@ -179,7 +179,7 @@ def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unic
     if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) and unmet[0].kind not in ("mark", "bound", "requires"):
         last = f"holdfast done {path}"
         remedies += [] if any(remedy.startswith(last) for remedy in remedies) else [last]
-    why = "" if unmet[0].kind in ("begin", "done") else unmet[0].message
+    why = "" if unmet[0].kind in queries.READY else unmet[0].message
     typed = [f"  {style.cyan(clip(escape(remedy), width - 2))}" for remedy in remedies]
     blocks.append([style.bold("Type"), *(f"  {line}" for line in wrap(escape(why, lines=True), width - 2, 3)), *typed])
     after = queries.next_step(state)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from _collections_abc import Iterable, Mapping
+from _collections_abc import Callable, Iterable, Mapping
 
 from holdfast import place as places
 from holdfast import ulid
@@ -64,10 +64,28 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
     return adopted
 
 
-def adopt_on_first_use(project: Project, word: str, *, exactly: bool = False) -> Workflow | None:
-    """The workflow of the orphan that a word names, or of the only one there is; None when none can be meant."""
+def set_aside(project: Project, name: str) -> str:
+    """Puts a broken document that no journal knows into quarantine, so that a workflow of its name can start.
+
+    Says where the copy is; empty when nothing was in the way.
+    """
+    for found in orphaned(project):
+        if found.wrong is not None and found.wrong.code == "document_broken" and name in found.names:
+            return _quarantined(project, found)
+    return ""
+
+
+def adopt_on_first_use(
+    project: Project, word: str, *, exactly: bool = False, about: Callable[[Mapping[str, Any]], bool] | None = None
+) -> Workflow | None:
+    """The workflow of the orphan that a word names, or of the only one there is; None when none can be meant.
+
+    With `about`, the one whose context it says yes to.
+    """
     found = [one for one in orphaned(project) if one.wrong is None]
-    if word:
+    if about is not None:
+        found = [one for one in found if about(_context_in(one.document))]
+    elif word:
         exact = [one for one in found if word in one.names]
         begun = [one for one in found if any(name.startswith(word) for name in one.names)]
         found = exact if exactly or exact else begun
@@ -121,8 +139,13 @@ def _understood(project: Project, found: Found) -> tuple[State, Mapping[str, Any
         state = spoken.adopt(document, definition, facts, state.ulid)
         check_steps(state.plan.steps)
         origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
-        state = state.replace(bounds=definition.bounds, **origin)
+        state = state.replace(bounds=definition.bounds, loads=definition.loads, **origin)
     return state.replace(worktree=wired.place.key()), document
+
+
+def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    context = document.get("context")
+    return context if isinstance(context, Mapping) else {}
 
 
 def _marks(state: State) -> list[cmd.Command]:

@@ -44,16 +44,29 @@ class Cleaned(Value):
     abandoned: tuple[str, ...] = ()
 
 
-def clean(project: Project, *, now: str, dry_run: bool = False, all: bool = False) -> Cleaned:  # noqa: A002
-    """Archives what ended a day ago, or ever with `all`; gives up stale skills. Ages are the journals' own."""
+def clean(
+    project: Project,
+    *,
+    now: str,
+    dry_run: bool = False,
+    all: bool = False,  # noqa: A002
+    skills: bool = False,
+    active: bool = False,
+) -> Cleaned:
+    """Archives what ended a day ago, or ever with `all`; gives up stale skills. Ages are the journals' own.
+
+    With `active`, every workflow of a dialect whose documents are cleared away is given up, whatever its age.
+    With `skills`, only what the index knows of `ABANDONED` definitions: quick enough for whenever one of them starts.
+    """
     wired = project.wired
     if not os.path.isdir(wired.place.home):
         return Cleaned()
     if not dry_run:
         wired.reconciler.heal()
         _finish_earlier(wired)
+    given_up = [state.id for state in _given_up(wired, dry_run=dry_run)] if active else []
     archived, removed = [], []
-    for state in _finished(wired):
+    for state in _finished_skills(wired) if skills else _finished(wired):
         kept_for = KEPT.get(state.dialect)
         if kept_for is None or (not all and moment.between(_ended(state), now) < kept_for):
             continue
@@ -63,7 +76,7 @@ def clean(project: Project, *, now: str, dry_run: bool = False, all: bool = Fals
         archived.append(state.id)
         removed += [path] if path else []
     abandoned = [state.id for state in _stale(wired, now, dry_run=dry_run)]
-    return Cleaned(tuple(archived), tuple(removed), tuple(abandoned))
+    return Cleaned(tuple(archived), tuple(removed), (*given_up, *abandoned))
 
 
 def _finished(wired: Wired) -> Iterator[State]:
@@ -75,6 +88,15 @@ def _finished(wired: Wired) -> Iterator[State]:
             continue
         if reading.state is not None and not reading.damage and not queries.is_active(reading.state):
             yield reading.state
+
+
+def _finished_skills(wired: Wired) -> Iterator[State]:
+    for entry in wired.store.entries():
+        if not entry.active and entry.type in ABANDONED:
+            try:
+                yield wired.store.load(entry.ulid)
+            except HoldfastError:
+                continue
 
 
 def _ended(state: State) -> str:
@@ -132,6 +154,15 @@ def _stale(wired: Wired, now: str, *, dry_run: bool) -> Iterator[State]:
         except HoldfastError:
             continue
         yield state
+
+
+def _given_up(wired: Wired, *, dry_run: bool) -> Iterator[State]:
+    for entry in wired.store.active():
+        if entry.dialect in KEPT and entry.worktree == wired.place.key():
+            state = wired.store.load(entry.ulid)
+            if not dry_run:
+                wired.reconciler.settle(wired.engine.execute(state.ulid, cmd.Cancel("all state was cleared"), CLEANER))
+            yield state
 
 
 def _is_stale(state: State, now: str) -> bool:

@@ -38,6 +38,9 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
     if command.step:
         draft.step(command.step)
     held = draft.state.leases.get(f"{command.role}@{command.step}")
+    if held and held.session and held.session == draft.actor.session:
+        draft.emit(ev.Beat(held.token, draft.facts.boot, draft.facts.mono + command.ttl))
+        return
     if held and not held.expired(draft.facts.boot, draft.facts.mono):
         raise refusals.lease_held(held, command.step)
     lease = Lease(
@@ -51,6 +54,14 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         session=draft.actor.session,
     )
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
+
+
+def stay(draft: Draft) -> None:
+    """Whatever a session does is a sign of life; recorded only when a good part of its lease is over."""
+    for lease in draft.state.leases.values():
+        left = lease.deadline - draft.facts.mono
+        if lease.session and lease.session == draft.actor.session and left < 0.75 * lease.ttl:
+            draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + lease.ttl))
 
 
 def beat(draft: Draft, command: cmd.BeatAgent) -> None:

@@ -10,6 +10,7 @@ from holdfast.core.names import checked, checked_text
 from holdfast.core.state import Progress
 
 _OPEN = (lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING)
+_ENDS = ("completed", "skipped", "overridden")
 
 
 def begin(draft: Draft, command: cmd.Begin) -> None:
@@ -57,6 +58,8 @@ def done(draft: Draft, command: cmd.Done) -> None:
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
+    for name, evidence in command.evidence.items():
+        record_check(draft, cmd.RecordCheck(command.step, name, evidence))
     settle(draft, command.step)
 
 
@@ -87,6 +90,8 @@ def settle(draft: Draft, path: str) -> None:
 def must_have_work(draft: Draft, path: str) -> None:
     step, progress = draft.step(path)
     unmet = gates.unmet(step, path, progress, draft.facts)
+    if draft.state.origin == "adopted":
+        unmet = [one for one in unmet if one.kind != "action"]  # who kept the document did it, and need not say how
     unmet += [
         gates.Unmet("child", child, f"{child} is not done", queries.blockers(draft.state, child, draft.facts)[0].remedy)
         for child in draft.state.plan.children(path)
@@ -99,6 +104,20 @@ def must_have_work(draft: Draft, path: str) -> None:
 def complete(draft: Draft, path: str) -> None:
     draft.move("completed", path)
     draft.close_branches(path)
+
+
+def advance(draft: Draft, *, starting: bool = False) -> None:
+    """Where the definition says so, the next step begins as soon as the one before it is over."""
+    ended = any(isinstance(event, ev.Moved) and event.move in _ENDS for event in draft.events)
+    state, facts = draft.state, draft.facts
+    if not state.advance or not (ended or starting) or queries.status(state) != "in_progress":
+        return
+    at = queries.current(state)
+    spent = any(usage.reached for usage in queries.usages(state, facts.now))
+    if at is None or state.step(at).status != lifecycle.PENDING or spent or gates.missing(state, at, facts):
+        return
+    draft.open_branches(at)
+    draft.move("began", at)
 
 
 def fail(draft: Draft, command: cmd.Fail) -> None:
@@ -198,4 +217,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     elif check.run_by == "engine" and draft.state.origin == "started":
         raise refusals.engine_must_run(command.step, command.name)
     evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)
+    file = evidence.data.get("test_file")
+    if check.test == "fails" and evidence.passed and file:
+        draft.emit(ev.Remembered({"at": draft.facts.now, "event": "test_written", "file": file}))
     draft.emit(ev.Checked(command.step, command.name, evidence))

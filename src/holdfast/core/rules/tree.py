@@ -106,13 +106,15 @@ def loosens(old: Step, new: Step) -> bool:
         or _policy(new.choice) < _policy(old.choice)
         or (new.optional and not old.optional)
         or (old.retry is not None and (new.retry is None or new.retry.max > old.retry.max))
+        or (old.action != "" and new.action != old.action)
+        or (old.task is not None and (new.task is None or loosens_plan(Plan((old.task,)), Plan((new.task,)))))
     )
 
 
 def _weaker(old: object, new: object) -> bool:
     """A check that is run differently, or no longer by the engine alone."""
     return new is not None and (
-        getattr(old, "run", ()) != getattr(new, "run", ())
+        any(getattr(old, name) != getattr(new, name) for name in ("run", "test", "report"))
         or (getattr(old, "run_by", "") == "engine" and getattr(new, "run_by", "") != "engine")
     )
 

@@ -9,10 +9,10 @@ from holdfast.bootstrap import BUILT_IN
 from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals
 from holdfast.core.definition import Definition, Step
+from holdfast.core.tasks import FEATURE, TASK
 from holdfast.definitions import Change, changes, load
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.cli.tasks import TASK
 from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def differences(call: Call, state: State) -> tuple[Definition, list[Change]]:
     """The definition as it is now, and what would make the running tree like it."""
     definition = _definition(call, state)
     found = changes(state.plan.steps, definition)
-    own = [c for c in found if c.op == "retire" and state.plan.step(c.path).kind in (TASK, BY_HAND)]
+    own = [c for c in found if c.op == "retire" and state.plan.step(c.path).kind in (TASK, FEATURE, BY_HAND)]
     return definition, [change for change in found if change not in own]
 
 

@@ -7,7 +7,7 @@ import sys
 from _collections_abc import Callable, Mapping
 
 from holdfast import settings as settings_
-from holdfast.core import answers, lifecycle, queries
+from holdfast.core import answers, lifecycle, queries, tasks
 from holdfast.core.diagram import MARKS
 from holdfast.dialects import dialect
 from holdfast.surfaces.cli.output import write
@@ -86,7 +86,19 @@ class Call:
         data = {**workflow.summary(), "ulid": state.ulid, "revision": state.revision, **(more or {})}
         if path and path in state.plan:
             data["step"] = answers.step(state, path, facts)
-        self.answer(data, lambda: self._line(state, facts, path, said, onward))
+        signal = tasks.signal(state)
+        if signal:
+            data["signal"] = signal
+        if workflow.said:
+            data["said"] = workflow.said
+        self.answer(data, lambda: self._line(state, facts, path, said, onward) + self._aside(workflow, path, signal))
+
+    def _aside(self, workflow: Workflow, path: str, signal: str) -> str:
+        """What Holdfast did itself, and the signal where a run may end: all done, stuck, or on to the next feature."""
+        state, above = workflow.state, path.rpartition("/")[0]
+        over = above in state.plan.of_kind(tasks.FEATURE) and state.step(above).status in lifecycle.FINISHED
+        lines = [*workflow.said, *([signal] if signal and (over or signal != "DEV_CONTINUE") else [])]
+        return "".join(f"\n{escape(line)}" for line in lines)
 
     def _line(self, state: State, facts: Facts, path: str, said: str, onward: str) -> str:
         at = queries.current(state)
@@ -96,14 +108,14 @@ class Call:
         if at is None:
             return f"{said} · {self.style.green('all steps are done')}"
         first = queries.blockers(state, at, facts)[0]
-        if at == path and (first.kind in lifecycle.STUCK or (told and first.kind == "done")):
+        if at == path and (first.kind in lifecycle.STUCK or (told and first.kind in queries.READY)):
             what = ""
         elif first.kind == "bound" or at == path:
             what = f" · {first.message}"
         elif first.kind == "mark":
             what = ""
         else:
-            what = f" · {onward}{at}" + ("" if first.kind in ("begin", "done") else f": {first.message}")
+            what = f" · {onward}{at}" + ("" if first.kind in queries.READY else f": {first.message}")
         return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.command_for(first.remedy))})')}"
 
     def command_for(self, remedy: str) -> str:
@@ -130,12 +142,34 @@ class Call:
     def ok(self, text: str) -> str:
         return f"{self.style.green('✓')} {escape(text)}"
 
-    def ask(self, text: str, question: str) -> bool:
-        """Shows something on the terminal and asks; anything but a yes is a no."""
+    def now(self) -> str:
+        return self.project.wired.world.now()
+
+    def plain(self, text: str) -> str:
+        return escape(text)
+
+    def marked(self, text: str) -> str:
+        """Text with the marks of a summary, or without them where a terminal cannot show them."""
+        from holdfast.surfaces.resuming import plain
+
+        return text if self.unicode else plain(text)
+
+    def ask(self, text: str, question: str, *, default: bool = False) -> bool:
+        """Shows something on the terminal and asks; anything but a yes is a no. `default` is what Enter means."""
+        said = self._asked(f"{text}{question} [{'Y/n' if default else 'y/N'}] ").lower()
+        return said in ("y", "yes") or (default and said == "\n")
+
+    def pick(self, text: str, among: tuple[str, ...]) -> str:
+        """Shows something and asks for one of a few words; anything else is none of them."""
+        said = self._asked(f"{text}[{'/'.join(among)}] ").strip()
+        return said if said in among else ""
+
+    def _asked(self, text: str) -> str:
         out = sys.stderr if sys.stderr.isatty() else sys.stdout
-        out.write(f"{text}{question} [y/N] ")
+        out.write(text)
         out.flush()
-        return sys.stdin.readline(100).strip().lower() in ("y", "yes")
+        line = sys.stdin.readline(100)
+        return line.strip() or line
 
 
 def words(state: State) -> Mapping[str, str]:

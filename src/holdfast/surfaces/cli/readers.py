@@ -88,12 +88,20 @@ def _value(text: str) -> dict[str, object]:
     return {"value": text[:200]}
 
 
-def _sha(text: str) -> str:
+def sha(text: str) -> str:
     if not 4 <= len(text) <= 64 or not set(text) <= set("0123456789abcdefABCDEF"):
         raise UsageError(
             "bad_commit", f"{text[:60]!r} is not the hash of a commit", remedy="git rev-parse HEAD", facts=_value(text)
         )
     return text.lower()
+
+
+def _commit(text: str) -> str:
+    """A commit as git takes it: a hash, HEAD, a branch."""
+    plain = text.isascii() and all(c.isalnum() or c in "._/~^@{}-" for c in text)
+    if not plain or not 1 <= len(text) <= 200 or text.startswith("-"):
+        raise UsageError("bad_commit", f"{text[:60]!r} names no commit", remedy="git log", facts=_value(text))
+    return text
 
 
 def _artifact(text: str) -> tuple[str, str]:
@@ -142,11 +150,12 @@ def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
 
 _READERS: dict[str, Callable[..., Any]] = {
     "artifact": _artifact,
+    "commit": _commit,
     "money": _money,
     "name": _name,
     "pair": _pair,
     "path": _path,
-    "sha": _sha,
+    "sha": sha,
     "span": _span,
     "text": _text,
     "whole": _whole,

@@ -1,4 +1,4 @@
-"""Starting workflows and looking at them."""
+"""Looking at workflows."""
 
 from __future__ import annotations
 
@@ -17,26 +17,6 @@ if TYPE_CHECKING:
     from holdfast.core.apply import Record
     from holdfast.core.state import State
     from holdfast.workflow import Workflow
-
-
-def start(call: Call) -> None:
-    from holdfast.surfaces.cli.readers import pairs
-
-    args = call.args
-    workflow = call.project.start(
-        args.definition,
-        args.subject,
-        title=args.title,
-        context=pairs(args.values),
-        session=args.session,
-        key=args.key or "",
-        fresh=args.fresh,
-    )
-    state = workflow.state
-    if args.json:
-        call.write_json(answers.status(state, workflow.facts(), words(state)))
-    else:
-        call.changed(workflow, said=call.ok(f"started {state.id}"))
 
 
 def status(call: Call) -> None:

@@ -12,6 +12,7 @@ from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.actions import Asked
     from holdfast.core.state import Evidence, State
     from holdfast.workflow import Workflow
 
@@ -27,7 +28,16 @@ def begin(call: Call) -> None:
 def done(call: Call) -> None:
     workflow = call.workflow()
     path = workflow.path(call.args.step)
-    call.changed(workflow.done(path, dict(call.args.artifact), **call.how()), path)
+    call.changed(workflow.done(path, dict(call.args.artifact), asked=asked(call), **call.how()), path)
+
+
+def asked(call: Call) -> Asked:
+    """What was said of the action that goes with handing a step in."""
+    from holdfast.actions import Asked
+
+    args = call.args
+    url = getattr(args, "url", "")
+    return Asked(message=args.message, paths=tuple(args.paths), commit=args.commit, url=url)
 
 
 def attach(call: Call) -> None:
@@ -76,6 +86,8 @@ def skip(call: Call) -> None:
 
 def check(call: Call) -> int:
     """Recorded whether it passed or not; the exit code says which."""
+    from holdfast.surfaces.cli.readers import pairs
+
     args = call.args
     if args.run + args.passed + args.failed > 1:
         raise UsageError(
@@ -87,7 +99,8 @@ def check(call: Call) -> int:
     evidence = _known(workflow, args.key or "", args.name)
     if evidence is None:
         passed = args.passed if args.passed or args.failed else None
-        evidence = workflow.check(args.name, passed=passed, step=args.step or "", echo=_echo, **call.how())
+        data = pairs(args.values)
+        evidence = workflow.check(args.name, passed=passed, step=args.step or "", data=data, echo=_echo, **call.how())
     data = {
         "check": args.name,
         "passed": evidence.passed,
@@ -99,6 +112,7 @@ def check(call: Call) -> int:
         "dirty": evidence.dirty,
         "detail": evidence.detail,
         "tail": evidence.tail,
+        **evidence.data,
     }
     call.changed(workflow, said=_said(call, args.name, evidence), more={"evidence": data})
     return 0 if evidence.passed else CHECK_FAILED
@@ -115,7 +129,8 @@ def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
 def _said(call: Call, name: str, evidence: Evidence) -> str:
     how = "" if evidence.run_by == "engine" else ", as reported"
     if evidence.passed:
-        return call.ok(f"{name} passed{how}")
+        test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
+        return call.ok(f"{name} passed{how}{test}")
     code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
     detail = f": {evidence.detail}" if evidence.detail else ""
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{detail}')}"

@@ -65,6 +65,12 @@ _WHY = Option("--reason", "why", "text:reason:4000", "TEXT", required=True)
 _MARKED = Option("--reason", "why", "text:reason:500", "TEXT")
 _FEEDBACK = Option("--feedback", "what should be different", "text:feedback:20000", "TEXT")
 _YES = Option("--yes", "do not ask")
+_ACTION = (
+    Option("-m --message", "the message, where a commit is made", "text:message:20000", "TEXT", default=""),
+    Option("--path", "commit this file (default: all that changed)", "path", "PATH", many=True, dest="paths"),
+    Option("--commit", "the commit that was made already", "commit", "SHA", default=""),
+    Option("--url", "the pull request that was made already", "text:url:1000", "URL", default=""),
+)
 _OF = Option("--step", "the step it belongs to", "word", "STEP")
 
 
@@ -85,14 +91,16 @@ GROUPS = {
 
 COMMANDS = _make(
     (
-        *("start", "running", "start a workflow", "running:start", "k"),
+        *("start", "running", "start a workflow", "starting:start", "k"),
         (
             Option("definition", "the name of its definition", "word", "WORKFLOW"),
             Option("subject", "what it is about", "text:subject:1000", "SUBJECT", nargs="?", default=""),
             Option("--set", "a value of its context", "pair", "K=V", many=True, dest="values"),
             Option("--session", "the session it belongs to", "name:session", "S", default=""),
             Option("--title", "its title", "text:title:500", "TEXT", default=""),
-            Option("--fresh", "give up the active one with the same id first"),
+            Option("--branch", "the git branch the work goes to", "text:branch:200", "NAME", default=""),
+            Option("--resume", "go on with the active one of the same subject"),
+            Option("--fresh", "give up the active one of the same subject first"),
         ),
     ),
     ("status", "running", "where a workflow stands and what is in the way", "running:status", READ),
@@ -120,7 +128,10 @@ COMMANDS = _make(
         (Option("--lifecycle", "the life of a step instead"),),
     ),
     ("begin", "steps", "begin a step", "steps:begin", WRITE, (_STEP,)),
-    ("done", "steps", "hand a step in: it moves as far as its gates allow", "steps:done", WRITE, (_STEP, _ARTIFACT)),
+    (
+        *("done", "steps", "hand a step in: it moves as far as its gates allow", "steps:done", WRITE),
+        (_STEP, _ARTIFACT, *_ACTION),
+    ),
     (
         *("attach", "steps", "name an output of a step", "steps:attach", WRITE),
         (_STEP, Option("--artifact", "an output and its file", "artifact", "NAME=PATH", many=True, required=True)),
@@ -132,6 +143,7 @@ COMMANDS = _make(
             Option("--run", "Holdfast runs it (when it has a command, this is the default)"),
             Option("--passed", "report that it passed"),
             Option("--failed", "report that it failed"),
+            Option("--set", "what goes with it: findings=0, test=NAME", "pair", "K=V", many=True, dest="values"),
             _OF,
         ),
     ),
@@ -166,7 +178,7 @@ COMMANDS = _make(
     ("reject", "people", "send a step back, or fail it without feedback", "people:reject", WRITE, (_STEP, _FEEDBACK)),
     ("reopen", "whole", "work on a finished step again", "whole:reopen", WRITE, (_STEP, _FEEDBACK)),
     (
-        *("resume", "whole", "go on after a stop", "whole:resume", WRITE),
+        *("resume", "whole", "go on after a stop, or in a new session", "starting:resume", WRITE),
         (Option("--from", "the step to go on with", "word", "STEP", dest="step", default=""),),
     ),
     ("cancel", "whole", "give a workflow up", "whole:cancel", WRITE, (_MARKED,)),
@@ -183,6 +195,11 @@ COMMANDS = _make(
         *("note", "whole", "remember a decision or remark", "whole:note", WRITE),
         (Option("text", "", "text:note:4000", "TEXT"), _OF),
     ),
+    (
+        *("compacted", "whole", "note that an agent's context was compacted", "starting:compacted", WRITE),
+        (Option("--note", "what goes with it", "text:note:500", "TEXT", default=""),),
+    ),
+    ("signal", "whole", "one line for a loop: DEV_COMPLETE, DEV_BLOCKED or DEV_CONTINUE", "starting:signal", READ),
     (
         *("set", "whole", "set values of the context", "whole:set_values", WRITE),
         (Option("values", "", "pair", "K=V", nargs="+"),),
@@ -236,7 +253,7 @@ COMMANDS = _make(
         *("task done", "tree", "a task is done", "tasks:done", WRITE),
         (
             Option("task", "its number", "word", "N"),
-            Option("--commit", "the commit it led to", "sha", "SHA", default=""),
+            *_ACTION[:3],
         ),
     ),
     ("task list", "tree", "the tasks", "tasks:listing", READ),
@@ -279,7 +296,12 @@ COMMANDS = _make(
     ),
     (
         *("clean", "upkeep", "put finished workflows away", "upkeep:clean", ""),
-        (Option("--dry-run", "only say what would be done"), Option("--all", "whatever their age")),
+        (
+            Option("--dry-run", "only say what would be done"),
+            Option("--all", "whatever their age"),
+            Option("--active", "give up the active ones too (a person only)"),
+            _YES,
+        ),
     ),
     (
         *("adopt", "upkeep", "take over documents that have no journal yet", "upkeep:adopt", ""),

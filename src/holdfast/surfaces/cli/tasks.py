@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
-from holdfast.core.definition import Step
 from holdfast.core.diagram import MARKS
 from holdfast.core.plan import parent
+from holdfast.core.tasks import COMMIT, TASK, new_task
 from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.steps import asked
 from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
@@ -16,16 +18,12 @@ if TYPE_CHECKING:
     from holdfast.core.state import State
     from holdfast.workflow import Workflow
 
-TASK = "task"
-COMMIT = "commit_sha"
-"""What documents call the commit of a task, and so what a task remembers it as."""
-
 
 def add(call: Call) -> None:
     args, workflow = call.args, call.workflow()
     above = workflow.path(args.under) if args.under else _home(workflow.state)
     name = args.id or _free_number(workflow.state, above)
-    workflow.add_step(Step(name, name=args.text, kind=TASK), above, **call.how())
+    workflow.add_step(new_task(workflow.state, above, name, args.text), above, **call.how())
     path = f"{above}/{name}"
     call.changed(workflow, path, call.ok(f"task {path} added"), {"task": name, "path": path})
 
@@ -39,9 +37,13 @@ def start(call: Call) -> None:
 def done(call: Call) -> None:
     workflow = call.workflow()
     path = _task(workflow, call.args.task)
-    commit = call.args.commit
-    workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())
-    call.changed(workflow, path, more={"commit": commit} if commit else {})
+    if workflow.state.plan.step(path).action:
+        workflow.done(path, asked=asked(call), **call.how())
+    else:
+        commit = readers.sha(call.args.commit) if call.args.commit else ""
+        workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())
+    made = workflow.state.step(path).data.get(COMMIT)
+    call.changed(workflow, path, more={"commit": made} if made else {})
 
 
 def listing(call: Call) -> None:

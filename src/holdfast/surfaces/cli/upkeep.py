@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
+from holdfast.core import refusals
+from holdfast.errors import HoldfastError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
@@ -41,8 +43,14 @@ def _lines(call: Call, findings: Sequence[Finding]) -> str:
 def clean(call: Call) -> None:
     from holdfast.upkeep import clean
 
-    project = call.project
-    done = clean.clean(project, now=project.wired.world.now(), dry_run=call.args.dry_run, all=call.args.all)
+    project, args = call.project, call.args
+    if args.active and not args.dry_run:
+        if not call.is_person:
+            raise refusals.person_needed("give up all active workflows", "holdfast clean --active")
+        if not args.yes and not call.ask("Every active workflow of this folder is given up. ", "Clear all state?"):
+            raise HoldfastError("declined", "nothing was cleared", remedy="holdfast list")
+    everything = args.all or args.active
+    done = clean.clean(project, now=call.now(), dry_run=args.dry_run, all=everything, active=args.active)
     rows = {"archived": done.archived, "removed": done.removed, "abandoned": done.abandoned}
 
     def text() -> str:

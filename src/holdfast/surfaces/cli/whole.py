@@ -12,13 +12,6 @@ def reopen(call: Call) -> None:
     call.changed(workflow.reopen(path, call.args.feedback or "", **call.how()), path)
 
 
-def resume(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step) if call.args.step else ""
-    workflow.resume(path, **call.how())
-    call.changed(workflow, path, call.ok(f"{workflow.id} goes on"))
-
-
 def cancel(call: Call) -> None:
     workflow = call.workflow()
     workflow.cancel(call.args.reason or "", **call.how())

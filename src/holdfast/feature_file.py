@@ -1,0 +1,217 @@
+"""A feature file on the disk: read within limits, and one character of it changed.
+
+It lies among an author's own files. So it is replaced at once or not at all, by a file of the same mode and owner, and
+never when it is no longer what was read.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from stat import S_IMODE, S_ISREG
+
+from holdfast.core.value import Value
+from holdfast.errors import HoldfastError, NotFound, OutcomeUnknown, UsageError
+
+LARGEST = 1 << 20
+_LINE_END = r"\r\n?|\n"
+_BOXES = (b"[ ]", b"[x]", b"[X]")
+
+
+class Content(Value):
+    """The bytes of a file, and what the file was when they were read."""
+
+    data: bytes
+    found: os.stat_result
+
+    def text(self, path: str) -> str:
+        """As text, without byte order mark and front matter; an error that names `path` when it is none."""
+        try:
+            text = self.data.decode("utf-8-sig")
+        except UnicodeDecodeError as failure:
+            line = self.data.count(b"\n", 0, failure.start) + 1
+            raise _unfit(path, f"is not UTF-8 at line {line}", f"file {_quoted(path)}") from None
+        if "\0" in text:
+            raise _unfit(path, "is not text: there is a NUL byte in it", f"file {_quoted(path)}")
+        return _without_front_matter(text)
+
+
+def load(full: str, path: str) -> Content:
+    """The content of a regular file of at most `LARGEST` bytes; errors call it `path`."""
+    try:
+        fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _missing(path) from None
+    except (OSError, ValueError) as failure:
+        if getattr(failure, "errno", None) == errno.ELOOP:
+            raise _unfit(path, "is a symbolic link", f"name the file itself: readlink -f {_quoted(path)}") from None
+        raise _unfit(path, f"cannot be read: {_reason(failure)}", f"ls -ld {_quoted(path)}") from failure
+    try:
+        return _content(fd, path)
+    except OSError as failure:
+        raise _unfit(path, f"cannot be read: {_reason(failure)}", f"ls -ld {_quoted(path)}") from failure
+    finally:
+        os.close(fd)
+
+
+def names(folder: str) -> list[str]:
+    """The names of the feature files in a folder, in the order of their work."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [each.name for each in entries if _is_feature(each.name) and each.is_file(follow_symlinks=False)]
+    except FileNotFoundError:
+        raise _missing(folder) from None
+    except (OSError, ValueError) as failure:
+        raise _unfit(folder, f"cannot be listed: {_reason(failure)}", f"ls -ld {_quoted(folder)}") from failure
+    return sorted(found, key=_by_number)
+
+
+def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
+    """Tick the first box on a line, on the disk when this returns; False when the file is not as it was read."""
+    import re
+
+    data = content.data
+    starts = [0, *(end.end() for end in re.finditer(_LINE_END.encode(), data))]
+    at = data.find(b"[", starts[line - 1])
+    if data[at : at + 3] not in _BOXES:
+        return False
+    folder = os.path.dirname(full) or os.curdir
+    temporary = os.path.join(folder, f".holdfast-{os.urandom(8).hex()}.tmp")
+    try:
+        _write_new(temporary, data[: at + 1] + (b"x" if done else b" ") + data[at + 2 :], content.found)
+        try:
+            if not _is_same(full, content.found):
+                os.unlink(temporary)
+                return False
+            os.replace(temporary, full)
+        except BaseException:
+            _remove(temporary)
+            raise
+    except OSError as failure:
+        raise HoldfastError(
+            "write_failed",
+            f"{full} could not be written: {_reason(failure)}; nothing was changed",
+            remedy=f"ls -ld {_quoted(folder)}",
+            facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
+        ) from failure
+    _sync(folder, full)
+    return True
+
+
+def _without_front_matter(text: str) -> str:
+    """The text with blank lines where its front matter was, so that all others keep their numbers.
+
+    A rule that a blank line follows is a rule.
+    """
+    import re
+
+    lines = re.split(_LINE_END, text)
+    if lines[0].rstrip() == "---" and lines[1:2] and lines[1].strip():
+        end = next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
+        lines[:end] = [""] * end
+    return "\n".join(lines)
+
+
+def _is_feature(name: str) -> bool:
+    lower = name.lower()
+    return lower.endswith(".md") and not lower.startswith(".") and lower not in ("readme.md", "index.md")
+
+
+def _by_number(name: str) -> tuple[bool, int, str]:
+    import re
+
+    number = re.match(r"[0-9]+", name)
+    return number is None, int(number[0]) if number else 0, name
+
+
+def _content(fd: int, path: str) -> Content:
+    found = os.fstat(fd)
+    if not S_ISREG(found.st_mode):
+        raise _unfit(path, "is not a regular file", f"ls -ld {_quoted(path)}")
+    data = bytearray()
+    while len(data) <= LARGEST and (part := os.read(fd, LARGEST + 1 - len(data))):
+        data += part
+    if len(data) > LARGEST:
+        raise _unfit(path, f"is larger than {LARGEST} bytes", "split it into several feature files")
+    return Content(bytes(data), found)
+
+
+def _is_same(full: str, found: os.stat_result) -> bool:
+    """Whether this is still the very file that was read, with nothing written to it since."""
+    try:
+        now = os.lstat(full)
+    except FileNotFoundError:
+        return False
+    return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) == (
+        found.st_dev,
+        found.st_ino,
+        found.st_size,
+        found.st_mtime_ns,
+    )
+
+
+def _write_new(path: str, data: bytes, like: os.stat_result) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        _give(fd, like)
+        os.fchmod(fd, S_IMODE(like.st_mode))
+        while data:
+            data = data[os.write(fd, data) :]
+        os.fsync(fd)
+    except BaseException:
+        _remove(path)
+        raise
+    finally:
+        os.close(fd)
+
+
+def _give(fd: int, like: os.stat_result) -> None:
+    """Leave the file to the owner of the other one, where the system lets us: root works in other people's folders."""
+    mine = os.fstat(fd)
+    if (mine.st_uid, mine.st_gid) != (like.st_uid, like.st_gid):
+        try:
+            os.fchown(fd, like.st_uid, like.st_gid)
+        except PermissionError:
+            pass
+
+
+def _sync(folder: str, full: str) -> None:
+    try:
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as failure:
+        raise OutcomeUnknown(
+            "sync_failed",
+            f"{full} was written, but the disk did not confirm it: {_reason(failure)}; the change may or may not last",
+            remedy="holdfast doctor",
+            facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
+        ) from failure
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _missing(path: str) -> NotFound:
+    where = os.path.dirname(path.rstrip("/")) or os.curdir
+    return NotFound("no_feature", f"there is no {path}", remedy=f"ls {_quoted(where)}", facts={"path": path})
+
+
+def _unfit(path: str, why: str, remedy: str) -> UsageError:
+    return UsageError("no_feature", f"{path} {why}", remedy=remedy, facts={"path": path, "reason": why})
+
+
+def _reason(failure: OSError | ValueError) -> str:
+    return getattr(failure, "strerror", None) or str(failure)
+
+
+def _quoted(path: str) -> str:
+    import shlex
+
+    return shlex.quote(path)

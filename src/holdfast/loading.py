@@ -1,0 +1,283 @@
+"""From what the user names to a workflow that can start: feature files become tasks, checks get commands."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Callable, Mapping
+
+from holdfast import features, git, git_changes, tooling
+from holdfast.core import lifecycle
+from holdfast.core.definition import MAX_STEPS, Check, Definition, Step
+from holdfast.core.mistakes import check_steps
+from holdfast.core.names import checked_text
+from holdfast.core.plan import Plan
+from holdfast.core.state import State
+from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, shaped
+from holdfast.core.value import Value
+from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.place import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TICKED = "ticked in the feature file"
+
+
+class Loaded(Value):
+    """What a workflow starts with. `finished` are steps that need not be done any more, and why."""
+
+    definition: Definition
+    subject: str
+    context: Mapping[str, Any]
+    title: str = ""
+    branch: str | None = None
+    finished: Mapping[str, str] = {}
+
+
+class Surroundings(Value):
+    """Where in git a workflow begins: its branch, the commit, and what lies there changed and uncommitted."""
+
+    branch: str | None
+    head: str | None = None
+    dirt: Mapping[str, str] = {}
+
+
+def load(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> Loaded:
+    """Reads what the definition says the subject is. Changes nothing."""
+    loaded = Loaded(definition, subject, context)
+    if definition.loads:
+        if place.repository is None:
+            raise UsageError(
+                "no_repository", f"{definition.name} works in a git repository", remedy="git init", facts={}
+            )
+        loaded = (_feature if definition.loads == FEATURE else _task)(loaded, place)
+    tools = _tools(loaded.definition, place)
+    typed = loaded.context.get("test_command")
+    if definition.loads and typed:
+        tools["test"] = tooling.Tool(_words(typed), "")
+        loaded = loaded.replace(context={k: v for k, v in loaded.context.items() if k != "test_command"})
+    loaded = loaded.replace(definition=equipped(loaded.definition, tools))
+    check_steps(loaded.definition.steps)
+    return loaded
+
+
+def identity(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> str:
+    """The subject under which a workflow goes: what its id is made from."""
+    if definition.loads == FEATURE and subject:
+        return _written(subject, place)
+    if definition.loads == "task":
+        return _about(subject, context, place)[0]
+    return subject
+
+
+def new_tasks(state: State, place: Place) -> list[tuple[str, Step]]:
+    """Tasks of the current feature file that the workflow does not know yet, with the step they belong to."""
+    if state.loads != FEATURE or state.origin == "adopted":
+        return []
+    home = current_feature(state) or next((path for path in state.plan.children("") if state.plan.step(path).task), "")
+    if not home or state.step(home).status in lifecycle.FINISHED:
+        return []
+    file = str(feature_of(state)["file"])
+    try:
+        listed = features.read(os.path.join(place.base(state.worktree), file), file).tasks
+    except HoldfastError:
+        return []  # the work goes on with the tasks it began with
+    known = {state.plan.step(path).name for path in state.plan.children(home)}
+    taken = [int(path.rpartition("/")[2]) for path in state.plan.children(home) if path.rpartition("/")[2].isdigit()]
+    fresh = [task for task in listed if task.text not in known and not task.done]
+    first = max(taken, default=0) + 1
+    return [(home, new_task(state, home, str(first + n), t.text, tested=t.tested)) for n, t in enumerate(fresh)]
+
+
+def concerns(context: Mapping[str, Any], subject: str) -> bool:
+    """Whether a workflow with this context works on a feature file, or on one of a folder's."""
+    folder = str(context.get("folder_path") or "").rstrip("/")
+    file = str(context.get("feature_file") or "")
+    asked = subject.rstrip("/")
+    return asked in (folder, file) or file.startswith(f"{asked}/") or (bool(folder) and asked.startswith(f"{folder}/"))
+
+
+def surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...]) -> Surroundings:
+    """Where in git the work begins. A branch that is there already and stands elsewhere is refused."""
+    repository, here = place.repository, place.branch()
+    wanted = branch or loaded.branch or here
+    plan = Plan(loaded.definition.steps)
+    actions = {plan.step(path).action for path in plan.paths}
+    if repository is None or not actions & {"commit", "branch"}:
+        return Surroundings(wanted)
+    if "branch" in actions and wanted:
+        git_changes.require_free(repository, wanted)
+    head = git.head(repository)
+    changed = git_changes.changed(repository, head, own)
+    return Surroundings(wanted, head, {name: one.blob for name, one in changed.items()})
+
+
+def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Definition:
+    """The definition with the project's commands in its checks. Where there is none, somebody has to report."""
+    lacking: list[Check] = []
+
+    def check(one: Check) -> Check:
+        tool = tools.get(one.uses)
+        if tool is None:
+            if one.uses and one.run_by == "engine":
+                lacking.append(one)
+            return one
+        return one.replace(run=tool.run, run_by="engine", source=tool.source, report=one.report or tool.report)
+
+    steps = _mapped(definition.steps, check)
+    if lacking:
+        raise UsageError(
+            "no_command",
+            f"{definition.name} runs the project's {lacking[0].uses} command, and none was found",
+            remedy=f"holdfast start {definition.name} … --set test_command='COMMAND', "
+            f'or {lacking[0].uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
+            facts={"uses": lacking[0].uses, "check": lacking[0].name},
+        )
+    return definition.replace(steps=steps)
+
+
+def _mapped(steps: tuple[Step, ...], check: Callable[[Check], Check]) -> tuple[Step, ...]:
+    return tuple(
+        step.replace(
+            checks=tuple(check(one) for one in step.checks),
+            steps=_mapped(step.steps, check),
+            task=_mapped((step.task,), check)[0] if step.task else None,
+        )
+        for step in steps
+    )
+
+
+def _tools(definition: Definition, place: Place) -> dict[str, tooling.Tool]:
+    """Looked for only when a check asks for one."""
+    wanted: list[str] = []
+
+    def note(check: Check) -> Check:
+        wanted.append(check.uses)
+        return check
+
+    _mapped(definition.steps, note)
+    return tooling.commands(place.root, place.worktree) if any(wanted) else {}
+
+
+def _words(command: object) -> tuple[str, ...]:
+    import shlex
+
+    try:
+        words = tuple(shlex.split(command)) if isinstance(command, str) else ()
+    except ValueError:
+        words = ()
+    if not words or any("\0" in word for word in words):
+        raise UsageError(
+            "bad_command",
+            "test_command is a program and its arguments; it is run without a shell",
+            remedy="--set test_command='python -m pytest -v'",
+        )
+    return words
+
+
+def _feature(loaded: Loaded, place: Place) -> Loaded:
+    if not loaded.subject:
+        raise UsageError(
+            "no_subject",
+            f"{loaded.definition.name} needs a feature file or a folder of them",
+            remedy=f"holdfast start {loaded.definition.name} features/NAME.md",
+        )
+    subject = _written(loaded.subject, place)
+    full = os.path.join(place.worktree, subject)
+    folder = os.path.isdir(full)
+    names = features.in_folder(full) if folder else [""]
+    if not names:
+        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=f"ls {subject}")
+    read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
+    steps, finished = _with_tasks(loaded.definition.steps, read, folder=folder)
+    first = read[0]
+    context = {
+        "feature_file": first.path,
+        "feature_title": first.title,
+        "folder_mode": folder,
+        "folder_path": subject if folder else None,
+        "folder_features": [{"file": one.path, "title": one.title} for one in read] if folder else [],
+        **loaded.context,
+    }
+    branch = f"feat/{features.slug(subject)}"
+    definition = loaded.definition.replace(steps=steps)
+    return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)
+
+
+def _with_tasks(
+    steps: tuple[Step, ...], read: list[features.Feature], *, folder: bool
+) -> tuple[tuple[Step, ...], dict[str, str]]:
+    """The steps with the features' tasks below the one that says what a task looks like."""
+    finished: dict[str, str] = {}
+    home = next(step for step in steps if step.task)
+    below: list[Step] = []
+    for feature in read:
+        id = _free(features.step_id(feature.path), below)
+        above = f"{home.id}/{id}" if folder else home.id
+        tasks = []
+        for number, task in enumerate(feature.tasks, 1):
+            tasks.append(shaped(home.task, str(number), task.text, tested=task.tested and not task.done))
+            if task.done:
+                finished[f"{above}/{number}"] = TICKED
+        if folder:
+            below.append(Step(id, feature.title, kind=FEATURE, steps=tuple(tasks)))
+            if all(task.done for task in feature.tasks):
+                finished[above] = TICKED
+        else:
+            below += tasks
+    filled = home.replace(steps=(*home.steps, *below))
+    return tuple(filled if step is home else step for step in steps), finished
+
+
+def _free(id: str, taken: list[Step]) -> str:
+    """Two names of files may give the same id."""
+    ids = {step.id for step in taken}
+    return next(name for name in (id, *(f"{id[:60]}-{n}" for n in range(2, MAX_STEPS))) if name not in ids)
+
+
+def _task(loaded: Loaded, place: Place) -> Loaded:
+    subject, text, file, index = _about(loaded.subject, loaded.context, place)
+    own = ("task", "task_description", "feature_file", "task_index")
+    rest = {name: value for name, value in loaded.context.items() if name not in own}
+    context = {"task_description": text, "feature_file": file or None, "task_index": index, **rest}
+    return loaded.replace(subject=subject, context=context)
+
+
+def _about(subject: str, context: Mapping[str, Any], place: Place) -> tuple[str, str, str, int | None]:
+    """Of one task: what its id is made from, its text, its feature file and its number there."""
+    text = str(context.get("task") or context.get("task_description") or "")
+    named = str(context.get("feature_file") or (subject if subject.endswith(".md") else ""))
+    text = text or (subject if not named else "")
+    number = context.get("task_index")
+    if not text and not named:
+        raise UsageError("no_task", "a cycle needs a task", remedy='holdfast start tdd --set task="TEXT"')
+    file = _written(named, place) if named else ""
+    if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
+        raise UsageError("bad_number", "task_index is the number of a task, from 1", remedy="--set task_index=1")
+    if text:
+        return checked_text(text, "task", 1000), text, file, number
+    listed = features.read(os.path.join(place.worktree, file), file).tasks
+    number = number or next((n for n, task in enumerate(listed, 1) if not task.done), 1)
+    if number > len(listed):
+        raise UsageError("bad_number", f"{file} has {len(listed)} tasks", remedy="--set task_index=1")
+    return file, listed[number - 1].text, file, number
+
+
+def _written(path: str, place: Place) -> str:
+    """A path as it is written down, and as a shell that hashes it finds it: from the top, as it was typed else."""
+    checked_text(path, "path", 1000)
+    here = os.path.join(os.getcwd(), path)
+    full = here if os.path.exists(here) else os.path.join(place.worktree, path)
+    if not os.path.exists(full):
+        raise NotFound("no_feature", f"there is no file {path!r}", remedy="ls features", facts={"path": path})
+    inside = place.inside(full.rstrip("/"))
+    return f"{inside}/" if path.endswith("/") and os.path.isdir(full) else inside
+
+
+def _joined(folder: str, name: str) -> str:
+    return f"{folder.rstrip('/')}/{name}" if name else folder
+
+
+def _folder_title(folder: str) -> str:
+    return folder.rstrip("/").rpartition("/")[2].replace("-", " ").replace("_", " ").capitalize()

@@ -1,0 +1,195 @@
+"""Starting a workflow, or going on with the one that is there."""
+
+from __future__ import annotations
+
+from holdfast.core import answers, lifecycle, queries, refusals, tasks
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.surfaces.cli.call import Call, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.state import Lease, State
+    from holdfast.workflow import Workflow
+
+
+def start(call: Call) -> None:
+    from holdfast.surfaces.cli.readers import pairs
+
+    args, context = call.args, pairs(call.args.values)
+    if args.resume and args.fresh:
+        raise UsageError("bad_usage", "--resume and --fresh exclude each other", remedy="holdfast start --help")
+    there = None if args.fresh or args.key else call.project.find(args.definition, args.subject, context)
+    if there is None or not _goes_on(call, there):
+        _begin(call, context, fresh=args.fresh or there is not None)
+
+
+def resume(call: Call) -> None:
+    """Without a name, the workflow of this branch, else the one last worked on."""
+    workflow = call.workflow() if call.args.workflow else call.project.latest()
+    path = workflow.path(call.args.step) if call.args.step else ""
+    if workflow.state.loads and not path and queries.status(workflow.state) == "in_progress":
+        _rejoin(call, workflow)
+        return
+    workflow.resume(path, **call.how())
+    call.changed(workflow, path, call.ok(f"{workflow.id} goes on"))
+
+
+def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
+    args, project = call.args, call.project
+    workflow = project.start(
+        args.definition,
+        args.subject,
+        title=args.title,
+        context=context,
+        session=args.session,
+        key=args.key or "",
+        fresh=fresh,
+        branch=args.branch,
+    )
+    said = workflow.said
+    workflow.join()
+    if workflow.state.loads:
+        _tidy(call)
+    state = workflow.state
+    workflow.said = (*said, *_commands(state), *_set_aside(project.set_aside))
+    if args.json:
+        data = answers.status(state, workflow.facts(), words(state))
+        call.write_json({**data, "resumed": False, "said": workflow.said})
+    else:
+        call.changed(workflow, said=call.ok(f"started {state.id}"))
+
+
+def _goes_on(call: Call, workflow: Workflow) -> bool:
+    """Goes on with what is there; False when a person would rather begin anew."""
+    from holdfast.project import already_active
+
+    args = call.args
+    asks = call.is_person and not args.json
+    if not args.resume and not asks:
+        raise already_active(workflow.id, workflow.ulid, _again(call))
+    if _is_elsewhere(call, workflow.state):
+        return _other_branch(call, workflow, asks=asks)
+    if not args.resume:
+        from holdfast.surfaces import resuming
+
+        shown = f"📂 Checking for existing workflow state...\n\n{resuming.summary(workflow.state, call.now())}\n"
+        if not call.ask(call.marked(shown), resuming.question(workflow.state), default=True):
+            raise HoldfastError(
+                "declined", f"{workflow.id} stays as it is", remedy="give it up: the same command with --fresh"
+            )
+        _rejoin(call, workflow, shown=True)
+        return True
+    _rejoin(call, workflow)
+    return True
+
+
+def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
+    """Takes the workflow up again: holds it for this session, and shows where it is."""
+    from holdfast.surfaces import resuming
+
+    if _is_elsewhere(call, workflow.state):
+        raise refusals.branch_mismatch(workflow.state, call.project.wired.place.branch())
+    other = workflow.join()
+    said: tuple[str, ...] = ()
+    if other is None:
+        call.project.reread(workflow)
+        said = workflow.ahead().said
+    state, now = workflow.state, call.now()
+    if call.args.json:
+        data = answers.status(state, workflow.facts(), words(state))
+        more = {"resumed": True, "read_only": other is not None, "summary": resuming.sentence(state), "said": said}
+        call.write_json({**data, **more, "signal": tasks.signal(state)})
+        return
+    text = "" if shown else f"📂 Resuming workflow from saved state...\n\n{resuming.summary(state, now)}\n"
+    text += f"{resuming.banner(state, now)}\n{resuming.sentence(state)}\n"
+    text += "".join(f"{call.plain(line)}\n" for line in (*said, *_held(other)))
+    facts = workflow.facts()
+    at = queries.current(state)
+    blocked = queries.blockers(state, at, facts) if at else []
+    text += f"→ {call.plain(blocked[0].remedy)}\n" if blocked and other is None else ""
+    call.answer({}, call.marked(text))
+
+
+def _is_elsewhere(call: Call, state: State) -> bool:
+    place = call.project.wired.place
+    making = any(
+        state.plan.step(path).action == "branch" and state.step(path).status not in lifecycle.FINISHED
+        for path in state.plan.paths
+    )
+    return bool(state.branch) and not making and place.repository is not None and place.branch() != state.branch
+
+
+def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
+    """The two ways out, and a person may pick one; nobody is switched unasked."""
+    state, place = workflow.state, call.project.wired.place
+    refusal = refusals.branch_mismatch(state, place.branch(), f"{_again(call)} --fresh")
+    if not asks or place.repository is None:
+        raise refusal
+    text = f"⚠️ State is for branch '{state.branch}' but current branch is '{place.branch()}'\n"
+    options = f"Options: 1) Switch to {state.branch}  2) Abandon state and start fresh\n"
+    picked = call.pick(call.marked(text + options), ("1", "2"))
+    if picked == "1":
+        from holdfast import git_changes
+
+        git_changes.switch(place.repository, str(state.branch))
+        _rejoin(call, workflow)
+        return True
+    if picked == "2":
+        return False
+    raise refusal
+
+
+def _again(call: Call) -> str:
+    """The command as it was typed."""
+    import shlex
+
+    args = call.args
+    values = [word for pair in args.values for word in ("--set", "=".join(map(str, pair)))]
+    return shlex.join(["holdfast", "start", args.definition, *([args.subject] if args.subject else []), *values])
+
+
+def _tidy(call: Call) -> None:
+    """Puts away what is long over and gives up what nobody went on with, whenever a skill starts."""
+    from holdfast.upkeep.clean import clean
+
+    clean(call.project, now=call.now(), skills=True)
+
+
+def _commands(state: State) -> list[str]:
+    """Which commands of the project the checks will run, and where they were found."""
+    import shlex
+
+    found: dict[str, str] = {}
+    for path in state.plan.paths:
+        for check in state.plan.step(path).checks:
+            if check.uses and check.run:
+                where = f" (from {check.source})" if check.source else ""
+                found[check.uses] = f"{check.uses}: {shlex.join(check.run)}{where}"
+            elif check.uses:
+                found.setdefault(check.uses, f"{check.uses}: no command found, so somebody reports it")
+    return list(found.values())
+
+
+def _set_aside(kept: str) -> list[str]:
+    return [f"⚠ a corrupted state file was in the way: starting fresh, a copy is in {kept}"] if kept else []
+
+
+def _held(lease: Lease | None) -> list[str]:
+    if lease is None:
+        return []
+    return [f"Another session is at work here since {lease.at}: you can look, and take over when its hold runs out."]
+
+
+def signal(call: Call) -> None:
+    """For a loop around an agent: how the run stands, in one line."""
+    workflow = call.workflow() if call.args.workflow else call.project.latest()
+    line = tasks.signal(workflow.state)
+    call.answer({"workflow_id": workflow.id, "signal": line}, call.plain(line))
+
+
+def compacted(call: Call) -> None:
+    workflow = call.workflow()
+    workflow.compacted(call.args.note, **call.how())
+    call.changed(workflow, said=call.ok("noted that the context was compacted"))

@@ -1,0 +1,218 @@
+"""What whoever comes back to a feature or a cycle is shown: how far it is, where it goes on, and what was last seen."""
+
+from __future__ import annotations
+
+from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core.plan import parent
+from holdfast.core.state import Evidence, State
+from holdfast.surfaces.render import relative
+from holdfast.surfaces.terminal import escape
+
+DONE, RUNNING, COMING, STOPPED = "✅", "🔄", "⏳", "⛔"
+_ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
+_SHORT = {"security_review": "security", "code_simplifier": "simplify", "pr_created": "pr"}
+_PHASES = {"red": "write a failing test", "green": "make tests pass", "refactor": "tidy up, tests still passing"}
+_WORK = {"red": "Continuing with the test...", "refactor": "Continuing to refactor..."}
+_RULE = "━" * 47
+
+
+def plain(text: str) -> str:
+    """For a terminal that cannot show the marks."""
+    for mark, instead in _ASCII.items():
+        text = text.replace(mark, instead)
+    return text
+
+
+def summary(state: State, now: str) -> str:
+    """What was found: which workflow, how old, and every phase and task with its mark."""
+    about = tasks.feature_of(state)["file"] if state.loads != "task" else ""
+    said = {
+        "ID": state.id,
+        "Feature": str(about),
+        "Task": "" if about else state.title or state.subject,
+        "Started": relative(moment.between(state.created_at, now)),
+        "Last activity": relative(moment.between(state.updated_at, now)),
+    }
+    head = [f"  {name}: {escape(text)}" for name, text in said.items() if text]
+    phases = [line for path in state.plan.children("") for line in _phase(state, path)]
+    return "\n".join(["Found active workflow:", *head, "", "  Progress:", *phases]) + "\n"
+
+
+def question(state: State) -> str:
+    """`Resume from Task 4 (GREEN phase)?`"""
+    return f"Resume from {escape(_position(state))}?"
+
+
+def banner(state: State, now: str) -> str:
+    """Where the work goes on, and what the last run of the tests showed."""
+    lines = [_RULE, f"🔄 Resuming: {escape(_headline(state))}", *(f"   {line}" for line in _where(state)), _RULE, ""]
+    evidence = _last_run(state)
+    if evidence is not None:
+        lines += [f"Last test run ({relative(moment.between(evidence.at, now))}):", *_run(evidence), ""]
+    at = queries.current(state)
+    phase = at.rpartition("/")[2] if at else ""
+    lines.append(_WORK.get(phase, "Continuing implementation...") if phase in _PHASES else "Continuing...")
+    return "\n".join(lines) + "\n"
+
+
+def sentence(state: State) -> str:
+    """One line: `Resuming task 5/7, currently in GREEN phase`, or what is still to be checked."""
+    at = queries.current(state)
+    if at is None:
+        return "All steps are done."
+    task = _task_at(state, at)
+    if task:
+        listed = tasks.tasks(state)
+        where = f"Resuming task {listed.index(task) + 1}/{len(listed)}"
+        return f"{where}, currently in {_inner(at, task).upper()} phase" if at != task else f"{where}, ready to commit"
+    open_checks = _pending(state)
+    if _tasks_done(state) and open_checks:
+        return f"All tasks complete. Pending: {', '.join(open_checks)}"
+    return f"Resuming at {escape(state.plan.step(at).label)}"
+
+
+def _phase(state: State, path: str) -> list[str]:
+    status, step = state.step(path).status, state.plan.step(path)
+    if step.kind != tasks.FEATURE and not state.plan.children(path):
+        return [f"    {_mark(status)} {escape(step.label)}{escape(_beside(state, path))}"]
+    inner = [line for child in state.plan.children(path) for line in _task(state, child, "       ")]
+    return [f"    {_mark(status)} {escape(step.label)}{':' if inner else ''}", *inner]
+
+
+def _task(state: State, path: str, indent: str) -> list[str]:
+    step, status = state.plan.step(path), state.step(path).status
+    if step.kind == tasks.FEATURE:
+        open_ = status not in lifecycle.FINISHED and path == tasks.current_feature(state)
+        below = [line for child in state.plan.children(path) for line in _task(state, child, indent + "  ")]
+        return [f"{indent}{_mark(status)} {escape(step.label)}{':' if open_ else ''}", *(below if open_ else ())]
+    label = f"Task {step.id}: {step.label}" if step.kind == tasks.TASK else step.label
+    return [f"{indent}{_mark(status)} {escape(label + _beside(state, path))}"]
+
+
+def _beside(state: State, path: str) -> str:
+    """What stands in brackets after a phase or task."""
+    step, progress = state.plan.step(path), state.step(path)
+    if step.action == "load":
+        listed = tasks.tasks(state)
+        done = sum(state.step(task).status in lifecycle.FINISHED for task in listed)
+        return f" ({done}/{len(listed)} tasks complete)" if listed else ""
+    if step.action == "branch":
+        return f" ({state.branch})" if state.branch else ""
+    if progress.status in lifecycle.STUCK:
+        return f" ({progress.status}: {progress.reason})" if progress.reason else f" ({progress.status})"
+    if step.kind == tasks.TASK:
+        return _of_task(state, path)
+    names = [_SHORT.get(check.name, check.name) for check in step.checks if not check.test]
+    return f" ({', '.join(names)})" if names and step.action != "pull_request" else ""
+
+
+def _of_task(state: State, path: str) -> str:
+    progress = state.step(path)
+    commit = progress.data.get(tasks.COMMIT)
+    if progress.status in lifecycle.FINISHED:
+        return f" (committed: {str(commit)[:7]})" if commit else f" ({progress.reason})" if progress.reason else ""
+    if progress.status == lifecycle.PENDING:
+        return ""
+    inner = [child for child in state.plan.children(path) if state.step(child).status not in lifecycle.FINISHED]
+    if not inner:
+        return " (ready to commit)" if state.plan.step(path).action else ""
+    evidence = _newest(state, (inner[0],))
+    seen = "" if evidence is None else " - tests passing" if evidence.exit_code == 0 else " - tests failing"
+    return f" ({inner[0].rpartition('/')[2].upper()} phase{seen})"
+
+
+def _mark(status: str) -> str:
+    if status in lifecycle.FINISHED:
+        return DONE
+    return STOPPED if status in lifecycle.STUCK else COMING if status == lifecycle.PENDING else RUNNING
+
+
+def _position(state: State) -> str:
+    at = queries.current(state)
+    if at is None:
+        return "the end"
+    task = _task_at(state, at)
+    if not task:
+        label = state.plan.step(at).label
+        return f"{at.upper()} phase" if at in _PHASES else label
+    name = f"Task {state.plan.step(task).id}"
+    return f"{name} ({_inner(at, task).upper()} phase)" if at != task else f"{name} (commit)"
+
+
+def _headline(state: State) -> str:
+    at = queries.current(state)
+    task = _task_at(state, at) if at else ""
+    if task:
+        listed = tasks.tasks(state)
+        return f"Task {listed.index(task) + 1}/{len(listed)} - {state.plan.step(task).label}"
+    return state.plan.step(at).label if at and at not in _PHASES else state.title or state.subject or state.id
+
+
+def _where(state: State) -> list[str]:
+    at = queries.current(state)
+    task = _task_at(state, at) if at else ""
+    phase = _inner(at, task) if at and task else at or ""
+    if phase in _PHASES:
+        return [f"Phase: {phase.upper()} ({_PHASES[phase]})"]
+    if task:
+        return ["Phase: COMMIT (holdfast done)"]
+    pending = _pending(state)
+    if _tasks_done(state) and pending:
+        return [f"All tasks complete. Pending: {', '.join(pending)}"]
+    return [f"Phase: {escape(phase)}"] if phase else []
+
+
+def _pending(state: State) -> list[str]:
+    """Checks of the phases that have not passed, in order; the last of them as people call it."""
+    found = []
+    for path in state.plan.children(""):
+        progress = state.step(path)
+        for check in state.plan.step(path).checks if progress.status not in lifecycle.FINISHED else ():
+            evidence = progress.evidence.get(check.name)
+            if not check.test and (evidence is None or not evidence.passed):
+                found.append("pr" if check.name == "pr_created" else check.name)
+    return found
+
+
+def _tasks_done(state: State) -> bool:
+    listed = state.plan.of_kind(tasks.TASK)
+    return bool(listed) and all(state.step(task).status in lifecycle.FINISHED for task in listed)
+
+
+def _task_at(state: State, at: str) -> str:
+    """The task a position belongs to; empty outside of any."""
+    here = at
+    while here:
+        if state.plan.step(here).kind == tasks.TASK:
+            return here
+        here = parent(here)
+    return ""
+
+
+def _inner(at: str, task: str) -> str:
+    return at[len(task) + 1 :] if at != task else ""
+
+
+def _last_run(state: State) -> Evidence | None:
+    """The newest run of a test in the task or cycle that is worked on."""
+    at = queries.current(state)
+    task = _task_at(state, at) if at else ""
+    return _newest(state, state.plan.children(task)) if at else None
+
+
+def _newest(state: State, paths: tuple[str, ...]) -> Evidence | None:
+    found = [
+        state.step(path).evidence[check.name]
+        for path in paths
+        for check in state.plan.step(path).checks
+        if check.test and check.name in state.step(path).evidence
+    ]
+    return max(found, key=lambda evidence: evidence.at, default=None)
+
+
+def _run(evidence: Evidence) -> list[str]:
+    failing = [str(name) for name in evidence.data.get("failing") or ()]
+    if not failing:
+        return [f"  {DONE} {evidence.data.get('count', '')} passed".replace("  passed", " passed")]
+    named = [name.rpartition("::")[2] or name for name in failing]
+    return [f"  ❌ {escape(name)}" for name in named[:10]] + ([f"  … {len(named) - 10} more"] if named[10:] else [])
