@@ -11,10 +11,11 @@ from _collections_abc import Mapping
 from holdfast import features, forge, git, git_changes
 from holdfast.bootstrap import Wired
 from holdfast.core import refusals, tasks
-from holdfast.core.definition import ACTIONS
+from holdfast.core.definition import ACTIONS, LOADS
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Value
-from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
+from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.place import below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,37 +86,39 @@ def _commit(wired: Wired, repository: git.Repository, state: State, path: str, a
     if asked.commit:
         sha = git_changes.resolve(repository, asked.commit)
         if sha is None:
-            raise NotFound("no_commit", f"there is no commit {asked.commit[:80]!r}", remedy="git log --oneline")
+            raise refusals.no_commit(asked.commit)
         if not git_changes.contains(repository, sha):
             raise Refused(
                 "foreign_commit", f"{sha[:12]} is not part of {state.branch or 'HEAD'}", remedy="git log --oneline"
             )
-        return Acted({"commit_sha": sha}, said=_ticked(_Box.of(wired, state, path)))
+        return Acted({tasks.COMMIT: sha}, said=_ticked(_Box.of(wired, state, path)))
     box = _Box.of(wired, state, path)
     said = _ticked(box)
     try:
         paths = _paths(wired, repository, state, path, asked, box)
         if not paths:
-            return Acted({"commit_sha": _made_before(repository, state, path)}, said=said)
+            return Acted({tasks.COMMIT: _made_before(repository, state, path)}, said=said)
         sha = git_changes.commit(repository, paths, asked.message or _message(state, path))
     except HoldfastError:
         if box:
             box.restore()
         raise
-    return Acted({"commit_sha": sha}, said=(*said, f"committed {sha[:7]}"))
+    return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
 
 
 def _paths(
     wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked, box: _Box | None
 ) -> list[str]:
     """What belongs to the work: what is named, else what changed and did not lie there changed when the work began."""
+    changed = git_changes.changed(repository, git.head(repository), wired.world.own(state.worktree))
+    own = os.path.relpath(box.full, repository.top) if box else ""
     if asked.paths:
         base = wired.place.base(state.worktree)
-        named = [wired.place.inside(one) for one in asked.paths]
-        return [os.path.relpath(os.path.join(base, one), repository.top) for one in named]
-    changed = git_changes.changed(repository, git.head(repository), wired.world.own(state.worktree))
-    before = state.dirt
-    own = os.path.relpath(box.full, repository.top) if box else ""
+        named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in asked.paths]
+        chosen = [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
+        return [*chosen, *({own} & changed.keys() - state.dirt.keys() - set(chosen))]
+    committed = git_changes.in_head(repository, list(state.dirt))
+    before = {name: blob for name, blob in state.dirt.items() if committed.get(name, "") != blob or not blob}
     mixed = [name for name, one in changed.items() if name in before and one.blob != before[name] and name != own]
     if mixed:
         raise Refused(
@@ -130,7 +133,7 @@ def _paths(
 
 def _made_before(repository: git.Repository, state: State, path: str) -> str:
     """Nothing is left to commit: the commit was made by whoever did the work, or by a command that died after it."""
-    known = [state.step(one).data.get("commit_sha") for one in state.plan.paths]
+    known = [state.step(one).data.get(tasks.COMMIT) for one in state.plan.paths]
     head = git.head(repository)
     if head is None or head == state.head or head in known:
         raise Refused(
@@ -139,6 +142,7 @@ def _made_before(repository: git.Repository, state: State, path: str) -> str:
             remedy=f"name the commit that has it: holdfast done {path} --commit HEAD",
             facts={"step": path, "head": head},
         )
+    git_changes.catch_up(repository)
     return head
 
 
@@ -165,11 +169,12 @@ class _Box:
     @classmethod
     def of(cls, wired: Wired, state: State, path: str) -> _Box | None:
         step = state.plan.step(path)
-        is_listed = step.kind == tasks.TASK and state.loads == tasks.FEATURE
-        feature = tasks.feature_of(state, path)["file"] if is_listed else ""
-        if not feature:
+        text = step.name if step.kind == tasks.TASK else str(state.context.get("task_description") or "")
+        feature = str(tasks.feature_of(state, path)["file"]) if state.loads in LOADS else ""
+        if not feature or not text:
             return None
-        return cls(os.path.join(wired.place.base(state.worktree), feature), feature, step.name)
+        full = below(wired.place.base(state.worktree), feature)
+        return cls(full, feature, text) if full else None
 
     def tick(self) -> bool:
         try:
@@ -205,12 +210,13 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
     base, title = _base(repository, branch), state.title or state.subject
     if not forge.available():
         remote = git_changes.remote(repository, branch) or "origin"
+        page = forge.compare_url(git_changes.url(repository, remote), branch, base)
         raise Refused(
             "no_gh",
             "gh is not installed, so the pull request is yours to make",
             remedy=f"{forge.command(branch, title=title, base=base, remote=remote)}; then: "
             f"holdfast done {path} --url URL",
-            facts={"branch": branch, "base": base, "title": title},
+            facts={"branch": branch, "base": base, "title": title, "page": page},
         )
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
@@ -227,7 +233,7 @@ def body(state: State) -> str:
     """What a pull request says: the tasks that were done, and what was checked."""
     lines = [f"From `{state.subject}`." if state.subject else state.title, ""]
     for task in state.plan.of_kind(tasks.TASK):
-        sha = state.step(task).data.get("commit_sha")
+        sha = state.step(task).data.get(tasks.COMMIT)
         lines.append(f"- [x] {state.plan.step(task).name}" + (f" ({str(sha)[:7]})" if sha else ""))
     checks = [f"{name}" for one, name in state.plan.checked() if name in state.step(one).evidence and "/" not in one]
     if checks:

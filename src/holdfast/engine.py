@@ -130,6 +130,8 @@ def _payload(command: cmd.Command) -> str:
     """What makes two commands the same request. Ids and times that were made for this call do not count."""
     data: Mapping[str, object] = encode(command)
     kept = {name: value for name, value in data.items() if name not in ("ulid", "id", "branch", "worktree")}
+    if isinstance(command, cmd.Done):
+        kept = {name: value for name, value in kept.items() if name not in ("data", "evidence")}
     if isinstance(command, cmd.RecordCheck):
         kept["evidence"] = {"passed": command.evidence.passed, "run_by": command.evidence.run_by}
     return digest(compact([_name(command), kept]).encode())[:16]

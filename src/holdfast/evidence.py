@@ -13,6 +13,7 @@ from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
 from holdfast.errors import UsageError
+from holdfast.place import below
 from holdfast.results import judge
 
 TYPE_CHECKING = False
@@ -129,17 +130,16 @@ def _test_file(base: str, test: str, likely: tuple[str, ...]) -> str:
     if not test:
         return ""
     file = test.partition("::")[0]
-    if os.path.isfile(os.path.join(base, file)):
+    if _holds(base, file, ""):
         return file
     return next((one for one in likely if _holds(base, one, results.function_name(test))), "")
 
 
 def _holds(base: str, file: str, word: str) -> bool:
-    """Whether a file of the project has this word in it."""
-    full = os.path.realpath(os.path.join(base, file))
-    if not full.startswith(os.path.join(os.path.realpath(base), "")):
-        return False
-    return word.encode() in (_content(full, _LARGEST_SOURCE) or b"")
+    """Whether this is a file of the project that has the word in it."""
+    full = below(base, file)
+    content = _content(full, _LARGEST_SOURCE) if full else None
+    return content is not None and word.encode() in content
 
 
 def _report(path: str, before: tuple[int, int] | None) -> results.Results | None:

@@ -62,7 +62,7 @@ def require_free(repo: git.Repository, name: str) -> None:
     at, here = tip(repo, name), git.head(repo)
     if at is not None and at != here and git.branch(repo) != name:
         raise Refused("branch_exists", f"there is a branch {name} already, and it is not at HEAD",
-                      remedy=f"git switch {shlex.quote(name)}, or choose another name",
+                      remedy=f"git switch {shlex.quote(name)}, or name another one: --branch NAME",
                       facts={"branch": name, "sha": at, "head": here})  # fmt: skip
 
 
@@ -157,6 +157,36 @@ def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
     return made
 
 
+def catch_up(repo: git.Repository) -> None:
+    """Let the index have what HEAD brought, where it still has what was there before HEAD.
+
+    So it is after a process died between a commit and this; the next commit would take the work back.
+    """
+    head = git.head(repo)
+    if head is None:
+        return
+    listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")[:-1]
+    staged = {name: tuple(about.split()[:2]) for about, _, name in (row.partition(b"\t") for row in listed)}
+    behind = [
+        (mode, blob, name)
+        for old_mode, mode, old_blob, blob, name in _brought(repo, next(iter(parents(repo, head)), None), head)
+        if staged.get(name, (_NOTHING, b"")) == ((_NOTHING, b"") if old_mode == _NOTHING else (old_mode, old_blob))
+    ]
+    if behind:
+        _stage(repo, behind, head)
+
+
+def in_head(repo: git.Repository, paths: Sequence[str]) -> dict[str, str]:
+    """The hashes of these paths in HEAD, where it has them."""
+    head = git.head(repo)
+    if head is None or not paths:
+        return {}
+    words = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", head, "--")
+    rows = run(repo.top, *words, *paths, env={"GIT_LITERAL_PATHSPECS": "1"})[1].split(b"\0")[:-1]
+    pairs = (row.partition(b"\t") for row in rows)
+    return {os.fsdecode(name): os.fsdecode(about.split()[2]) for about, _, name in pairs}
+
+
 def contains(repo: git.Repository, sha: str) -> bool:
     """Whether HEAD has this commit in its history."""
     full, here = resolve(repo, sha), git.head(repo)
@@ -174,16 +204,6 @@ def resolve(repo: git.Repository, word: str) -> str | None:
     return told.decode().strip() if code == 0 else None
 
 
-def message(repo: git.Repository, sha: str) -> str:
-    """What the commit says, without the line ends at its end."""
-    headers, _, body = _commit(repo, sha).partition(b"\n\n")
-    named = next((line[9:] for line in headers.split(b"\n") if line.startswith(b"encoding ")), b"utf-8")
-    try:
-        return body.decode(named.decode("ascii", "replace"), "replace").rstrip("\n")
-    except LookupError:
-        return body.decode("utf-8", "replace").rstrip("\n")
-
-
 def parents(repo: git.Repository, sha: str) -> tuple[str, ...]:
     """The commits that this one came from, the first one being the branch it was made on."""
     headers = _commit(repo, sha).partition(b"\n\n")[0].split(b"\n")
@@ -198,6 +218,11 @@ def remote(repo: git.Repository, branch: str) -> str | None:
             return known[key][-1]
     names = {key[len("remote.") :].rpartition(".")[0] for key in known if key.endswith(".url")} - {""}
     return "origin" if "origin" in names else names.pop() if len(names) == 1 else None
+
+
+def url(repo: git.Repository, remote: str) -> str:
+    """Where a remote is; empty when there is none of that name."""
+    return os.fsdecode(run(repo.top, "config", "--get", f"remote.{remote}.url", ok=(0, 1))[1]).strip()
 
 
 def is_pushed(repo: git.Repository, branch: str) -> bool:
@@ -332,11 +357,20 @@ def _is_gone(repo: git.Repository, path: str) -> bool:
 
 def _follow(repo: git.Repository, before: str | None, made: str) -> None:
     """Let the user's index have what was committed, and stay as it is otherwise."""
-    import shlex
+    _stage(repo, [(mode, blob, name) for _, mode, _, blob, name in _brought(repo, before, made)], made)
 
+
+def _brought(repo: git.Repository, before: str | None, made: str) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
+    """What differs between two commits: old mode, mode, old hash, hash and path of each."""
     form = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
     fields = iter(run(repo.top, "diff-tree", *form, _tree(repo, before), _tree(repo, made))[1].split(b"\0")[:-1])
-    rows = sorted((field.split()[1], field.split()[3], next(fields)) for field in fields)  # deletions make room first
+    return [(*field[1:].split()[:4], next(fields)) for field in fields]  # type: ignore[misc]
+
+
+def _stage(repo: git.Repository, rows: list[tuple[bytes, bytes, bytes]], made: str) -> None:
+    import shlex
+
+    rows = sorted(rows)  # deletions make room first
     entries = b"".join(b"%s %s\t%s\0" % row for row in rows)
     for attempt in range(_LOCK_ATTEMPTS):
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast import features, git, git_changes, tooling
 from holdfast.core import lifecycle
@@ -12,10 +12,10 @@ from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text
 from holdfast.core.plan import Plan
 from holdfast.core.state import State
-from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, shaped
+from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, next_number, shaped
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.place import Place
+from holdfast.place import Place, below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def load(definition: Definition, subject: str, context: Mapping[str, Any], place
         loaded = (_feature if definition.loads == FEATURE else _task)(loaded, place)
     tools = _tools(loaded.definition, place)
     typed = loaded.context.get("test_command")
-    if definition.loads and typed:
+    if definition.loads and typed is not None:
         tools["test"] = tooling.Tool(_words(typed), "")
         loaded = loaded.replace(context={k: v for k, v in loaded.context.items() if k != "test_command"})
     loaded = loaded.replace(definition=equipped(loaded.definition, tools))
@@ -63,31 +63,93 @@ def load(definition: Definition, subject: str, context: Mapping[str, Any], place
 
 
 def identity(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> str:
-    """The subject under which a workflow goes: what its id is made from."""
+    """The subject under which a workflow goes: what its id is made from. A file that is gone still names its work."""
     if definition.loads == FEATURE and subject:
-        return _written(subject, place)
+        try:
+            return _written(subject, place)
+        except NotFound:
+            return subject
     if definition.loads == "task":
         return _about(subject, context, place)[0]
     return subject
 
 
-def new_tasks(state: State, place: Place) -> list[tuple[str, Step]]:
-    """Tasks of the current feature file that the workflow does not know yet, with the step they belong to."""
-    if state.loads != FEATURE or state.origin == "adopted":
-        return []
-    home = current_feature(state) or next((path for path in state.plan.children("") if state.plan.step(path).task), "")
-    if not home or state.step(home).status in lifecycle.FINISHED:
-        return []
-    file = str(feature_of(state)["file"])
+class Taken(Value):
+    """What to take over from feature files that changed: steps to add, steps to rename, and the list of a folder."""
+
+    added: tuple[tuple[str, Step], ...] = ()
+    renamed: tuple[tuple[str, Step], ...] = ()
+    listed: tuple[Mapping[str, Any], ...] = ()
+
+
+def changes(state: State, place: Place) -> Taken:
+    """What the current feature file, or a folder of them, has that the workflow does not know yet.
+
+    A task that is gone while another stands in its place was reworded. What cannot be read any more changes nothing:
+    the work goes on with what it began with.
+    """
+    home = next((path for path in state.plan.children("") if state.plan.step(path).task), "")
+    if state.loads != FEATURE or state.origin == "adopted" or not home or state.step(home).status in lifecycle.FINISHED:
+        return Taken()
+    folder = state.context.get("folder_path")
+    if not folder:
+        found = _read(place, state, str(feature_of(state)["file"]))
+        return _differences(state, home, found) if found else Taken()
+    at = current_feature(state)
+    found = _read(place, state, str(feature_of(state)["file"])) if at else None
+    taken = _differences(state, at, found) if found else Taken()
+    known = [one for one in state.context.get("folder_features") or () if isinstance(one, Mapping)]
+    new = list(_new_features(place, state, str(folder), known))
+    steps: list[tuple[str, Step]] = []
+    for feature in new:
+        siblings = [state.plan.step(path) for path in state.plan.children(home)] + [step for _, step in steps]
+        tasks = [new_task(state, home, str(n), t.text, tested=t.tested) for n, t in enumerate(feature.tasks, 1)]
+        id = _free(features.step_id(feature.path), siblings)
+        steps.append((home, Step(id, feature.title, kind=FEATURE, steps=tuple(tasks))))
+    listed = (*known, *({"file": one.path, "title": one.title} for one in new)) if new else ()
+    return Taken((*taken.added, *steps), taken.renamed, listed)
+
+
+def _differences(state: State, home: str, feature: features.Feature) -> Taken:
+    paths = list(state.plan.children(home))
+    known = [state.plan.step(path).name for path in paths]
+    written = [task.text for task in feature.tasks]
+    renamed, added = [], []
+    number = next_number(state, home)
+    for place, task in enumerate(feature.tasks):
+        if task.text in known or task.done:
+            continue
+        there = place < len(paths) and known[place] not in written
+        if there and state.step(paths[place]).status not in lifecycle.FINISHED:
+            renamed.append((paths[place], state.plan.step(paths[place]).replace(name=task.text)))
+        elif not there:
+            added.append((home, new_task(state, home, str(number), task.text, tested=task.tested)))
+            number += 1
+    return Taken(tuple(added), tuple(renamed))
+
+
+def _new_features(
+    place: Place, state: State, folder: str, known: list[Mapping[str, Any]]
+) -> Iterator[features.Feature]:
+    files = {str(one.get("file")) for one in known}
+    full = below(place.base(state.worktree), folder)
     try:
-        listed = features.read(os.path.join(place.base(state.worktree), file), file).tasks
+        names = features.in_folder(full) if full else []
     except HoldfastError:
-        return []  # the work goes on with the tasks it began with
-    known = {state.plan.step(path).name for path in state.plan.children(home)}
-    taken = [int(path.rpartition("/")[2]) for path in state.plan.children(home) if path.rpartition("/")[2].isdigit()]
-    fresh = [task for task in listed if task.text not in known and not task.done]
-    first = max(taken, default=0) + 1
-    return [(home, new_task(state, home, str(first + n), t.text, tested=t.tested)) for n, t in enumerate(fresh)]
+        return
+    for name in names:
+        path = _joined(folder, name)
+        feature = None if path in files else _read(place, state, path)
+        if feature is not None:
+            yield feature
+
+
+def _read(place: Place, state: State, path: str) -> features.Feature | None:
+    full = below(place.base(state.worktree), path)
+    try:
+        return features.read(full, path) if full else None
+    except HoldfastError:
+        return None
 
 
 def concerns(context: Mapping[str, Any], subject: str) -> bool:
@@ -137,6 +199,17 @@ def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Defin
     return definition.replace(steps=steps)
 
 
+def equipped_like(definition: Definition, state: State, place: Place) -> Definition:
+    """A definition with the commands that a running workflow has, and those found now for checks it does not have."""
+    running = {
+        check.uses: tooling.Tool(check.run, check.source, check.report)
+        for path in state.plan.paths
+        for check in state.plan.step(path).checks
+        if check.uses and check.run
+    }
+    return equipped(definition, {**_tools(definition, place), **running})
+
+
 def _mapped(steps: tuple[Step, ...], check: Callable[[Check], Check]) -> tuple[Step, ...]:
     return tuple(
         step.replace(
@@ -164,7 +237,7 @@ def _words(command: object) -> tuple[str, ...]:
     import shlex
 
     try:
-        words = tuple(shlex.split(command)) if isinstance(command, str) else ()
+        words = tuple(shlex.split(str(command).lower() if isinstance(command, bool) else str(command)))
     except ValueError:
         words = ()
     if not words or any("\0" in word for word in words):
@@ -192,14 +265,14 @@ def _feature(loaded: Loaded, place: Place) -> Loaded:
     read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
     steps, finished = _with_tasks(loaded.definition.steps, read, folder=folder)
     first = read[0]
-    context = {
+    own = {
         "feature_file": first.path,
         "feature_title": first.title,
         "folder_mode": folder,
         "folder_path": subject if folder else None,
         "folder_features": [{"file": one.path, "title": one.title} for one in read] if folder else [],
-        **loaded.context,
     }
+    context = {**own, **{name: value for name, value in loaded.context.items() if name not in own}}
     branch = f"feat/{features.slug(subject)}"
     definition = loaded.definition.replace(steps=steps)
     return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)

@@ -55,6 +55,13 @@ class Place(Value):
         return relative.replace(os.sep, "/")
 
 
+def below(base: str, path: str) -> str:
+    """Where a path leads that is written down relative to a folder; empty when that is not below the folder."""
+    top = os.path.realpath(base)
+    full = os.path.realpath(os.path.join(top, path)) if "\0" not in path else ""
+    return full if full.startswith(os.path.join(top, "")) else ""
+
+
 def find(start: str) -> Place:
     """The nearest folder with `.holdfast`, else git's top level, else the folder itself; worktrees share one."""
     start = os.path.realpath(start)

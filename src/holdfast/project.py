@@ -120,24 +120,36 @@ class Project:
         return self._known(same[-1].ulid) if same else None
 
     def reread(self, workflow: Workflow) -> None:
-        """Adds the tasks that somebody wrote into the feature file since the workflow began."""
+        """Takes over what somebody changed in the feature files since: new tasks and features, other words."""
         from holdfast import loading
 
-        for above, step in loading.new_tasks(workflow.state, self.wired.place):
+        taken = loading.changes(workflow.state, self.wired.place)
+        for path, step in taken.renamed:
+            workflow.change_step(path, step)
+        for above, step in taken.added:
             workflow.add_step(step, above)
+        if taken.listed:
+            workflow.record({"folder_features": list(taken.listed)})
 
-    def latest(self) -> Workflow:
-        """The workflow to go on with when none is named: of this branch first, then the one last worked on."""
+    def latest(self, *, finished: bool = False) -> Workflow:
+        """The workflow to go on with when none is named: of this branch first, then the one last worked on.
+
+        With `finished`, the last one that ended, where none is active any more.
+        """
         try:
             return self.workflow()
         except UsageError as several:
             if several.code != "ambiguous_workflow":
                 raise
+            candidates = self.wired.store.active()
+        except NotFound:
+            candidates = self.wired.store.entries() if finished else []
+            if not candidates:
+                raise
         place = self.wired.place
-        here = [entry for entry in self.wired.store.active() if entry.worktree == place.key()]
+        here = [entry for entry in candidates if entry.worktree == place.key()]
         branch = [entry for entry in here if entry.branch == place.branch()]
-        newest = max(branch or here or self.wired.store.active(), key=lambda entry: entry.updated_at)
-        return self._known(newest.ulid)
+        return self._known(max(branch or here or candidates, key=lambda entry: entry.updated_at).ulid)
 
     def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
         """A definition by name, or the checked form of one given as values."""

@@ -107,7 +107,7 @@ class Workflow:
         """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
         command = cmd.Done(self.path(step), self._inside(artifacts))
         self.said = ()
-        if self._acts(command.step):
+        if self._acts(command.step) and how.get("key", "") not in self.state.keys:
             command = self._acted(command, asked, token=how.get("token", 0))
         return self.execute(command, **how)
 
@@ -294,6 +294,8 @@ class Workflow:
         if passed is None:
             from holdfast import evidence as evidence_
 
+            asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
+            self._wired.engine.preview(self.state, asking, self._wired.settings.actor, token=how.get("token", 0))
             evidence = evidence_.run(self._wired, self.state, path, name, data or {}, echo)
         else:
             tree = self._wired.world.tree(self.state).id

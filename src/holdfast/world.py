@@ -10,6 +10,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import moment
 from holdfast.core.lifecycle import OPEN
 from holdfast.core.state import State
+from holdfast.core.tasks import COMMIT
 from holdfast.digest import digest
 from holdfast.place import Place
 
@@ -59,6 +60,7 @@ class LocalWorld:
             trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state, command),
             signer=self.signer,
             past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
+            unknown_commits=self._unknown_commits(state, command),
         )
 
     def tree(self, state: State, *, listing: bool = False) -> git.Tree:
@@ -106,6 +108,18 @@ class LocalWorld:
                 wanted.update(dict.fromkeys(part.artifacts.values()))
         base = self._place.base(state.worktree)
         return {path: self._hash(os.path.join(base, path)) for path in wanted}
+
+    def _unknown_commits(self, state: State, command: cmd.Command | None) -> tuple[str, ...]:
+        """Of the commits that an edited document names, those that are not part of the branch."""
+        parts = command.commands if isinstance(command, cmd.Edit) else ()
+        named = [part.values[COMMIT] for part in parts if isinstance(part, cmd.Record) and part.values.get(COMMIT)]
+        repository = self._repository(self._place.base(state.worktree)) if named else None
+        if repository is None:
+            return ()
+        from holdfast import git_changes
+
+        full = {sha: git_changes.resolve(repository, sha) if isinstance(sha, str) else None for sha in named}
+        return tuple(str(sha) for sha, at in full.items() if at is None or not git_changes.contains(repository, at))
 
     def _hash(self, path: str) -> tuple[str, int] | None:
         try:

@@ -299,7 +299,8 @@ def test_a_skipped_only_child_opens_and_finishes_its_branch():
 def test_working_inside_a_skipped_branch_sends_what_followed_it_back():
     play = given(step("p", step("x")), step("q"))
     play.do(Skip("p"), by=PERSON)
-    play.do(Begin("q"), Begin("p/x"))
+    assert play.statuses() == {"p": "skipped", "p/x": "skipped", "q": "pending"}
+    play.do(Begin("q"), Reopen("p/x"))
     assert play.statuses() == {"p": "active", "p/x": "active", "q": "pending"}
 
 

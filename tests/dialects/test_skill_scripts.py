@@ -86,7 +86,7 @@ def test_the_script_that_moves_on_to_the_next_phase(skill):
 def test_the_script_that_completes_a_task(skill):
     dev = skill("dev", "dev-ed6828a3")
     dev.run(TASK)
-    assert dev.workflow().status()["step"] == "task_execution/3"
+    assert dev.workflow().status()["step"] == "task_execution/3/red"
     assert dev.document()["tasks"][1]["commit_sha"] == "abc1234"
     assert dev.document()["tasks"][1]["tdd_phases"]["refactor"] == "completed"
 
@@ -94,8 +94,8 @@ def test_the_script_that_completes_a_task(skill):
 def test_the_script_that_records_a_checkpoint(skill):
     dev = skill("dev", "dev-ed6828a3")
     workflow = dev.workflow()
-    for step in ("task_execution/2/green", "task_execution/2/refactor", "task_execution/3"):
-        workflow.begin(step).done(step)
+    for step in ("2/green", "2/refactor", "2", "3/red", "3/green", "3/refactor", "3"):
+        workflow.begin(f"task_execution/{step}").done(f"task_execution/{step}")
     workflow.begin("verification")
     dev.run(CHECKPOINT)
     assert dev.workflow().state.step("verification").evidence["lint"].passed
@@ -119,3 +119,19 @@ def test_the_script_that_completes_the_workflow(skill, tmp_path):
     assert json.loads(completed.read_text())["workflow"]["status"] == "completed"
     index = json.loads((tmp_path / ".claude/workflow-state/index.json").read_text())
     assert index["active_workflows"] == []
+
+
+def test_what_a_script_writes_into_the_history_is_not_said_twice(skill):
+    dev = skill("dev", "dev-ed6828a3")
+    dev.run(TASK)
+    dev.workflow()
+    told = [entry for entry in dev.document()["history"] if entry["event"] == "task_completed" and entry["task"] == 2]
+    assert [entry["commit"] for entry in told] == ["abc1234"]
+
+
+def test_a_copy_among_the_finished_ones_finishes_a_workflow_that_may_be_finished(skill, tmp_path):
+    """The script of the convention leaves the document itself where it was."""
+    tdd = skill("tdd", "tdd-b2c3d4e5")
+    tdd.run(COMPLETE.replace('rm "$STATE_FILE"', ""))
+    assert tdd.workflow("tdd-auth-login-b2c3").status()["status"] == "completed"
+    assert not (tmp_path / tdd.file).exists()

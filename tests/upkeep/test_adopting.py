@@ -112,7 +112,7 @@ def test_a_document_stays_in_the_file_that_scripts_look_for(site):
     document = json.loads(path.read_text())
     document["tasks"][1]["status"] = "completed"
     path.write_text(json.dumps(document))
-    assert site.open().workflow().status()["step"] == "task_execution/3"
+    assert site.open().workflow().status()["step"] == "task_execution/3/red"
     assert adopting.orphans(site.open()) == []
 
 

@@ -294,6 +294,8 @@ def _remember(state: State, event: ev.Event, at: str, actor: Actor) -> State:
     entry = history_entry(event, at, actor)
     if entry is None:
         return state
+    if isinstance(event, ev.Moved) and event.move == "completed" and "commit_sha" in state.step(event.step).data:
+        entry = {**entry, "commit": state.step(event.step).data["commit_sha"]}
     return state.replace(history=(*state.history, entry)[-KEPT:], history_count=state.history_count + 1)
 
 

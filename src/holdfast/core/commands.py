@@ -277,3 +277,5 @@ class Facts(Value):
     trusted: bool = True
     signer: str = ""
     past: State | None = None
+    unknown_commits: tuple[str, ...] = ()
+    """Commits that a command names and that the branch does not have."""

@@ -282,6 +282,6 @@ class _Reader:
     ) -> str:
         value = data.get(key, default)
         if value not in words:
-            self._mistakes.add((*path, key), f"{key} is one of {', '.join(words)}")
+            self._mistakes.add((*path, key), f"{key} is one of {', '.join(word for word in words if word)}")
             return default
         return str(value)

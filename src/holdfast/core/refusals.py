@@ -176,6 +176,12 @@ def branch_mismatch(state: State, here: str | None, fresh: str = "") -> Refused:
     )
 
 
+def no_commit(sha: str) -> Refused:
+    return Refused(
+        "no_commit", f"this branch has no commit {sha[:80]!r}", remedy="git log --oneline", facts={"commit": sha[:200]}
+    )
+
+
 def no_repository(folder: str) -> Refused:
     return Refused("no_repository", f"{folder} is not in a git repository", remedy="git init", facts={"folder": folder})
 

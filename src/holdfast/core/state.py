@@ -63,6 +63,10 @@ class Evidence(Value):
     data: Mapping[str, Any] = {}
     """What goes with it: how many tests ran, what a review found, where a pull request is."""
 
+    def tests_passed(self, test: str) -> bool:
+        """Whether the tests passed when a check ran for which a test had to fail or to pass."""
+        return self.exit_code == 0 if self.exit_code is not None else self.passed == (test == "passes")
+
 
 class Grant(Value):
     """An approval or choice that was given, bound to the attempt and to the artifacts' hashes."""

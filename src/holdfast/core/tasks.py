@@ -35,6 +35,17 @@ def tasks(state: State) -> list[str]:
     return [path for path in found if path.startswith(feature + "/")] if feature else list(found)
 
 
+def untested(text: str) -> tuple[str, bool]:
+    """A task's text without the mark at its end that says it needs no tests, and whether it does."""
+    plain = text.rstrip()
+    if plain.lower().endswith(_UNTESTED) and plain[: -len(_UNTESTED)].strip():
+        return plain[: -len(_UNTESTED)].rstrip(), False
+    return text, True
+
+
+_UNTESTED = "(no tests)"
+
+
 def new_task(state: State, above: str, id: str, text: str, *, tested: bool = True) -> Step:
     """A task in the shape which the step it stands in, or one around it, gives its tasks."""
     around = [path for path in (above, *ancestors(above)) if state.plan.step(path).task]
@@ -46,6 +57,12 @@ def shaped(shape: Step | None, id: str, text: str, *, tested: bool = True) -> St
     """A task of a shape; one that needs no test has no phases."""
     task = shape or Step(id)
     return task.replace(id=id, name=text, kind=TASK, steps=task.steps if tested else ())
+
+
+def next_number(state: State, above: str) -> int:
+    """The number of the next task below a step."""
+    taken = [state.plan.step(path).id for path in state.plan.children(above)]
+    return max((int(name) for name in taken if name.isdigit() and len(name) < 10), default=0) + 1
 
 
 def feature_of(state: State, path: str = "") -> Mapping[str, Any]:
@@ -70,10 +87,10 @@ def signal(state: State) -> str:
         if state.plan.of_kind(FEATURE):
             return "DEV_COMPLETE: All features done"
         name = str(feature_of(state)["file"]).rpartition("/")[2].removesuffix(".md")
-        return f"DEV_COMPLETE: {name or state.title}"
+        return " ".join(f"DEV_COMPLETE: {name or state.title}".split())
     if word == "in_progress":
         return "DEV_CONTINUE"
-    return f"DEV_BLOCKED: {_stopped(state, word)}"
+    return " ".join(f"DEV_BLOCKED: {_stopped(state, word)}".split())
 
 
 def _stopped(state: State, word: str) -> str:

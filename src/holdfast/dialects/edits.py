@@ -23,14 +23,19 @@ def edit(
     document: Document, state: State, path: str, old: Mapping[str, Any], new: Mapping[str, Any], source: str = "file"
 ) -> cmd.Edit:
     """The edit that leads from one document to another. Raises when it cannot be understood."""
-    found = list(changes(document, state, old, new))
-    return cmd.Edit(
-        path=path,
-        document=new,
-        commands=tuple(commands(state, found)),
-        entries=tuple(new_entries(document, old, new)),
-        source=source,
-    )
+    asked = commands(state, list(changes(document, state, old, new)))
+    entries = [one for one in new_entries(document, old, new) if not _restates(document, state, one, asked)]
+    return cmd.Edit(path=path, document=new, commands=tuple(asked), entries=tuple(entries), source=source)
+
+
+def _restates(document: Document, state: State, entry: Mapping[str, Any], asked: list[cmd.Command]) -> bool:
+    """Whether the history will say this anyway, because of what the same edit does."""
+    if document.subject is None:
+        return False
+    path, word = document.subject(state, entry)
+    begun = {one.step for one in asked if isinstance(one, cmd.Begin)}
+    done = {one.step for one in asked if isinstance(one, cmd.Done)}
+    return path in {"started": begun, "completed": done}.get(word, ())
 
 
 def commands(state: State, found: list[Change]) -> list[cmd.Command]:

@@ -131,18 +131,19 @@ def _put_field(out: dict[str, Any], field: Field, state: State, item: str) -> No
     for name in above:
         inner = holder.get(name)
         if not isinstance(inner, dict):
-            if value is ABSENT:
+            if value is ABSENT and (state.origin == "adopted" or not field.nullable):
                 return
             inner = holder[name] = {}
         holder = inner
     there = holder.get(last, _MISSING)
+    ours = state.origin != "adopted"  # whoever keeps the document decides what it need not say
     if value is ABSENT:
-        if there is not _MISSING and (field.nullable or there is None):
+        if (there is not _MISSING or ours) and (field.nullable or there is None):
             holder[last] = None
         elif there is not _MISSING:
             del holder[last]
         return
-    if there is _MISSING and field.quiet:
+    if there is _MISSING and field.quiet and not ours:
         return
     if there is not _MISSING and _says(field, there, value):
         return
@@ -187,7 +188,7 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
             written.append((name, unchanged))
             continue
         found = known.pop(name, None)
-        if found is None and memory is None and _has_nothing_to_say(part, state, item):
+        if found is None and state.origin == "adopted" and _has_nothing_to_say(part, state, item):
             continue
         target = found if found is not None else Kept({part.key: name} if part.key else {})
         for field in part.fields:
@@ -197,7 +198,7 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
         written.append((name, target))
     if part.key:
         holder[last] = [target for _, target in written]
-    elif written or last in holder:
+    elif written or last in holder or state.origin != "adopted":
         kept = holder.get(last)
         holder[last] = {**(kept if isinstance(kept, dict) else {}), **dict(written)}
 

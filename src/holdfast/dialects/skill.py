@@ -240,15 +240,20 @@ def _entry(state: State, entry: Mapping[str, Any]) -> Mapping[str, Any]:
         kind = "task" if path in state.plan and _is_task(state, path) else "step" if "/" in path else "phase"
         said["event"] = f"{kind}_{word}"
         said[kind] = _index(state, path) if kind == "task" else path
-        commit = state.step(path).data.get("commit_sha") if word == "completed" else None
-        if commit:
-            said["commit"] = commit
     elif path:
         said["step" if "/" in path else "phase"] = path
     said.update({name: value for name, value in entry.items() if name not in ("at", "event", "step", "by", "attempt")})
     if entry["event"] == "started" and state.loads == "task":
         said["task"] = said.pop("subject", state.subject)
     return said
+
+
+def _subject(state: State, entry: Mapping[str, Any]) -> tuple[str, str]:
+    kind, _, word = str(entry.get("event")).partition("_")
+    if kind == "task":
+        named = (path for path in tasks.tasks(state) if _index(state, path) == entry.get("task"))
+        return next(named, ""), word
+    return (str(entry.get("phase")), word) if kind == "phase" else ("", "")
 
 
 def _shows_failure(state: State, entry: Mapping[str, Any]) -> bool:
@@ -307,6 +312,7 @@ DOCUMENT = Document(
     former=_former,
     history="history",
     entry=_entry,
+    subject=_subject,
     parts=(
         Field("_schema.version", lambda s, _: "1.0", quiet=True, meaning=Meaning.FIXED),
         Field("_schema.skill", lambda s, _: s.type, WORD, quiet=True, meaning=Meaning.FIXED),
@@ -416,6 +422,7 @@ DIALECT = Dialect(
     name="skill",
     document=DOCUMENT,
     own=(FOLDER,),
+    folders=(f"{FOLDER}/active", f"{FOLDER}/completed"),
     identify=identify,
     status_words=WORKFLOW_WORDS,
     missing="abandoned",

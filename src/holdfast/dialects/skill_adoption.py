@@ -181,25 +181,30 @@ def _tasks(
     ids = [step.id for step in steps]
     named = [name for name in ("task_execution", machine.get("current_phase")) if name in ids]
     at = ids.index(named[0]) if named else len(ids) - 1
+    shape = steps[at].task
     children: dict[str, Step] = {}
     for task in tasks:
         index = task.get("index") if isinstance(task, Mapping) else None
         if not isinstance(index, int) or isinstance(index, bool) or index < 0 or str(index) in children:
             raise _not_one("every task needs an index of its own")
         path = f"{ids[at]}/{index}"
-        phases = task.get("tdd_phases")
-        inner = {name: Step(id=name) for name in phases if is_name(name)} if isinstance(phases, Mapping) else {}
+        said = task.get("tdd_phases")
+        phases = said if isinstance(said, Mapping) else {}
+        inner = {name: Step(id=name) for name in phases if is_name(name)}
+        if not inner and shape and _status(task) == lifecycle.PENDING:
+            inner = {step.id: _fitting(step, []) for step in shape.steps}
         text = task.get("description")
         children[str(index)] = Step(
             id=str(index),
             name=text if isinstance(text, str) else "",
             kind=TASK,
+            action=shape.action if shape else "",
             steps=tuple(inner.values()),
         )
         commit = {"commit_sha": task["commit_sha"]} if task.get("commit_sha") else {}
         progress[path] = _progress(children[str(index)], task, {}).replace(data=commit)
         for name, step in inner.items():
-            progress[f"{path}/{name}"] = _progress(step, {"status": phases[name]}, {})
+            progress[f"{path}/{name}"] = _progress(step, {"status": phases.get(name, "pending")}, {})
     steps[at] = steps[at].replace(steps=tuple(children.values()))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
+from holdfast.core import lifecycle
 from holdfast.core.state import Evidence, State
 from holdfast.dialects.fields import MOMENT
 from holdfast.dialects.spec import ABSENT, UNKNOWN, Field, Meaning
@@ -25,18 +26,19 @@ def is_test_driven(state: State) -> bool:
 
 
 def shown(state: State, path: str) -> Evidence | None:
-    """What the engine saw when it last ran the test of a phase, in this try at it."""
+    """What was seen when the test of a phase last ran, in this try at it."""
     progress = state.step(path)
-    for check in state.plan.step(path).checks:
+    for check in state.plan.step(path).checks if progress.status != lifecycle.PENDING else ():
         evidence = progress.evidence.get(check.name)
         if check.test and evidence is not None and evidence.attempt == progress.attempt:
             return evidence
     return None
 
 
-def last_shown(state: State) -> Evidence | None:
-    found = [one for path in state.plan.children("") if (one := shown(state, path)) is not None]
-    return max(found, key=lambda evidence: evidence.at, default=None)
+def last_shown(state: State) -> tuple[str, Evidence] | None:
+    """The phase whose test ran last, and what was seen."""
+    found = [(path, one) for path in state.plan.children("") if (one := shown(state, path)) is not None]
+    return max(found, key=lambda pair: pair[1].at, default=None)
 
 
 def written(state: State) -> list[dict[str, Any]]:
@@ -99,16 +101,17 @@ def _told(name: str) -> Callable[[State, str], Any]:
     return value
 
 
-def _of_last(read: Callable[[Evidence], Any], nothing: Any) -> Callable[[State, str], Any]:
+def _of_last(read: Callable[[Evidence, str], Any], nothing: Any) -> Callable[[State, str], Any]:
     """Of the last run; before any, `nothing`, unless somebody else keeps the document."""
 
     def value(state: State, _: str) -> Any:
         if not is_test_driven(state):
             return UNKNOWN
-        evidence = last_shown(state)
-        if evidence is None:
+        last = last_shown(state)
+        if last is None:
             return UNKNOWN if state.origin == "adopted" else nothing
-        return read(evidence)
+        path, evidence = last
+        return read(evidence, "fails" if _is_red(state, path) else "passes")
 
     return value
 
@@ -120,12 +123,12 @@ def _command(state: State, _: str) -> Any:
     return shlex.join(checks[0].run) if checks and checks[0].run else UNKNOWN
 
 
-def _result(evidence: Evidence) -> str:
-    return "passed" if evidence.exit_code == 0 else "failed"
+def _result(evidence: Evidence, test: str) -> str:
+    return "passed" if evidence.tests_passed(test) else "failed"
 
 
-def _names(kind: str) -> Callable[[Evidence], Any]:
-    return lambda evidence: list(evidence.data.get(kind) or ())
+def _names(kind: str) -> Callable[[Evidence, str], Any]:
+    return lambda evidence, _: list(evidence.data.get(kind) or ())
 
 
 def _cycle(state: State, _: str) -> Any:
@@ -145,7 +148,7 @@ CYCLE = Field("state_machine.cycle_count", _cycle)
 OF_PHASE = tuple(Field(name, _told(name), meaning=Meaning.DATA) for name in TOLD)
 RUNS = (
     Field("test_state.test_command", _command),
-    Field("test_state.last_run", _of_last(lambda e: e.at, ABSENT), MOMENT, nullable=True),
+    Field("test_state.last_run", _of_last(lambda e, _: e.at, ABSENT), MOMENT, nullable=True),
     Field("test_state.last_result", _of_last(_result, ABSENT), nullable=True),
     Field("test_state.failing_tests", _of_last(_names("failing"), [])),
     Field("test_state.passing_tests", _of_last(_names("passing"), [])),

@@ -87,6 +87,8 @@ class Document(Value):
     parts: tuple[Field | Items, ...]
     history: str = ""
     entry: Callable[[State, Mapping[str, Any]], Mapping[str, Any]] | None = None
+    subject: Callable[[State, Mapping[str, Any]], tuple[str, str]] | None = None
+    """Which step an entry that somebody wrote is about, and whether it has begun or is done: `started`, `completed`."""
 
 
 class Dialect(Value):
@@ -95,6 +97,7 @@ class Dialect(Value):
     name: str
     document: Document
     own: tuple[str, ...]
+    """Paths that belong to the dialect alone."""
     identify: Callable[[Definition, str, Mapping[str, Any], str], str]
     status_words: Mapping[str, str]
     missing: str
@@ -102,3 +105,5 @@ class Dialect(Value):
     found_at: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
     index: Callable[[list[Any], Mapping[str, Any] | None, str], tuple[str, Mapping[str, Any]]] | None = None
     patterns: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    """Folders that scripts expect to be there once there is a document."""

@@ -201,6 +201,8 @@ class Documents:
         if there is None:
             current = self.read(state, path)
             if current is None:
+                for folder in dialect(state.dialect).folders:
+                    os.makedirs(self.full(state, folder), exist_ok=True)
                 durable_write(full, data, mode=0o644, alone=True)
                 reserve(self._slot(state, path), dir_mode=0o700)
                 self._remember(full, new)
@@ -238,6 +240,11 @@ class Documents:
         if found is None:
             return "" < self.namesake(state, path, there) < state.ulid
         return found <= state.revision
+
+    def retire(self, state: State, path: str) -> None:
+        """Takes away what lies where no document belongs, once it has been judged."""
+        with self._lock(state):
+            self._retire(state, path)
 
     def _retire(self, state: State, path: str) -> None:
         """Removes a document from where it no longer belongs, if it is one of ours or what a power cut left of one.

@@ -47,8 +47,9 @@ class Reconciler:
 
         Whoever is about to write shows the document anew in any case: then an old rendering is left as it is.
         """
-        if self._documents.is_clean(state, dialect(state.dialect).document.path(state)):
-            return state
+        place = dialect(state.dialect).document.path(state)
+        if self._documents.is_clean(state, place):
+            return self._copied(state, place) if queries.is_active(state) else state
         state, path, data = self._documents.look(state)
         if writing and data is not None and is_rendering(state, path, digest(data)):
             return state
@@ -122,6 +123,20 @@ class Reconciler:
             command = cmd.Cancel(f"{path} was deleted")
             return self.settle(self._engine.execute(state.ulid, command, FILE))
         return self.settle(self._engine.show(state))
+
+    def _copied(self, state: State, path: str) -> State:
+        """Scripts finish a workflow by a copy among the finished ones, and leave the document where it was."""
+        for other in dialect(state.dialect).document.former(state):
+            data = self._documents.read(state, other)
+            if data is None or is_rendering(state, other, digest(data)) or self._documents.elsewhere(state, other):
+                continue
+            document = _json(data)
+            if isinstance(document, Mapping) and not self._documents.namesake(state, other, digest(data)):
+                after = self._edited(state, path, data, document, found_at=other)
+                if queries.is_active(after):
+                    self._documents.retire(after, other)
+                return after
+        return state
 
     def _damaged(self, state: State, path: str, data: bytes) -> State:
         """Empty or torn: a crash does that, nobody is accused. A copy is kept and the document rendered again."""

@@ -46,9 +46,9 @@ def question(state: State) -> str:
 def banner(state: State, now: str) -> str:
     """Where the work goes on, and what the last run of the tests showed."""
     lines = [_RULE, f"🔄 Resuming: {escape(_headline(state))}", *(f"   {line}" for line in _where(state)), _RULE, ""]
-    evidence = _last_run(state)
-    if evidence is not None:
-        lines += [f"Last test run ({relative(moment.between(evidence.at, now))}):", *_run(evidence), ""]
+    last = _last_run(state)
+    if last is not None:
+        lines += [f"Last test run ({relative(moment.between(last[0].at, now))}):", *_run(*last), ""]
     at = queries.current(state)
     phase = at.rpartition("/")[2] if at else ""
     lines.append(_WORK.get(phase, "Continuing implementation...") if phase in _PHASES else "Continuing...")
@@ -64,7 +64,9 @@ def sentence(state: State) -> str:
     if task:
         listed = tasks.tasks(state)
         where = f"Resuming task {listed.index(task) + 1}/{len(listed)}"
-        return f"{where}, currently in {_inner(at, task).upper()} phase" if at != task else f"{where}, ready to commit"
+        if at == task:
+            return f"{where}, ready to commit" if state.plan.step(task).action else where
+        return f"{where}, currently in {_inner(at, task).upper()} phase"
     open_checks = _pending(state)
     if _tasks_done(state) and open_checks:
         return f"All tasks complete. Pending: {', '.join(open_checks)}"
@@ -116,8 +118,8 @@ def _of_task(state: State, path: str) -> str:
     inner = [child for child in state.plan.children(path) if state.step(child).status not in lifecycle.FINISHED]
     if not inner:
         return " (ready to commit)" if state.plan.step(path).action else ""
-    evidence = _newest(state, (inner[0],))
-    seen = "" if evidence is None else " - tests passing" if evidence.exit_code == 0 else " - tests failing"
+    last = _newest(state, (inner[0],))
+    seen = "" if last is None else " - tests passing" if last[0].tests_passed(last[1]) else " - tests failing"
     return f" ({inner[0].rpartition('/')[2].upper()} phase{seen})"
 
 
@@ -136,7 +138,9 @@ def _position(state: State) -> str:
         label = state.plan.step(at).label
         return f"{at.upper()} phase" if at in _PHASES else label
     name = f"Task {state.plan.step(task).id}"
-    return f"{name} ({_inner(at, task).upper()} phase)" if at != task else f"{name} (commit)"
+    if at == task:
+        return f"{name} (commit)" if state.plan.step(task).action else name
+    return f"{name} ({_inner(at, task).upper()} phase)"
 
 
 def _headline(state: State) -> str:
@@ -155,7 +159,7 @@ def _where(state: State) -> list[str]:
     if phase in _PHASES:
         return [f"Phase: {phase.upper()} ({_PHASES[phase]})"]
     if task:
-        return ["Phase: COMMIT (holdfast done)"]
+        return ["Phase: COMMIT (holdfast done)"] if state.plan.step(task).action else []
     pending = _pending(state)
     if _tasks_done(state) and pending:
         return [f"All tasks complete. Pending: {', '.join(pending)}"]
@@ -193,26 +197,27 @@ def _inner(at: str, task: str) -> str:
     return at[len(task) + 1 :] if at != task else ""
 
 
-def _last_run(state: State) -> Evidence | None:
-    """The newest run of a test in the task or cycle that is worked on."""
+def _last_run(state: State) -> tuple[Evidence, str] | None:
+    """The newest run of a test in the task or cycle that is worked on, and what the test had to do."""
     at = queries.current(state)
     task = _task_at(state, at) if at else ""
     return _newest(state, state.plan.children(task)) if at else None
 
 
-def _newest(state: State, paths: tuple[str, ...]) -> Evidence | None:
+def _newest(state: State, paths: tuple[str, ...]) -> tuple[Evidence, str] | None:
     found = [
-        state.step(path).evidence[check.name]
+        (state.step(path).evidence[check.name], check.test)
         for path in paths
         for check in state.plan.step(path).checks
         if check.test and check.name in state.step(path).evidence
     ]
-    return max(found, key=lambda evidence: evidence.at, default=None)
+    return max(found, key=lambda pair: pair[0].at, default=None)
 
 
-def _run(evidence: Evidence) -> list[str]:
+def _run(evidence: Evidence, test: str) -> list[str]:
+    if evidence.tests_passed(test):
+        count = evidence.data.get("count")
+        return [f"  {DONE} {count} passed" if count else f"  {DONE} passed"]
     failing = [str(name) for name in evidence.data.get("failing") or ()]
-    if not failing:
-        return [f"  {DONE} {evidence.data.get('count', '')} passed".replace("  passed", " passed")]
-    named = [name.rpartition("::")[2] or name for name in failing]
+    named = [name.rpartition("::")[2] or name for name in failing] or [evidence.detail or "failed"]
     return [f"  ❌ {escape(name)}" for name in named[:10]] + ([f"  … {len(named) - 10} more"] if named[10:] else [])

@@ -12,6 +12,8 @@ from holdfast.errors import UsageError
 
 LEASED = (cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.Fail, cmd.Block, cmd.Unblock, cmd.Skip, cmd.Reopen)
 """What an agent without a lease may not do to a step that another agent holds."""
+OPEN_TO_ALL = (cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent, cmd.Spend, cmd.Compacted, cmd.Alarm, cmd.Edit, cmd.TakeOver)
+"""What an agent may still do to a workflow that another session holds as a whole."""
 
 
 def check_fence(draft: Draft, request: cmd.Request) -> None:
@@ -21,11 +23,15 @@ def check_fence(draft: Draft, request: cmd.Request) -> None:
         if not any(lease.token == request.token for lease in leases):
             raise refusals.fenced(request.token)
         return
-    if not isinstance(request.command, LEASED) or request.actor.kind != "agent":
+    if request.actor.kind != "agent":
         return
-    target = request.command.step
+    command = request.command
+    target = command.step if isinstance(command, LEASED) else ""
     for lease in leases:
-        covers = not lease.step or target == lease.step or target.startswith(lease.step + "/")
+        if lease.step:
+            covers = isinstance(command, LEASED) and (target == lease.step or target.startswith(lease.step + "/"))
+        else:
+            covers = isinstance(command, LEASED) or (bool(lease.session) and not isinstance(command, OPEN_TO_ALL))
         same = bool(lease.session) and lease.session == request.actor.session
         if covers and not same and not lease.expired(draft.facts.boot, draft.facts.mono):
             raise refusals.lease_held(lease, target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries, refusals
+from holdfast.core import gates, lifecycle, moment, queries, refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.state import Progress
@@ -183,6 +183,9 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
         require(draft, command.step)
         draft.open_branches(command.step)
     draft.move("skipped", command.step, reason=command.reason)
+    for below in draft.state.plan.below(command.step):
+        if lifecycle.allows(draft.state.step(below).status, "skipped"):
+            draft.move("skipped", below, reason=command.reason)
     draft.close_branches(command.step)
 
 
@@ -209,15 +212,16 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     check = step.check(command.name)
     if check is None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
+    if command.evidence.run_by == "engine" and not draft.facts.trusted:
+        raise refusals.untrusted(check.source or draft.state.type)
     if progress.status not in lifecycle.OPEN:
         raise refusals.wrong_status(draft.state, command.step, "checked", _OPEN)
-    if command.evidence.run_by == "engine":
-        if not draft.facts.trusted:
-            raise refusals.untrusted(draft.state.type)
-    elif check.run_by == "engine" and draft.state.origin == "started":
+    if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":
         raise refusals.engine_must_run(command.step, command.name)
     evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)
     file = evidence.data.get("test_file")
-    if check.test == "fails" and evidence.passed and file:
-        draft.emit(ev.Remembered({"at": draft.facts.now, "event": "test_written", "file": file}))
+    before = progress.evidence.get(command.name)
+    seen = before is not None and before.passed and before.attempt == progress.attempt
+    if check.test == "fails" and evidence.passed and file and not seen:
+        draft.emit(ev.Remembered({"at": moment.whole(draft.facts.now), "event": "test_written", "file": file}))
     draft.emit(ev.Checked(command.step, command.name, evidence))

@@ -114,7 +114,7 @@ def loosens(old: Step, new: Step) -> bool:
 def _weaker(old: object, new: object) -> bool:
     """A check that is run differently, or no longer by the engine alone."""
     return new is not None and (
-        any(getattr(old, name) != getattr(new, name) for name in ("run", "test", "report"))
+        any(getattr(old, name) != getattr(new, name) for name in ("run", "uses", "test", "report"))
         or (getattr(old, "run_by", "") == "engine" and getattr(new, "run_by", "") != "engine")
     )
 

@@ -116,6 +116,9 @@ def note(draft: Draft, command: cmd.Note) -> None:
 def record(draft: Draft, command: cmd.Record) -> None:
     if command.step:
         draft.step(command.step)
+    named = [value for value in command.values.values() if value in draft.facts.unknown_commits]
+    if named and draft.state.origin == "started":
+        raise refusals.no_commit(str(named[0]))
     if command.values:
         draft.emit(ev.Recorded(command.values, command.step))
 

@@ -145,9 +145,6 @@ class Call:
     def now(self) -> str:
         return self.project.wired.world.now()
 
-    def plain(self, text: str) -> str:
-        return escape(text)
-
     def marked(self, text: str) -> str:
         """Text with the marks of a summary, or without them where a terminal cannot show them."""
         from holdfast.surfaces.resuming import plain

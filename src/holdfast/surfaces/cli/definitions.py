@@ -100,12 +100,11 @@ def trust(call: Call) -> None:
         text = f"{shown} is not trusted any more" if removed else f"{shown} was not trusted"
         call.answer({"path": shown, "removed": removed}, call.ok(text))
         return
-    definition = load(path, call.project.root)
-    commands = _commands(definition.steps)
+    seen, commands = _content(call, path)
     if not call.args.yes and not call.ask(_picture(call, shown, commands), "Trust it?"):
         raise HoldfastError("declined", f"{shown} is not trusted", remedy=f"holdfast trust {said}")
     digest = trust_.trust(path, data_dir=settings.data_dir, now=call.project.wired.world.now())
-    if digest != definition.digest:
+    if digest != seen:
         trust_.untrust(path, data_dir=settings.data_dir)
         raise Conflict(
             "changed_meanwhile",
@@ -115,6 +114,18 @@ def trust(call: Call) -> None:
     rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in commands]
     data = {"path": shown, "digest": digest, "trusted": True, "commands": rows}
     call.answer(data, call.ok(f"{shown} is trusted, as it is now"))
+
+
+def _content(call: Call, path: str) -> tuple[str, list[tuple[str, str, tuple[str, ...]]]]:
+    """What is to be trusted: the digest of a definition, or of the project's settings, and the commands in it."""
+    from holdfast import tooling
+
+    if os.path.realpath(path) == os.path.realpath(os.path.join(call.project.root, tooling.CONFIG)):
+        tools = tooling.configured(call.project.root)
+        rows = [("commands", name, tool.run) for name, tool in tools.items() if tool.run]
+        return trust_.content_digest(os.path.realpath(path)), rows
+    definition = load(path, call.project.root)
+    return definition.digest, _commands(definition.steps)
 
 
 def _file(call: Call, said: str) -> str:
@@ -133,6 +144,7 @@ def _commands(steps: tuple[Step, ...], above: str = "") -> list[tuple[str, str, 
         path = f"{above}/{step.id}" if above else step.id
         found += [(path, check.name, check.run) for check in step.checks if check.run]
         found += _commands(step.steps, path)
+        found += _commands((step.task,), path) if step.task else []
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.core import answers, lifecycle, queries, refusals, tasks
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.surfaces.cli.call import Call, words
+from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,11 +105,11 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
         return
     text = "" if shown else f"📂 Resuming workflow from saved state...\n\n{resuming.summary(state, now)}\n"
     text += f"{resuming.banner(state, now)}\n{resuming.sentence(state)}\n"
-    text += "".join(f"{call.plain(line)}\n" for line in (*said, *_held(other)))
+    text += "".join(f"{escape(line)}\n" for line in (*said, *_held(other)))
     facts = workflow.facts()
     at = queries.current(state)
     blocked = queries.blockers(state, at, facts) if at else []
-    text += f"→ {call.plain(blocked[0].remedy)}\n" if blocked and other is None else ""
+    text += f"→ {escape(blocked[0].remedy)}\n" if blocked and other is None else ""
     call.answer({}, call.marked(text))
 
 
@@ -184,9 +185,9 @@ def _held(lease: Lease | None) -> list[str]:
 
 def signal(call: Call) -> None:
     """For a loop around an agent: how the run stands, in one line."""
-    workflow = call.workflow() if call.args.workflow else call.project.latest()
+    workflow = call.workflow() if call.args.workflow else call.project.latest(finished=True)
     line = tasks.signal(workflow.state)
-    call.answer({"workflow_id": workflow.id, "signal": line}, call.plain(line))
+    call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 
 
 def compacted(call: Call) -> None:

@@ -6,7 +6,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.diagram import MARKS
 from holdfast.core.plan import parent
-from holdfast.core.tasks import COMMIT, TASK, new_task
+from holdfast.core.tasks import COMMIT, TASK, new_task, next_number, untested
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 def add(call: Call) -> None:
     args, workflow = call.args, call.workflow()
     above = workflow.path(args.under) if args.under else _home(workflow.state)
-    name = args.id or _free_number(workflow.state, above)
-    workflow.add_step(new_task(workflow.state, above, name, args.text), above, **call.how())
+    name = args.id or str(next_number(workflow.state, above))
+    text, tested = untested(args.text)
+    workflow.add_step(new_task(workflow.state, above, name, text, tested=tested), above, **call.how())
     path = f"{above}/{name}"
     call.changed(workflow, path, call.ok(f"task {path} added"), {"task": name, "path": path})
 
@@ -56,7 +57,7 @@ def listing(call: Call) -> None:
             "status": state.step(path).status,
             "commit": state.step(path).data.get(COMMIT),
         }
-        for path in _tasks(state)
+        for path in state.plan.of_kind(TASK)
     ]
 
     def text() -> str:
@@ -66,13 +67,9 @@ def listing(call: Call) -> None:
     call.answer({"workflow_id": state.id, "tasks": rows}, text)
 
 
-def _tasks(state: State) -> list[str]:
-    return [path for path in state.plan.paths if state.plan.step(path).kind == TASK]
-
-
 def _home(state: State) -> str:
     """Where a task goes that nobody said the place of."""
-    branches = list(dict.fromkeys(parent(path) for path in _tasks(state)))
+    branches = list(dict.fromkeys(parent(path) for path in state.plan.of_kind(TASK)))
     if len(branches) == 1:
         return branches[0]
     at = queries.current(state)
@@ -81,14 +78,8 @@ def _home(state: State) -> str:
     return at.split("/")[0]
 
 
-def _free_number(state: State, above: str) -> str:
-    taken = [state.plan.step(path).id for path in state.plan.children(above)]
-    numbers = [int(name) for name in taken if name.isdigit() and len(name) < 10]
-    return str(max(numbers, default=0) + 1)
-
-
 def _task(workflow: Workflow, word: str) -> str:
-    tasks = _tasks(workflow.state)
+    tasks = workflow.state.plan.of_kind(TASK)
     found = [path for path in tasks if word in (path, workflow.state.plan.step(path).id)]
     if len(found) > 1:
         at = queries.current(workflow.state) or ""
