@@ -93,12 +93,15 @@ def _commit(wired: Wired, repository: git.Repository, state: State, path: str, a
             )
         return Acted({tasks.COMMIT: sha}, said=_ticked(_Box.of(wired, state, path)))
     box = _Box.of(wired, state, path)
+    own = os.path.relpath(box.full, repository.top) if box else ""
+    paths = _paths(wired, repository, state, path, asked, own)
+    if not paths:
+        sha = _made_before(repository, state, path)
+        return Acted({tasks.COMMIT: sha}, said=_ticked(box))
     said = _ticked(box)
+    ticked = [own] if own and own not in state.dirt else []
     try:
-        paths = _paths(wired, repository, state, path, asked, box)
-        if not paths:
-            return Acted({tasks.COMMIT: _made_before(repository, state, path)}, said=said)
-        sha = git_changes.commit(repository, paths, asked.message or _message(state, path))
+        sha = git_changes.commit(repository, [*paths, *ticked], asked.message or _message(state, path))
     except HoldfastError:
         if box:
             box.restore()
@@ -106,20 +109,20 @@ def _commit(wired: Wired, repository: git.Repository, state: State, path: str, a
     return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
 
 
-def _paths(
-    wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked, box: _Box | None
-) -> list[str]:
-    """What belongs to the work: what is named, else what changed and did not lie there changed when the work began."""
-    changed = git_changes.changed(repository, git.head(repository), wired.world.own(state.worktree))
-    own = os.path.relpath(box.full, repository.top) if box else ""
+def _paths(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked, own: str) -> list[str]:
+    """What belongs to the work: what is named, else what changed and did not lie there changed when the work began.
+
+    The feature file `own`, which has the ticks of tasks, goes with the work and is none of it.
+    """
+    changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+    changed.pop(own, None)
     if asked.paths:
         base = wired.place.base(state.worktree)
         named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in asked.paths]
-        chosen = [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
-        return [*chosen, *({own} & changed.keys() - state.dirt.keys() - set(chosen))]
+        return [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
     committed = git_changes.in_head(repository, list(state.dirt))
     before = {name: blob for name, blob in state.dirt.items() if committed.get(name, "") != blob or not blob}
-    mixed = [name for name, one in changed.items() if name in before and one.blob != before[name] and name != own]
+    mixed = [name for name, one in changed.items() if name in before and one.blob != before[name]]
     if mixed:
         raise Refused(
             "mixed_changes",

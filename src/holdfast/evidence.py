@@ -55,7 +55,7 @@ def run(
             echo(chunk)
 
     tree = world.tree(state, listing=True)
-    report = os.path.join(base, check.report or results.report_path(check.run) or os.devnull)
+    report = os.path.join(base, check.report or os.devnull)
     before = _stamp(report)
     ran = checks.run(check.run, cwd=base, timeout=check.timeout, echo=hear)
     after = world.tree(state, listing=True)
@@ -118,7 +118,7 @@ def _written(
     repository = git.find(base) if check.test else None
     if repository is None:
         return {}
-    changed = git_changes.changed(repository, state.head, wired.world.own(state.worktree))
+    changed = git_changes.changed(repository, state.head, wired.world.aside(state))
     written = {name: one.added for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
     said: dict[str, Any] = {"files": dict(list(written.items())[:NAMES_KEPT])}
     test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Iterator, Mapping
 
-from holdfast import features, git, git_changes, tooling
+from holdfast import features, git, git_changes, results, tooling
 from holdfast.core import lifecycle
 from holdfast.core.definition import MAX_STEPS, Check, Definition, Step
 from holdfast.core.mistakes import check_steps
@@ -103,7 +103,8 @@ def changes(state: State, place: Place) -> Taken:
     steps: list[tuple[str, Step]] = []
     for feature in new:
         siblings = [state.plan.step(path) for path in state.plan.children(home)] + [step for _, step in steps]
-        tasks = [new_task(state, home, str(n), t.text, tested=t.tested) for n, t in enumerate(feature.tasks, 1)]
+        left = [task for task in feature.tasks if not task.done]
+        tasks = [new_task(state, home, str(n), t.text, tested=t.tested) for n, t in enumerate(left, 1)]
         id = _free(features.step_id(feature.path), siblings)
         steps.append((home, Step(id, feature.title, kind=FEATURE, steps=tuple(tasks))))
     listed = (*known, *({"file": one.path, "title": one.title} for one in new)) if new else ()
@@ -184,17 +185,20 @@ def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Defin
         if tool is None:
             if one.uses and one.run_by == "engine":
                 lacking.append(one)
-            return one
-        return one.replace(run=tool.run, run_by="engine", source=tool.source, report=one.report or tool.report)
+            return one.replace(report=one.report or results.report_path(one.run))
+        report = one.report or tool.report or results.report_path(tool.run)
+        return one.replace(run=tool.run, run_by="engine", source=tool.source, report=report)
 
     steps = _mapped(definition.steps, check)
     if lacking:
+        uses = lacking[0].uses
+        typed = f"holdfast start {definition.name} … --set test_command='COMMAND', or "
         raise UsageError(
             "no_command",
-            f"{definition.name} runs the project's {lacking[0].uses} command, and none was found",
-            remedy=f"holdfast start {definition.name} … --set test_command='COMMAND', "
-            f'or {lacking[0].uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
-            facts={"uses": lacking[0].uses, "check": lacking[0].name},
+            f"{definition.name} runs the project's {uses} command, and none was found",
+            remedy=(typed if uses == "test" and definition.loads else "")
+            + f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
+            facts={"uses": uses, "check": lacking[0].name},
         )
     return definition.replace(steps=steps)
 
@@ -237,7 +241,8 @@ def _words(command: object) -> tuple[str, ...]:
     import shlex
 
     try:
-        words = tuple(shlex.split(str(command).lower() if isinstance(command, bool) else str(command)))
+        said = str(command).lower() if isinstance(command, bool) else command  # `true` and `false` are programs too
+        words = tuple(shlex.split(said)) if isinstance(said, str) else ()
     except ValueError:
         words = ()
     if not words or any("\0" in word for word in words):
@@ -299,6 +304,8 @@ def _with_tasks(
                 finished[above] = TICKED
         else:
             below += tasks
+    if all(task.done for feature in read for task in feature.tasks):
+        finished[home.id] = TICKED
     filled = home.replace(steps=(*home.steps, *below))
     return tuple(filled if step is home else step for step in steps), finished
 

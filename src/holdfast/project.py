@@ -209,12 +209,13 @@ class Project:
 
         if any(entry.id == name for entry in self.wired.store.active()):
             return
-        self.set_aside = set_aside(self, name)
+        self.set_aside = set_aside(self, name) or self.set_aside
         if adopt_on_first_use(self, name, exactly=True) is None and about:
             adopt_on_first_use(self, "", about=lambda context: loading.concerns(context, about))
 
     def _make_room(self, command: cmd.Start, *, fresh: bool, key: str) -> None:
-        same = [e for e in self.wired.store.active() if (e.id, e.worktree) == (command.id, command.worktree)]
+        here = [entry for entry in self.wired.store.active() if entry.worktree == command.worktree]
+        same = [entry for entry in here if entry.id == command.id or self._concerns(entry, command)]
         for entry in same:
             if key and entry.key == key:
                 return
@@ -223,6 +224,14 @@ class Project:
             cancel = cmd.Cancel("given up for a fresh start")
             outcome = self.wired.engine.execute(entry.ulid, cancel, self.wired.settings.actor)
             self.wired.reconciler.settle(outcome)
+
+    def _concerns(self, entry: Entry, command: cmd.Start) -> bool:
+        """Whether a workflow is at the same feature, under another name for it."""
+        from holdfast import loading
+
+        if command.definition.loads != FEATURE or entry.type != command.definition.name:
+            return False
+        return loading.concerns(self.wired.store.load(entry.ulid).context, command.subject)
 
     def _named(self, word: str) -> Entry:
         found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]

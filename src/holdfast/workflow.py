@@ -295,7 +295,8 @@ class Workflow:
             from holdfast import evidence as evidence_
 
             asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
-            self._wired.engine.preview(self.state, asking, self._wired.settings.actor, token=how.get("token", 0))
+            settings = self._wired.settings
+            self._wired.engine.preview(self.state, asking, settings.actor, token=how.get("token", 0) or settings.token)
             evidence = evidence_.run(self._wired, self.state, path, name, data or {}, echo)
         else:
             tree = self._wired.world.tree(self.state).id

@@ -68,8 +68,8 @@ class LocalWorld:
         base = self._place.base(state.worktree)
         repository = self._repository(base)
         if repository:
-            return git.tree(repository, self.own(state.worktree), listing=listing)
-        return git.files_tree(base, self._own)
+            return git.tree(repository, self.aside(state), listing=listing)
+        return git.files_tree(base, self.aside(state))
 
     def own(self, worktree: str) -> tuple[str, ...]:
         """Holdfast's own files, as paths from the top of the repository."""
@@ -77,6 +77,15 @@ class LocalWorld:
         repository = self._repository(base)
         inside = os.path.relpath(base, repository.top) if repository else os.curdir
         return self._own if inside == os.curdir else tuple(f"{inside}/{path}" for path in self._own)
+
+    def aside(self, state: State) -> tuple[str, ...]:
+        """What is no work: Holdfast's own files, and the reports that its checks write."""
+        base = self._place.base(state.worktree)
+        repository = self._repository(base)
+        inside = os.path.relpath(base, repository.top) if repository else os.curdir
+        checks = (check for path in state.plan.paths for check in state.plan.step(path).checks if check.report)
+        reports = dict.fromkeys(os.path.normpath(os.path.join(inside, check.report)) for check in checks)
+        return (*self.own(state.worktree), *(path for path in reports if path.partition("/")[0] not in ("", "..")))
 
     def _repository(self, base: str) -> git.Repository | None:
         known = self._place.repository

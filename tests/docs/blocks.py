@@ -2,8 +2,8 @@
 
 - `console`: `$ command` is typed by a person at a terminal, `agent$ command` by an agent that has none; `> ` continues
   a command. The lines below it are all that it prints; `…` stands for anything, on a line of its own for any lines. A
-  command ends with 0 unless it says otherwise: `$ holdfast begin publish  # exit 3`. What follows a question's `[y/N] `
-  is typed as the answer.
+  command ends with 0 unless it says otherwise: `$ holdfast begin publish  # exit 3`. What follows a question's `[y/N]`,
+  `[Y/n]` or `[1/2]` is typed as the answer, Enter alone where nothing follows.
 - `sh`: a script that an agent runs; it ends with 0.
 - `python`: a program; a `text` block right after it is what it prints.
 - A block whose first line is a comment with a path, `# .holdfast/workflows/release.toml`, is written to that file.

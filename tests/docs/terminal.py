@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 PATIENCE = 60
+QUESTIONS = (b"[y/N] ", b"[Y/n] ", b"[1/2] ")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _KEPT = """\
 set -a; [ -f "$KEPT/variables" ] && . "$KEPT/variables"; cd "$(cat "$KEPT/folder")"
@@ -62,7 +63,7 @@ class Terminal:
         return done.returncode, done.stdout.decode()
 
     def as_person(self, command: str, answers: list[str]) -> tuple[int, str]:
-        """On a pseudo-terminal; each question that ends in `[y/N]` gets the next answer."""
+        """On a pseudo-terminal; each question, such as one that ends in `[y/N]`, gets the next answer."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
         process = subprocess.Popen(
@@ -93,10 +94,10 @@ def _listen(terminal: int, answers: list[str]) -> str:
         if not chunk:
             return _COLOUR.sub("", heard.decode().replace("\r\n", "\n"))
         heard += chunk
-        if heard.endswith(b"[y/N] "):
+        if heard.endswith(QUESTIONS):
             assert answers, f"nobody expected a question:\n{heard.decode()}"
             os.write(terminal, answers.pop(0).encode() + b"\n")
 
 
 def answers(expected: str) -> list[str]:
-    return re.findall(r"\[y/N\] (.*)$", expected, flags=re.MULTILINE)
+    return re.findall(r"(?:\[y/N\]|\[Y/n\]|\[1/2\])(?: (.*))?$", expected, flags=re.MULTILINE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -116,10 +117,39 @@ def test_every_exit_code_is_documented_with_no_others():
 
 
 def codes(cls: str) -> set[str]:
-    """The codes with which the package raises errors of a class."""
-    calls = (node for tree in map(ast.parse, SOURCES) for node in ast.walk(tree) if isinstance(node, ast.Call))
-    named = (call for call in calls if isinstance(call.func, ast.Name) and call.func.id == cls and call.args)
-    return {str(call.args[0].value) for call in named if isinstance(call.args[0], ast.Constant)}
+    """The codes with which the package raises errors of a class, itself or through a function that is handed one."""
+    found = set()
+    for tree in map(ast.parse, SOURCES):
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+        handed = dict(_handed_a_code(tree, cls))
+        for call in calls:
+            given = _argument(call, 0, "code") if _name(call) == cls else None
+            if _name(call) in handed:
+                place, default = handed[_name(call)]
+                given = _argument(call, place, "code") or default
+            if isinstance(given, ast.Constant):
+                found.add(str(given.value))
+    return found
+
+
+def _handed_a_code(tree: ast.Module, cls: str) -> Iterator[tuple[str, tuple[int, ast.expr | None]]]:
+    """The functions of a module that make an error of a class with the code they are given; its place and default."""
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        names = [argument.arg for argument in function.args.args]
+        made = (node for node in ast.walk(function) if isinstance(node, ast.Call) and _name(node) == cls and node.args)
+        if "code" in names and any(isinstance(call.args[0], ast.Name) and call.args[0].id == "code" for call in made):
+            place = names.index("code")
+            defaults = [None] * (len(names) - len(function.args.defaults)) + list(function.args.defaults)
+            yield function.name, (place, defaults[place])
+
+
+def _name(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    named = [keyword.value for keyword in call.keywords if keyword.arg == name]
+    return named[0] if named else call.args[place] if place < len(call.args) else None
 
 
 @pytest.mark.parametrize(

@@ -154,5 +154,8 @@ def test_green_is_a_good_run_in_which_the_named_test_passed(exit_ok, results, na
 
 def test_what_could_not_be_loaded_is_green_once_something_of_it_passes():
     assert must_pass(True, PASSES, "tests/test_a.py") == Verdict(True, A)
+    assert must_pass(True, PASSES, "tests/test_gone.py") == Verdict(
+        False, "tests/test_gone.py", "tests/test_gone.py did not run"
+    )
     unattributed = Results(passing=("auth::tests::login",), total=1)
     assert must_pass(True, unattributed, "tests/auth.rs") == Verdict(True, "tests/auth.rs")

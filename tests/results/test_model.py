@@ -38,7 +38,6 @@ def test_a_name_or_the_end_of_it_means_the_test(full, asked):
     [
         ("tests/test_auth.py::test_login", "login"),
         ("tests/test_auth.py::test_login_again", "test_login"),
-        ("tests/test_auth.py::test_login", "tests"),
         ("tests/test_auth.py::test_login", "test_auth.p"),
         ("tests/test_auth.py::test_login", "tests"),
         ("tests/test_auth.py::test_login", "py::test_login"),

@@ -47,9 +47,14 @@ def must_pass(exit_ok: bool, results: Results | None, named: str) -> Verdict:
         return _not_green(results, named)
     if results.nothing_ran():
         return Verdict(False, named, "no test ran")
-    if named and not results.success(named) and not results.unnamed and not is_file(named):
+    if named and not results.success(named) and not results.unnamed and not _is_beyond(named, results):
         return Verdict(False, named, f"{named} did not run")
     return Verdict(True, results.success(named) or named)
+
+
+def _is_beyond(named: str, results: Results) -> bool:
+    """Whether what is named is a file, and the tool does not say in which files its tests are."""
+    return is_file(named) and not any(is_file(name.partition("::")[0]) for name in results.passing)
 
 
 def _not_red(results: Results | None, named: str) -> Verdict:

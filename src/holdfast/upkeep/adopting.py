@@ -176,7 +176,7 @@ def _quarantined(project: Project, found: Found) -> str:
         raise Conflict(
             "being_written",
             f"{found.path} was changed a moment ago and may still be being written",
-            remedy="holdfast adopt",
+            remedy="the same again in a second",
             facts={"path": found.path},
         )
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)

@@ -128,8 +128,9 @@ def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     refusal = refusals.branch_mismatch(state, place.branch(), f"{_again(call)} --fresh")
     if not asks or place.repository is None:
         raise refusal
-    text = f"⚠️ State is for branch '{state.branch}' but current branch is '{place.branch()}'\n"
-    options = f"Options: 1) Switch to {state.branch}  2) Abandon state and start fresh\n"
+    there, here = escape(str(state.branch)), escape(str(place.branch()))
+    text = f"⚠️ State is for branch '{there}' but current branch is '{here}'\n"
+    options = f"Options: 1) Switch to {there}  2) Abandon state and start fresh\n"
     picked = call.pick(call.marked(text + options), ("1", "2"))
     if picked == "1":
         from holdfast import git_changes
@@ -146,9 +147,15 @@ def _again(call: Call) -> str:
     """The command as it was typed."""
     import shlex
 
+    from holdfast.plainjson import compact
+
     args = call.args
-    values = [word for pair in args.values for word in ("--set", "=".join(map(str, pair)))]
-    return shlex.join(["holdfast", "start", args.definition, *([args.subject] if args.subject else []), *values])
+    typed = ["holdfast", "start", args.definition, *([args.subject] if args.subject else [])]
+    for name, value in args.values:
+        typed += ["--set", f"{name}={value if isinstance(value, str) else compact(value)}"]
+    for option in ("session", "title", "branch"):
+        typed += [f"--{option}", getattr(args, option)] if getattr(args, option) else []
+    return shlex.join(typed)
 
 
 def _tidy(call: Call) -> None:
