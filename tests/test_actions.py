@@ -511,7 +511,7 @@ def test_without_gh_the_pull_request_is_somebody_elses_to_make(bench, monkeypatc
     (only_git / "git").symlink_to(found)
     monkeypatch.setenv("PATH", str(only_git))
     bench.saved_feature("features/done.md", "x Everything", title="All there")
-    workflow = bench.start("dev", "features/done.md").done("task_execution")
+    workflow = bench.start("dev", "features/done.md")
     for check in ("lint", "test", "security_review", "code_simplifier"):
         workflow.check(check, passed=True)
     workflow.done("verification")

@@ -143,7 +143,7 @@ def test_nobody_can_report_what_the_engine_has_to_run(bench):
 
 def test_a_check_without_a_command_is_reported_and_cannot_be_run(bench):
     bench.saved_feature(LOGIN, "x Add login")
-    workflow = bench.start().done("task_execution")
+    workflow = bench.start()
     with pytest.raises(HoldfastError) as caught:
         workflow.check("lint")
     assert (caught.value.code, caught.value.remedy) == ("nothing_to_run", "holdfast check lint --passed")

@@ -8,7 +8,6 @@ from _collections_abc import Callable, Mapping
 from holdfast import checks, git, git_changes, results
 from holdfast.bootstrap import Wired
 from holdfast.core import commands as cmd
-from holdfast.core import refusals
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
@@ -27,10 +26,18 @@ _LARGEST_SOURCE = 4 << 20
 
 
 def run(
-    wired: Wired, state: State, path: str, name: str, given: Mapping[str, Any], echo: Callable[[bytes], None] | None
+    wired: Wired,
+    state: State,
+    path: str,
+    name: str,
+    *,
+    given: Mapping[str, Any],
+    echo: Callable[[bytes], None] | None = None,
+    token: int = 0,
 ) -> Evidence:
-    """Runs a check. Nothing is locked meanwhile; what it saw is bound to the tree it started on.
+    """Runs a check, if its result would be taken. Nothing is locked meanwhile.
 
+    What it saw is bound to the tree it started on.
     Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
     makes the evidence stale at once.
     """
@@ -43,9 +50,9 @@ def run(
             remedy=f"holdfast check {name} --passed",
             facts={"check": name, "step": path},
         )
+    asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
+    wired.engine.preview(state, asking, wired.settings.actor, token=token or wired.settings.token)
     world = wired.world
-    if not world.facts(state, cmd.RecordCheck(path, name, Evidence(False, "", 0))).trusted:
-        raise refusals.untrusted(check.source or state.type)
     base = wired.place.base(state.worktree)
     reading = results.Reading()
 

@@ -103,8 +103,8 @@ def changes(state: State, place: Place) -> Taken:
     steps: list[tuple[str, Step]] = []
     for feature in new:
         siblings = [state.plan.step(path) for path in state.plan.children(home)] + [step for _, step in steps]
-        left = [task for task in feature.tasks if not task.done]
-        tasks = [new_task(state, home, str(n), t.text, tested=t.tested) for n, t in enumerate(left, 1)]
+        left = [(number, task) for number, task in enumerate(feature.tasks, 1) if not task.done]
+        tasks = [new_task(state, home, str(number), task.text, tested=task.tested) for number, task in left]
         id = _free(features.step_id(feature.path), siblings)
         steps.append((home, Step(id, feature.title, kind=FEATURE, steps=tuple(tasks))))
     listed = (*known, *({"file": one.path, "title": one.title} for one in new)) if new else ()

@@ -294,10 +294,8 @@ class Workflow:
         if passed is None:
             from holdfast import evidence as evidence_
 
-            asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
-            settings = self._wired.settings
-            self._wired.engine.preview(self.state, asking, settings.actor, token=how.get("token", 0) or settings.token)
-            evidence = evidence_.run(self._wired, self.state, path, name, data or {}, echo)
+            token = how.get("token", 0)
+            evidence = evidence_.run(self._wired, self.state, path, name, given=data or {}, echo=echo, token=token)
         else:
             tree = self._wired.world.tree(self.state).id
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
