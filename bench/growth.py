@@ -18,6 +18,7 @@ from holdfast.core.state import Actor, State
 from holdfast.digest import digest
 from holdfast.plainjson import compact
 from holdfast.ports import Entry, entry_of
+from holdfast.sessions import Sessions
 from holdfast.stores.files import FilesStore
 
 
@@ -25,6 +26,7 @@ def run(folder: str) -> None:
     os.makedirs(folder)
     _events(folder)
     _workflows(folder)
+    _session(folder)
 
 
 def _events(folder: str) -> None:
@@ -64,15 +66,55 @@ def _workflows(folder: str) -> None:
         row("update one", updating[count] / updating[10], "≤ 1.1")
 
 
-def _filled(root: str, count: int) -> str:
+def _session(folder: str) -> None:
+    """The same in one session, in the dialect whose lists are kept for each session."""
+    counts = (10, 1_000)
+    roots = {count: _filled(os.path.join(folder, f"session-{count}"), count, "work") for count in counts}
+
+    def listed(root: str):
+        return lambda: holdfast.open(root).list(status="active", session="work")
+
+    def asked(root: str):
+        (one,) = holdfast.open(root).list(status="active", session="work")
+        return lambda: holdfast.open(root).workflow(one.ulid).status()
+
+    def noted(root: str):
+        (one,) = holdfast.open(root).list(status="active", session="work")
+        one.begin("step-1")
+        return lambda: one.note("still at it")
+
+    def failed(root: str):
+        (one,) = holdfast.open(root).list(status="active", session="work")
+
+        def turn() -> None:
+            stuck = one.state.step("step-1").status == "failed"
+            one.resume("step-1") if stuck else one.fail("step-1", "one test is red")
+
+        return turn
+
+    listing = {c: p50(s) for c, s in interleaved({c: listed(r) for c, r in roots.items()}, 60).items()}
+    asking = {c: p50(s) for c, s in interleaved({c: asked(r) for c, r in roots.items()}, 60).items()}
+    updating = {c: p50(s) for c, s in interleaved({c: noted(r) for c, r in roots.items()}, 200).items()}
+    failing = {c: p50(s) for c, s in interleaved({c: failed(r) for c, r in roots.items()}, 100).items()}
+    heading("1000 workflows in one session against 10")
+    row("list the active ones", listing[1_000] / listing[10], "≤ 1.2")
+    row("status of one", asking[1_000] / asking[10], "≤ 1.4")
+    row("update one", updating[1_000] / updating[10], "≤ 1.1")
+    row("fail or resume one, which the session's list shows at once", failing[1_000] / failing[10], "")
+
+
+def _filled(root: str, count: int, session: str = "") -> str:
     """One active workflow, and all the others finished: their journals lie there, written without syncing each."""
     repository(root)
-    started(root)
+    if session:
+        Sessions(holdfast.open(root)).create(session)
+    started(root, session)
     store = holdfast.open(root).wired.store
-    definition = read({**DEFINITION, "name": "past", "step": DEFINITION["step"][:1]})
+    dialect = {"dialect": "story"} if session else {}
+    definition = read({**DEFINITION, **dialect, "name": "past", "step": DEFINITION["step"][:1]})
     newest: list[Entry] = []
     for number in range(count - 1):
-        entry = _finished(store, definition, number)
+        entry = _finished(store, definition, number, session)
         newest = [*newest[-99:], entry]
     (active,) = store.entries()
     rest = compact(encode(newest))
@@ -82,13 +124,13 @@ def _filled(root: str, count: int) -> str:
     return root
 
 
-def _finished(store: FilesStore, definition: Definition, number: int) -> Entry:
+def _finished(store: FilesStore, definition: Definition, number: int, session: str) -> Entry:
     name = ulid.new()
     actor, facts = Actor("agent"), cmd.Facts(now="2026-01-01T00:00:00.000Z")
     state: State | None = None
     lines: list[bytes] = []
     commands: tuple[cmd.Command, ...] = (
-        cmd.Start(definition, name, f"past-{number}"),
+        cmd.Start(definition, name, f"past-{number}", session=session),
         cmd.Begin("step-1"),
         cmd.Done("step-1"),
     )

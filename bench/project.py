@@ -19,8 +19,10 @@ def repository(folder: str) -> str:
     return folder
 
 
-def started(folder: str, subject: str = "one") -> Workflow:
-    return holdfast.open(folder).start(DEFINITION, subject)
+def started(folder: str, session: str = "") -> Workflow:
+    """In a session, in the dialect that knows sessions."""
+    definition = {**DEFINITION, "dialect": "story"} if session else DEFINITION
+    return holdfast.open(folder).start(definition, "one", session=session)
 
 
 class Transitions:

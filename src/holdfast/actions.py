@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast import features, forge, git, git_changes
+from holdfast import features, forge, git, git_changes, stories
 from holdfast.bootstrap import Wired
 from holdfast.core import refusals, tasks
 from holdfast.core.definition import ACTIONS, LOADS
@@ -44,6 +44,8 @@ class Acted(Value):
 
 
 def perform(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
+    if state.plan.step(path).action in ("blueprint", "constraints"):
+        return _story(wired, state, path, asked)
     repository = git.find(wired.place.base(state.worktree))
     if repository is None:
         raise refusals.no_repository(wired.place.base(state.worktree))
@@ -58,6 +60,18 @@ def perform(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
         case _:
             _on_branch(repository, state)
             return _pull_request(wired, repository, state, path, asked)
+
+
+def _story(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
+    """Looks for the blueprint of a scene, or at what it asks of the prose."""
+    base = wired.place.base(state.worktree)
+    if state.plan.step(path).action == "blueprint":
+        named = asked.paths[0] if asked.paths else ""
+        found = wired.place.inside(named) if named else stories.blueprint(base, state.subject, state.session)
+        return Acted({"blueprint_path": found})
+    first = state.plan.children("")[0]
+    blueprint = str(state.step(first).data.get("blueprint_path") or state.context.get("blueprint_path") or "")
+    return Acted({"constraints": len(stories.constraints(base, blueprint, state.session))})
 
 
 def expected(state: State, path: str) -> Acted:

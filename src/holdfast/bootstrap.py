@@ -9,6 +9,7 @@ from holdfast import trust
 from holdfast.core.apply import replay
 from holdfast.core.commands import RecordCheck
 from holdfast.core.definition import Check
+from holdfast.core.gates import sealed
 from holdfast.core.plan import Plan
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -17,6 +18,7 @@ from holdfast.dialects import DIALECTS
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine import Engine
+from holdfast.errors import HoldfastError
 from holdfast.place import HOME, Place
 from holdfast.settings import Settings
 from holdfast.stores.files import FilesStore
@@ -69,7 +71,15 @@ def wire(place: Place, settings: Settings) -> Wired:
             return None
         return replay(record for record in store.history(state.ulid) if record.revision <= found.revision)
 
-    world = LocalWorld(place, own, trusts, past)
+    def seal(state: State) -> str:
+        """What the result is that a workflow builds on; empty when it is not approved, or itself out of date."""
+        try:
+            parent = store.load(state.parent)
+        except HoldfastError:
+            return ""
+        return sealed(parent, world.facts(parent))
+
+    world = LocalWorld(place, own, trusts, past, seal)
     documents = Documents(place, store, wait=settings.lock_wait)
     engine = Engine(store, world, documents)
     catalogue = Catalogue(place.root, is_trusted)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Iterator, Mapping
+from _collections_abc import Iterator, Mapping
 
-from holdfast import features, git, git_changes, results, tooling
+from holdfast import equipping, features, git, git_changes, stories, tooling
 from holdfast.core import lifecycle
-from holdfast.core.definition import MAX_STEPS, Check, Definition, Step
+from holdfast.core.definition import MAX_STEPS, Definition, Step
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text
 from holdfast.core.plan import Plan
 from holdfast.core.state import State
 from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, next_number, shaped
 from holdfast.core.value import Value
+from holdfast.dialects.story_adoption import planned
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.place import Place, below
 
@@ -46,24 +47,41 @@ class Surroundings(Value):
 def load(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> Loaded:
     """Reads what the definition says the subject is. Changes nothing."""
     loaded = Loaded(definition, subject, context)
+    if definition.loads in _STORIES:
+        return _STORIES[definition.loads](loaded)
     if definition.loads:
         if place.repository is None:
             raise UsageError(
                 "no_repository", f"{definition.name} works in a git repository", remedy="git init", facts={}
             )
         loaded = (_feature if definition.loads == FEATURE else _task)(loaded, place)
-    tools = _tools(loaded.definition, place)
+    tools = equipping.tools(loaded.definition, place)
     typed = loaded.context.get("test_command")
     if definition.loads and typed is not None:
-        tools["test"] = tooling.Tool(_words(typed), "")
+        tools["test"] = tooling.Tool(equipping.words(typed), "")
         loaded = loaded.replace(context={k: v for k, v in loaded.context.items() if k != "test_command"})
-    loaded = loaded.replace(definition=equipped(loaded.definition, tools))
+    loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
     check_steps(loaded.definition.steps)
     return loaded
 
 
+def _scene(loaded: Loaded) -> Loaded:
+    scene = stories.scene_id(loaded.subject or loaded.context.get("scene_id", ""))
+    return loaded.replace(subject=scene, context={"scene_id": scene, **loaded.context})
+
+
+def _plan(loaded: Loaded) -> Loaded:
+    said = stories.planned(loaded.context)
+    return loaded.replace(subject=planned(said), context={**loaded.context, **said})
+
+
+_STORIES = {"scene": _scene, "plan": _plan}
+
+
 def identity(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> str:
     """The subject under which a workflow goes: what its id is made from. A file that is gone still names its work."""
+    if definition.loads in _STORIES:
+        return _STORIES[definition.loads](Loaded(definition, subject, context)).subject
     if definition.loads == FEATURE and subject:
         try:
             return _written(subject, place)
@@ -174,84 +192,6 @@ def surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...]
     head = git.head(repository)
     changed = git_changes.changed(repository, head, own)
     return Surroundings(wanted, head, {name: one.blob for name, one in changed.items()})
-
-
-def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Definition:
-    """The definition with the project's commands in its checks. Where there is none, somebody has to report."""
-    lacking: list[Check] = []
-
-    def check(one: Check) -> Check:
-        tool = tools.get(one.uses)
-        if tool is None:
-            if one.uses and one.run_by == "engine":
-                lacking.append(one)
-            return one.replace(report=one.report or results.report_path(one.run))
-        report = one.report or tool.report or results.report_path(tool.run)
-        return one.replace(run=tool.run, run_by="engine", source=tool.source, report=report)
-
-    steps = _mapped(definition.steps, check)
-    if lacking:
-        uses = lacking[0].uses
-        typed = f"holdfast start {definition.name} … --set test_command='COMMAND', or "
-        raise UsageError(
-            "no_command",
-            f"{definition.name} runs the project's {uses} command, and none was found",
-            remedy=(typed if uses == "test" and definition.loads else "")
-            + f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
-            facts={"uses": uses, "check": lacking[0].name},
-        )
-    return definition.replace(steps=steps)
-
-
-def equipped_like(definition: Definition, state: State, place: Place) -> Definition:
-    """A definition with the commands that a running workflow has, and those found now for checks it does not have."""
-    running = {
-        check.uses: tooling.Tool(check.run, check.source, check.report)
-        for path in state.plan.paths
-        for check in state.plan.step(path).checks
-        if check.uses and check.run
-    }
-    return equipped(definition, {**_tools(definition, place), **running})
-
-
-def _mapped(steps: tuple[Step, ...], check: Callable[[Check], Check]) -> tuple[Step, ...]:
-    return tuple(
-        step.replace(
-            checks=tuple(check(one) for one in step.checks),
-            steps=_mapped(step.steps, check),
-            task=_mapped((step.task,), check)[0] if step.task else None,
-        )
-        for step in steps
-    )
-
-
-def _tools(definition: Definition, place: Place) -> dict[str, tooling.Tool]:
-    """Looked for only when a check asks for one."""
-    wanted: list[str] = []
-
-    def note(check: Check) -> Check:
-        wanted.append(check.uses)
-        return check
-
-    _mapped(definition.steps, note)
-    return tooling.commands(place.root, place.worktree) if any(wanted) else {}
-
-
-def _words(command: object) -> tuple[str, ...]:
-    import shlex
-
-    try:
-        said = str(command).lower() if isinstance(command, bool) else command  # `true` and `false` are programs too
-        words = tuple(shlex.split(said)) if isinstance(said, str) else ()
-    except ValueError:
-        words = ()
-    if not words or any("\0" in word for word in words):
-        raise UsageError(
-            "bad_command",
-            "test_command is a program and its arguments; it is run without a shell",
-            remedy="--set test_command='python -m pytest -v'",
-        )
-    return words
 
 
 def _feature(loaded: Loaded, place: Place) -> Loaded:

@@ -56,9 +56,9 @@ def refuse_second(new: Entry, known: Iterable[Entry]) -> None:
             )
 
 
-def standing(state: State) -> tuple[bool, bool, bool]:
+def standing(state: State) -> tuple[object, ...]:
     """What decides whether a workflow's entry changes, without making one."""
-    return bool(state.finished_at), state.cancelled is not None, state.finalized is not None
+    return bool(state.finished_at), state.cancelled is not None, state.finalized is not None, state.session
 
 
 def entry_of(state: State) -> Entry:

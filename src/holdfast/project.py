@@ -6,17 +6,16 @@ import os
 import sys
 from _collections_abc import Mapping
 
-from holdfast import bootstrap, plainjson, ulid
+from holdfast import bootstrap
 from holdfast import place as places
 from holdfast import settings as settings_
 from holdfast.core import commands as cmd
 from holdfast.core import queries
-from holdfast.core.definition import Definition, fill
+from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
-from holdfast.core.names import checked_text, is_name
-from holdfast.core.tasks import FEATURE
+from holdfast.core.state import ENGINE, State
 from holdfast.dialects import dialect
-from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.errors import NotFound, UsageError
 from holdfast.ports import Entry
 from holdfast.settings import Settings
 from holdfast.stores.locks import Locked
@@ -67,57 +66,27 @@ class Project:
         One that is active with the same id is refused, unless `fresh` gives it up first. The same `key` again returns
         the workflow that it started. `branch` is where the work goes, if not where the definition would put it.
         """
-        from holdfast import loading
+        from holdfast import starting
 
-        found = self.definition(workflow)
-        context = dict(context or {})
-        if subject:
-            checked_text(subject, "subject", 1000)
-        for name in context:
-            if not is_name(name):
-                raise UsageError("bad_name", f"{name[:80]!r} cannot be a key of the context", remedy="--set KEY=VALUE")
-        plainjson.require(context, "context")
-        place = self.wired.place
-        loaded = loading.load(found, subject, context, place)
-        begun = loading.surroundings(loaded, place, branch, self.wired.world.own(place.key()))
-        now = self.wired.world.now()
-        command = cmd.Start(
-            definition=loaded.definition,
-            ulid=ulid.new(),
-            id=dialect(found.dialect).identify(found, loaded.subject, loaded.context, now),
-            subject=loaded.subject,
-            title=title or loaded.title or fill(found.title, loaded.subject, loaded.context),
-            context=loaded.context,
-            branch=begun.branch,
-            worktree=place.key(),
+        return starting.start(
+            self,
+            self.definition(workflow),
+            subject,
+            dict(context or {}),
+            title=title,
             session=session,
-            head=begun.head,
-            dirt=begun.dirt,
-            finished=loaded.finished,
+            key=key,
+            fresh=fresh,
+            branch=branch,
         )
-        places.prepare(place, insist=self.wired.settings.allow_unsafe_fs)
-        self._heal()
-        self._adopted_before(command.id)
-        with Locked(place.starting, self.wired.settings.lock_wait):
-            self._make_room(command, fresh=fresh, key=key)
-            outcome = self.wired.engine.start(command, self.wired.settings.actor, key=key)
-        return Workflow(self.wired, self.wired.reconciler.settle(outcome)).ahead()
 
     def find(self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None) -> Workflow | None:
         """The active workflow that a start with these words would go on with: of the same id, feature or folder."""
-        from holdfast import loading
+        from holdfast import starting
 
-        self._heal()
-        found = self.definition(workflow)
-        about = loading.identity(found, subject, context or {}, self.wired.place)
-        name = dialect(found.dialect).identify(found, about, context or {}, self.wired.world.now())
-        self._adopted_before(name, about if found.loads == FEATURE else "")
-        here = [e for e in self.wired.store.active() if e.type == found.name and e.worktree == self.wired.place.key()]
-        same = [entry for entry in here if entry.id == name]
-        if not same and found.loads == FEATURE and about:
-            same = [entry for entry in here if loading.concerns(self.wired.store.load(entry.ulid).context, about)]
-        same.sort(key=lambda entry: entry.updated_at)
-        return self._known(same[-1].ulid) if same else None
+        self.heal()
+        entry = starting.find(self, self.definition(workflow), subject, context or {})
+        return self._known(entry.ulid) if entry else None
 
     def reread(self, workflow: Workflow) -> None:
         """Takes over what somebody changed in the feature files since: new tasks and features, other words."""
@@ -166,7 +135,7 @@ class Project:
 
     def workflow(self, word: str = "") -> Workflow:
         """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""
-        self._heal()
+        self.heal()
         try:
             return self._known(word)
         except NotFound as unknown:
@@ -175,14 +144,23 @@ class Project:
     def _known(self, word: str) -> Workflow:
         entry = self._named(word) if word else self._only()
         state = self.wired.store.load(entry.ulid)
-        return Workflow(self.wired, self.wired.reconciler.reconcile(state) if entry.active else state)
+        return Workflow(self.wired, self._dated(self.wired.reconciler.reconcile(state) if entry.active else state))
+
+    def _dated(self, state: State) -> State:
+        """Marks a workflow whose parent's result has changed, so that its document says so too."""
+        if not state.parent or state.outdated or state.cancelled:
+            return state
+        if not queries.is_outdated(state, self.wired.world.facts(state, cmd.Outdate())):
+            return state
+        outcome = self.wired.engine.execute(state.ulid, cmd.Outdate(), ENGINE)
+        return self.wired.reconciler.settle(outcome)
 
     def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
         """The active workflows and the newest finished ones.
 
         `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
         """
-        self._heal()
+        self.heal()
         found = []
         for entry in self.wired.store.active() if status == "active" else self.wired.store.entries():
             if (type and entry.type != type) or (session and entry.session != session):
@@ -196,42 +174,15 @@ class Project:
                 found.append(Workflow(self.wired, state))
         return found
 
-    def _heal(self) -> None:
+    def heal(self) -> None:
         """Once a process: finishes what a dead one left half shown."""
         if not self._healed and os.path.isdir(self.wired.place.home):
             self._healed = True
             self.wired.reconciler.heal()
+            if os.path.isdir(os.path.join(self.wired.place.home, "sessions")):
+                from holdfast.sessions import Sessions
 
-    def _adopted_before(self, name: str, about: str = "") -> None:
-        """A document of this id or feature that no journal knows is work under way: taken over, not written over."""
-        from holdfast import loading
-        from holdfast.upkeep.adopting import adopt_on_first_use, set_aside
-
-        if any(entry.id == name for entry in self.wired.store.active()):
-            return
-        self.set_aside = set_aside(self, name) or self.set_aside
-        if adopt_on_first_use(self, name, exactly=True) is None and about:
-            adopt_on_first_use(self, "", about=lambda context: loading.concerns(context, about))
-
-    def _make_room(self, command: cmd.Start, *, fresh: bool, key: str) -> None:
-        here = [entry for entry in self.wired.store.active() if entry.worktree == command.worktree]
-        same = [entry for entry in here if entry.id == command.id or self._concerns(entry, command)]
-        for entry in same:
-            if key and entry.key == key:
-                return
-            if not fresh:
-                raise already_active(entry.id, entry.ulid)
-            cancel = cmd.Cancel("given up for a fresh start")
-            outcome = self.wired.engine.execute(entry.ulid, cancel, self.wired.settings.actor)
-            self.wired.reconciler.settle(outcome)
-
-    def _concerns(self, entry: Entry, command: cmd.Start) -> bool:
-        """Whether a workflow is at the same feature, under another name for it."""
-        from holdfast import loading
-
-        if command.definition.loads != FEATURE or entry.type != command.definition.name:
-            return False
-        return loading.concerns(self.wired.store.load(entry.ulid).context, command.subject)
+                Sessions(self).recover()
 
     def _named(self, word: str) -> Entry:
         found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]
@@ -288,17 +239,9 @@ class Project:
         )
 
 
-def already_active(id: str, ulid: str, again: str = "holdfast start …") -> Refused:
-    return Refused(
-        "already_active",
-        f"{id} is already active",
-        remedy=f"go on with it: {again} --resume; or give it up: {again} --fresh",
-        facts={"workflow": id, "ulid": ulid},
-    )
-
-
-def _words(name: str, status: str) -> tuple[str, str]:
-    return status, dialect(name).status_words.get(status, status)
+def _words(name: str, status: str) -> tuple[str, ...]:
+    """What a status may be asked for as: the engine's word, the dialect's, and the one agents use."""
+    return status, dialect(name).status_words.get(status, status), "waiting_approval" if status == "waiting" else status
 
 
 def _ambiguous(beginning: str, candidates: list[Entry]) -> UsageError:

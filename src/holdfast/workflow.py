@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast import plainjson, signing
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.actions import Asked
 
 
+BLUEPRINT = "blueprint_path"
 SESSION_TTL = 1800
 """Seconds for which a session holds its workflow without doing anything to it."""
 
@@ -105,11 +107,27 @@ class Workflow:
         self, step: str, artifacts: Mapping[str, str] | None = None, *, asked: Asked | None = None, **how: Any
     ) -> Self:
         """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
-        command = cmd.Done(self.path(step), self._inside(artifacts))
+        path = self.path(step)
+        command = cmd.Done(path, self._inside({**(artifacts or {}), **self._planned(path)}))
         self.said = ()
+        named = command.artifacts.get(BLUEPRINT) if self.state.plan.step(path).action == "blueprint" else None
+        if named:
+            from holdfast.actions import Asked
+
+            rest = {name: file for name, file in command.artifacts.items() if name != BLUEPRINT}
+            command, asked = command.replace(artifacts=rest), Asked(paths=(named,))
         if self._acts(command.step) and how.get("key", "") not in self.state.keys:
             command = self._acted(command, asked, token=how.get("token", 0))
         return self.execute(command, **how)
+
+    def _planned(self, path: str) -> dict[str, str]:
+        """The plan itself, where it lies at its place when a planning run ends: whoever builds on it sees it change."""
+        if self.state.loads != "plan" or path != self.state.plan.children("")[-1]:
+            return {}
+        from holdfast import stories
+
+        file = os.path.join(self._wired.place.base(self.state.worktree), stories.plan_path(self.state.context))
+        return {"plan": file} if os.path.isfile(file) else {}
 
     def _acts(self, path: str) -> bool:
         """Whether handing a step in means doing something. Who keeps a document without git does without."""
@@ -261,6 +279,10 @@ class Workflow:
     def restore(self, number: int, **how: Any) -> Self:
         """The steps as they were at a snapshot. The working tree is left alone."""
         return self.execute(cmd.Restore(number), **how)
+
+    def revalidate(self, **how: Any) -> Self:
+        """The work was looked at again, now that what it builds on has changed."""
+        return self.execute(cmd.Revalidate(), **how)
 
     def compacted(self, note: str = "", **how: Any) -> Self:
         return self.execute(cmd.Compacted(note), **how)

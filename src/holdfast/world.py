@@ -13,12 +13,15 @@ from holdfast.core.state import State
 from holdfast.core.tasks import COMMIT
 from holdfast.digest import digest
 from holdfast.place import Place
+from holdfast.plainjson import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable
+    from typing import Any
 
 LARGEST_ARTIFACT = 1 << 30
+LARGEST_RESULT = 4 << 20
 
 TREE_MATTERS = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
 
@@ -32,11 +35,13 @@ class LocalWorld:
         own: tuple[str, ...],
         trusted: Callable[[State, cmd.RecordCheck], bool],
         past: Callable[[State, int], State | None],
+        seal: Callable[[State], str],
     ) -> None:
         self._place = place
         self._own = own
         self._trusted = trusted
         self._past = past
+        self._seal = seal
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
         self.signer = ""
@@ -60,6 +65,8 @@ class LocalWorld:
             trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state, command),
             signer=self.signer,
             past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
+            results=self._results(state, command),
+            parent_seal=self._seal(state) if state.parent else None,
             unknown_commits=self._unknown_commits(state, command),
         )
 
@@ -117,6 +124,27 @@ class LocalWorld:
                 wanted.update(dict.fromkeys(part.artifacts.values()))
         base = self._place.base(state.worktree)
         return {path: self._hash(os.path.join(base, path)) for path in wanted}
+
+    def _results(self, state: State, command: cmd.Command | None) -> dict[str, Any]:
+        """What the result says that a step is handed in with."""
+        found: dict[str, Any] = {}
+        for part in command.commands if isinstance(command, cmd.Edit) else (command,):
+            if isinstance(part, cmd.Done) and part.step in state.plan and state.plan.step(part.step).result:
+                name = state.plan.step(part.step).result
+                known = state.step(part.step).artifacts.get(name)
+                path = part.artifacts.get(name) or (known.path if known else "")
+                found[path] = self._json(os.path.join(self._place.base(state.worktree), path)) if path else None
+        return found
+
+    def _json(self, path: str) -> Any:
+        try:
+            if os.path.getsize(path) > LARGEST_RESULT:
+                return None
+            with open(path, "rb") as file:
+                said = parse(file.read(LARGEST_RESULT))
+        except (OSError, ValueError):
+            return None
+        return said if isinstance(said, dict) else None
 
     def _unknown_commits(self, state: State, command: cmd.Command | None) -> tuple[str, ...]:
         """Of the commits that an edited document names, those that are not part of the branch."""

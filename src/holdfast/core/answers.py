@@ -109,6 +109,12 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     return said
 
 
+def modifications(state: State, path: str) -> dict[str, Any]:
+    """What people changed when they approved the steps right before this one."""
+    grants = [state.step(one).grant for one in state.plan.requires(path)]
+    return {name: value for grant in grants if grant for name, value in grant.modifications.items()}
+
+
 def next_step(state: State, facts: Facts) -> dict[str, Any]:
     """What to do now, and whether anything forbids going on to what follows."""
     at = queries.current(state)
@@ -132,6 +138,10 @@ def next_step(state: State, facts: Facts) -> dict[str, Any]:
         "description": state.plan.step(at).description,
         "agents": list(state.plan.step(at).agents),
         "feedback": list(state.step(at).feedback),
+        "modifications": modifications(state, at),
+        "tries": [
+            {"attempt": one.attempt, "reason": one.reason, **one.data} for one in state.step(at).tries if one.data
+        ],
         "blockers": blockers(state, at, facts),
         "notes": [dict(note) for note in state.notes[-NEWEST_NOTES:]],
     }

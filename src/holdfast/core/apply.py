@@ -86,7 +86,8 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Started() | ev.Adopted():
             return state
         case ev.Moved():
-            return _finished(_with(state, event.step, _moved(state.step(event.step), event, at)), at)
+            moved = _with(state, event.step, _moved(state.step(event.step), event, at))
+            return _finished(_blamed(moved, event, at) if event.blames else moved, at)
         case ev.Produced():
             step = state.step(event.step)
             return _with(state, event.step, step.replace(artifacts={**step.artifacts, event.name: event.artifact}))
@@ -120,6 +121,10 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return _with(state, event.step, step.replace(data={**step.data, **event.values}))
         case ev.Marked():
             return _marked(state, event, at, actor)
+        case ev.Founded():
+            return state.replace(parent=event.parent, parent_seal=event.seal, outdated=None)
+        case ev.Rehomed():
+            return _rehomed(state, event)
         case ev.Spent():
             return state.replace(spent=state.spent + event.micros)
         case ev.Warned():
@@ -179,6 +184,8 @@ def _started(event: ev.Started, at: str) -> State:
         advance=event.advance,
         head=event.head,
         dirt=event.dirt,
+        parent=event.parent,
+        parent_seal=event.parent_seal,
         created_at=at,
         updated_at=at,
     )
@@ -207,6 +214,7 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         source=event.source,
         bounds=event.bounds,
         loads=event.loads,
+        session=event.session,
         base=event.document,
     )
     return _rested(_finished(state, at), at)
@@ -230,7 +238,7 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     if move == "failed":
         changes["failures"] = step.failures + 1
     if move in ("failed", "rejected"):
-        changes["tries"] = (*step.tries, Try(step.attempt, move, at, event.reason))[-KEPT_PER_STEP:]
+        changes["tries"] = (*step.tries, Try(step.attempt, move, at, event.reason, event.data))[-KEPT_PER_STEP:]
     if move == "revised":
         changes["reviewed"] = False
         if step.status == lifecycle.WAITING:
@@ -241,6 +249,15 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     if status in lifecycle.FINISHED:
         changes["finished_at"] = at
     return step.replace(**changes)
+
+
+def _blamed(state: State, event: ev.Moved, at: str) -> State:
+    """What the judging of a step means for the step that was judged."""
+    step = state.step(event.blames)
+    if event.renewed:
+        return _with(state, event.blames, step.replace(failures=0))
+    tries = (*step.tries, Try(step.attempt, event.move, at, event.reason, event.data))[-KEPT_PER_STEP:]
+    return _with(state, event.blames, step.replace(failures=step.failures + 1, tries=tries))
 
 
 def _finished(state: State, at: str) -> State:
@@ -266,8 +283,26 @@ def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
             return state.replace(cancelled=mark, leases={} if mark else state.leases)
         case "paused":
             return state.replace(paused=mark)
+        case "outdated":
+            return state.replace(outdated=mark)
         case _:
             return state.replace(finalized=mark)
+
+
+def _rehomed(state: State, event: ev.Rehomed) -> State:
+    def moved(value: Any) -> Any:
+        if isinstance(value, str):
+            return event.after + value[len(event.before) :] if value.startswith(event.before) else value
+        if isinstance(value, Mapping):
+            return {name: moved(item) for name, item in value.items()}
+        return [moved(item) for item in value] if isinstance(value, list) else value
+
+    progress = {
+        path: step.replace(artifacts={n: a.replace(path=moved(a.path)) for n, a in step.artifacts.items()})
+        for path, step in state.progress.items()
+    }
+    base = None if state.base is None else moved(state.base)
+    return state.replace(session="", committed_from=event.session, progress=progress, base=base)
 
 
 def _extended(state: State, event: ev.Extended) -> State:
@@ -328,6 +363,10 @@ def history_entry(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] |
             return entry("noted", step=event.step, note=event.text)
         case ev.Marked():
             return entry(event.mark if event.on else f"{event.mark}_ended", reason=event.reason)
+        case ev.Founded():
+            return entry("revalidated", parent=event.parent)
+        case ev.Rehomed():
+            return entry("committed", session=event.session)
         case ev.Warned():
             return entry("warned", bound=event.bound, percent=event.percent, used=event.used, limit=event.limit)
         case ev.Extended():

@@ -25,6 +25,8 @@ class Start(Value):
     session: str = ""
     head: str | None = None
     dirt: Mapping[str, str] = {}
+    parent: str = ""
+    parent_seal: str = ""
     finished: Mapping[str, str] = {}
     """Steps that need not be done any more, and why."""
 
@@ -55,6 +57,7 @@ class Submit(Value):
 class Fail(Value):
     step: str
     reason: str
+    data: Mapping[str, Any] = {}
 
 
 class Block(Value):
@@ -90,6 +93,7 @@ class Approve(Value):
 class Reject(Value):
     step: str
     feedback: str = ""
+    modifications: Mapping[str, Any] = {}
 
 
 class Reopen(Value):
@@ -126,6 +130,21 @@ class RecordCheck(Value):
 class Note(Value):
     text: str
     step: str = ""
+
+
+class Outdate(Value):
+    """The result that the work builds on has changed."""
+
+
+class Revalidate(Value):
+    """The work was looked at again in the light of what the parent's result is now."""
+
+
+class Rehome(Value):
+    """The session is committed: `before` is where its files lay, `after` where they lie now."""
+
+    before: str
+    after: str
 
 
 class Record(Value):
@@ -237,6 +256,9 @@ Command = (
     | RecordCheck
     | Note
     | Record
+    | Outdate
+    | Revalidate
+    | Rehome
     | Spend
     | StartAgent
     | BeatAgent
@@ -277,5 +299,9 @@ class Facts(Value):
     trusted: bool = True
     signer: str = ""
     past: State | None = None
+    results: Mapping[str, Mapping[str, Any] | None] = {}
+    """What the results that a command names say, by path; None where one is no JSON object."""
+    parent_seal: str | None = None
+    """What the parent's result is now; empty when it is not approved, None when nobody asked."""
     unknown_commits: tuple[str, ...] = ()
     """Commits that a command names and that the branch does not have."""

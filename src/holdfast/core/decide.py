@@ -40,6 +40,9 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Extend: whole.extend,
     cmd.Note: whole.note,
     cmd.Record: whole.record,
+    cmd.Outdate: whole.outdate,
+    cmd.Revalidate: whole.revalidate,
+    cmd.Rehome: whole.rehome,
     cmd.TakeSnapshot: whole.take_snapshot,
     cmd.Restore: whole.restore,
     cmd.TakeOver: whole.take_over,
@@ -67,6 +70,7 @@ ALWAYS = (
     cmd.Resume,
     cmd.Cancel,
     cmd.Extend,
+    cmd.Rehome,
 )
 """What stays possible whatever has happened, and needs no lease."""
 
@@ -120,6 +124,8 @@ def _may_work(draft: Draft) -> None:
         raise refusals.cancelled(state)
     if state.paused:
         raise refusals.paused(state)
+    if queries.is_outdated(state, draft.facts):
+        raise refusals.requires_revalidation(state, *queries.outdated_because(state, draft.facts))
     for usage in queries.usages(state, draft.facts.now):
         if usage.reached:
             raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
@@ -170,6 +176,8 @@ def _start(command: cmd.Start) -> ev.Started:
         advance=definition.advance,
         head=command.head,
         dirt=command.dirt,
+        parent=command.parent,
+        parent_seal=command.parent_seal,
     )
 
 
@@ -196,4 +204,5 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
         source=state.source,
         bounds=state.bounds,
         loads=state.loads,
+        session=state.session,
     )

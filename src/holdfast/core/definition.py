@@ -7,11 +7,18 @@ from _collections_abc import Mapping
 from holdfast.core.value import Value
 
 POLICIES = ("relayed", "human", "signed")
-ACTIONS = {"load": "loaded", "branch": "branch", "commit": "commit_sha", "pull_request": "pr_url"}
+ACTIONS = {
+    "load": "loaded",
+    "branch": "branch",
+    "commit": "commit_sha",
+    "pull_request": "pr_url",
+    "blueprint": "blueprint_path",
+    "constraints": "constraints",
+}
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
 AT_ONCE = ("load", "branch")
 """Actions that need nobody: Holdfast does them as soon as their step is reached."""
-LOADS = ("feature", "task")
+LOADS = ("feature", "task", "scene", "plan")
 """What the subject of a workflow can be read as."""
 MAX_STEPS = 2000
 DEEPEST = 8
@@ -43,16 +50,21 @@ class Review(Value):
 
 
 class Approval(Value):
-    """A person's word. The policy says through which channel it may come."""
+    """A person's word. The policy says through which channel it may come.
+
+    `rejected` is what a bare no means: the step has failed, or it is worked on again (`revise`).
+    """
 
     by: str = "relayed"
+    rejected: str = "fail"
 
 
 class Choice(Value):
-    """A person picks one of the options."""
+    """A person picks one of the options; without any, whatever the work offers."""
 
-    options: tuple[str, ...]
+    options: tuple[str, ...] = ()
     by: str = "relayed"
+    rejected: str = "fail"
 
 
 class Retry(Value):
@@ -89,6 +101,8 @@ class Step(Value):
     parallel: bool = False
     optional: bool = False
     action: str = ""
+    result: str = ""
+    """The output that says in JSON whether the work passed: `{"status": "PASS"}` or `FAIL`, with its violations."""
     task: Step | None = None
     """The shape of every task below this step."""
     steps: tuple[Step, ...] = ()

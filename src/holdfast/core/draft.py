@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, refusals
 from holdfast.core.apply import apply
@@ -10,6 +12,10 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.queries import is_used_up
 from holdfast.core.state import Actor, Artifact, Progress, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Draft:
@@ -34,7 +40,17 @@ class Draft:
             raise refusals.no_step(path, self.state.id)
         return self.state.plan.step(path), self.state.step(path)
 
-    def move(self, move: str, path: str, *, reason: str = "", feedback: str = "", renewed: bool = False) -> None:
+    def move(
+        self,
+        move: str,
+        path: str,
+        *,
+        reason: str = "",
+        feedback: str = "",
+        renewed: bool = False,
+        data: Mapping[str, Any] | None = None,
+        blames: str = "",
+    ) -> None:
         """Moves a step along the transition table; a new try gets the next attempt number."""
         progress = self.state.step(path)
         if not lifecycle.allows(progress.status, move):
@@ -45,7 +61,7 @@ class Draft:
             limit = self.state.bounds.max_iterations
             if limit and attempt > limit and self.state.plan.is_leaf(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
-        self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed))
+        self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed, data or {}, blames))
 
     def open_branches(self, path: str) -> None:
         """A step that is worked on stands in branches that are worked on."""

@@ -35,6 +35,8 @@ class Started(Value):
     advance: bool = False
     head: str | None = None
     dirt: Mapping[str, str] = {}
+    parent: str = ""
+    parent_seal: str = ""
 
 
 class Adopted(Value):
@@ -60,6 +62,7 @@ class Adopted(Value):
     source: str = ""
     bounds: Bounds = Bounds()
     loads: str = ""
+    session: str = ""
 
 
 class Moved(Value):
@@ -71,6 +74,9 @@ class Moved(Value):
     reason: str = ""
     feedback: str = ""
     renewed: bool = False
+    data: Mapping[str, Any] = {}
+    blames: str = ""
+    """The step whose try this one judged: it failed with it, and is renewed with it."""
 
 
 class Produced(Value):
@@ -110,11 +116,26 @@ class Recorded(Value):
 
 
 class Marked(Value):
-    """`mark` is cancelled, paused or finalized; `on` False takes it away again."""
+    """`mark` is cancelled, paused, finalized or outdated; `on` False takes it away again."""
 
     mark: str
     on: bool = True
     reason: str = ""
+
+
+class Founded(Value):
+    """The workflow builds on what another one's result is now."""
+
+    parent: str
+    seal: str
+
+
+class Rehomed(Value):
+    """The session a workflow was in was committed: it goes on in the project, and its files lie there."""
+
+    session: str
+    before: str
+    after: str
 
 
 class Spent(Value):
@@ -204,6 +225,8 @@ Event = (
     | Noted
     | Recorded
     | Marked
+    | Founded
+    | Rehomed
     | Spent
     | Warned
     | Extended

@@ -13,6 +13,8 @@ _UNDONE = {
     "branch": "the branch is not made",
     "commit": "the work is not committed",
     "pull_request": "the pull request is not made",
+    "blueprint": "the blueprint has not been looked for",
+    "constraints": "the blueprint's constraints have not been looked at",
 }
 
 
@@ -141,11 +143,27 @@ def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> lis
         verdict = grant_verdict(progress, facts)
         if verdict != "valid":
             kind = "choice" if step.choice else "approval"
-            among = f": {' or '.join(step.choice.options)}" if step.choice else ""
+            among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(progress, facts)
             who = {"relayed": "", "human": " by a person", "signed": " with a signature"}[policy(step)]
             found.append(Unmet(kind, kind, f"the {kind}{who} {said}", approving(step, path)))
     return found
+
+
+def sealed(state: State, facts: Facts) -> str:
+    """What a finished workflow's result is, as others build on it; empty when it does not hold.
+
+    It names the approval at the end and the hashes it was given for, so that any change makes another one.
+    """
+    last = state.plan.children("")[-1]
+    step, progress = state.plan.step(last), state.step(last)
+    changed = facts.parent_seal is not None and facts.parent_seal != state.parent_seal
+    if not state.finished_at or state.cancelled or state.outdated or (state.parent and changed):
+        return ""
+    if policy(step) and grant_verdict(progress, facts) != "valid":
+        return ""
+    grant = progress.grant
+    return f"{grant.at if grant else progress.finished_at} {sorted(artifact_hashes(progress).values())}"
 
 
 def holds(state: State, path: str, facts: Facts) -> bool:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
-from holdfast.core.definition import Step
-from holdfast.core.plan import parent
+from holdfast.core.plan import Plan, parent
 from holdfast.core.refusals import extending
-from holdfast.core.state import Progress, State
+from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 
@@ -63,6 +62,20 @@ def _status(state: State) -> str:
     return "in_progress"
 
 
+def is_outdated(state: State, facts: Facts) -> bool:
+    """Whether the result this workflow builds on is no longer what it was."""
+    changed = facts.parent_seal is not None and facts.parent_seal != state.parent_seal
+    return bool(state.parent) and (changed or state.outdated is not None)
+
+
+def outdated_because(state: State, facts: Facts) -> tuple[str, str]:
+    """What has happened to the plan a workflow builds on, and the command that leads on."""
+    if facts.parent_seal == "":
+        said = "the plan it builds on has changed, and is not approved any more: it requires revalidation"
+        return said, f"holdfast approve {state.plan.children('')[-1]} -w {state.parent}"
+    return "the plan it builds on has changed: it requires revalidation", f"holdfast revalidate -w {state.id}"
+
+
 def is_active(state: State) -> bool:
     return status(state) in RUNNING
 
@@ -112,6 +125,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", f"holdfast resume -w {state.id}")]
     if state.paused:
         return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", "holdfast resume")]
+    if is_outdated(state, facts):
+        return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
     for usage in usages(state, facts.now):
         if usage.reached:
             message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
@@ -124,7 +139,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.BLOCKED:
         return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", f"holdfast unblock {path}")]
     if progress.status == lifecycle.FAILED:
-        return [gates.Unmet("failed", path, f"failed: {progress.reason}", f"holdfast resume --from {path}")]
+        spent = ", its tries are used up and a person decides" if is_used_up(state, path) else ""
+        return [gates.Unmet("failed", path, f"failed{spent}: {progress.reason}", f"holdfast resume --from {path}")]
     if progress.status == lifecycle.ESCALATED:
         remedy = f"holdfast unblock {path} --guidance TEXT, or {gates.approving(step, path)}"
         return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", remedy)]
@@ -219,9 +235,22 @@ def is_used_up(state: State, path: str) -> bool:
     """Whether only a person may set this step going again."""
     progress = state.step(path)
     if progress.status == lifecycle.FAILED:
-        return tries_left(state.plan.step(path), progress) == 0
+        return tries_left(state, path) == 0
     return progress.status == lifecycle.ESCALATED
 
 
-def tries_left(step: Step, progress: Progress) -> int | None:
-    return None if step.retry is None else max(0, step.retry.max - progress.failures)
+def judged(plan: Plan, path: str) -> str:
+    """The step that this one sends back when it fails, and whose tries it uses up; empty when there is none."""
+    retry = plan.step(path).retry
+    return (plan.beside(path, retry.back_to) or "") if retry and retry.back_to else ""
+
+
+def failures(state: State, path: str) -> int:
+    """How many tries failed of the work that a step does or judges."""
+    other = judged(state.plan, path)
+    return max(state.step(path).failures, state.step(other).failures if other else 0)
+
+
+def tries_left(state: State, path: str) -> int | None:
+    retry = state.plan.step(path).retry
+    return None if retry is None else max(0, retry.max - failures(state, path))

@@ -30,10 +30,12 @@ if TYPE_CHECKING:
 CHECK_KEYS = ("name", "run", "run_by", "timeout", "uses", "test", "report")
 STEP_KEYS = (
     *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks"),
-    *("review", "approval", "choice", "retry", "parallel", "optional", "action", "task", "step"),
+    *("review", "approval", "choice", "retry", "parallel", "optional", "action", "result", "task", "step"),
 )
 TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
 TOP_KEYS = ("name", "version", "title", "dialect", "bounds", "loads", "advance", "step")
+REJECTED = ("fail", "revise")
+"""What a bare no of a person leads to."""
 USES = ("lint", "test", "security_review", "code_simplifier")
 """The commands of a project that a check can stand for."""
 
@@ -118,11 +120,14 @@ class _Reader:
             parallel=self._flag(data, path, "parallel"),
             optional=self._flag(data, path, "optional"),
             action=self._word(data, path, "action", ("", *ACTIONS), ""),
+            result=self._text(data, path, "result"),
             task=self._task(data.get("task"), (*path, "task")),
             steps=self._steps(data.get("step"), (*path, "step")),
         )
         if step.parallel and not step.steps:
             self._mistakes.add((*path, "parallel"), "parallel is for a step with children ([[step.step]])")
+        if step.result and step.result not in step.outputs:
+            self._mistakes.add((*path, "result"), "result names one of the step's outputs")
         if step.action and (step.review or step.approval or step.choice):
             self._mistakes.add((*path, "action"), "an action needs a step of its own, after the one that people pass")
         return step
@@ -200,17 +205,24 @@ class _Reader:
     def _approval(self, data: object, path: tuple[str | int, ...]) -> Approval | None:
         if data is None or data is False:
             return None
-        table = self._table({} if data is True else data, path, ("by",))
-        return Approval(by=self._word(table, path, "by", POLICIES, "relayed"))
+        table = self._table({} if data is True else data, path, ("by", "rejected"))
+        return Approval(
+            by=self._word(table, path, "by", POLICIES, "relayed"),
+            rejected=self._word(table, path, "rejected", REJECTED, "fail"),
+        )
 
     def _choice(self, data: object, path: tuple[str | int, ...]) -> Choice | None:
         if data is None:
             return None
-        table = self._table(data, path, ("options", "by"))
+        table = self._table(data, path, ("options", "by", "rejected"))
         options = self._names(table, path, "options")
-        if len(options) < 2:
-            self._mistakes.add((*path, "options"), 'a choice needs two options or more, such as ["A", "B"]')
-        return Choice(options=options, by=self._word(table, path, "by", POLICIES, "relayed"))
+        if len(options) == 1:
+            self._mistakes.add((*path, "options"), 'a choice has two options or more, such as ["A", "B"], or none')
+        return Choice(
+            options=options,
+            by=self._word(table, path, "by", POLICIES, "relayed"),
+            rejected=self._word(table, path, "rejected", REJECTED, "fail"),
+        )
 
     def _retry(self, data: object, path: tuple[str | int, ...]) -> Retry | None:
         if data is None:

@@ -124,8 +124,10 @@ def signed_something_else(path: str) -> Refused:
     )
 
 
-def bad_variant(path: str, variant: str, options: Sequence[str]) -> Refused:
-    if not options:
+def bad_variant(path: str, variant: str, options: Sequence[str], *, free: bool = False) -> Refused:
+    if free:
+        said = f"{path} asks for a choice: a name of A-Z a-z 0-9 _ . -"
+    elif not options:
         said = f"{path} offers no choice"
     elif variant:
         said = f"{path} has no option {variant[:60]!r}; it has {', '.join(options)}"
@@ -134,7 +136,7 @@ def bad_variant(path: str, variant: str, options: Sequence[str]) -> Refused:
     return Refused(
         "bad_variant",
         said,
-        remedy=f"holdfast approve {path} --variant {options[0]}" if options else f"holdfast approve {path}",
+        remedy=f"holdfast approve {path}" + (f" --variant {[*options, 'A'][0]}" if options or free else ""),
         facts={"step": path, "variant": variant[:200], "options": list(options)},
     )
 
@@ -184,6 +186,37 @@ def no_commit(sha: str) -> Refused:
 
 def no_repository(folder: str) -> Refused:
     return Refused("no_repository", f"{folder} is not in a git repository", remedy="git init", facts={"folder": folder})
+
+
+def bad_result(step: str, path: str) -> Refused:
+    return Refused(
+        "bad_result",
+        f"{path} does not say whether {step} passed",
+        remedy=f'write {{"status": "PASS"}} or {{"status": "FAIL", "violations": […]}} into {path}',
+        facts={"step": step, "path": path},
+    )
+
+
+def requires_revalidation(state: State, message: str, remedy: str) -> Refused:
+    return Refused(
+        "requires_revalidation",
+        f"{state.id} cannot go on: {message}",
+        remedy=remedy,
+        facts={"workflow": state.id, "parent": state.parent},
+    )
+
+
+def no_parent(state: State) -> Refused:
+    return Refused("no_parent", f"{state.id} builds on no other workflow", remedy="holdfast status", facts={})
+
+
+def parent_undone(state: State) -> Refused:
+    return Refused(
+        "parent_undone",
+        f"the plan that {state.id} builds on is not approved",
+        remedy=f"holdfast next -w {state.parent}",
+        facts={"workflow": state.id, "parent": state.parent},
+    )
 
 
 def untrusted(name: str) -> Refused:

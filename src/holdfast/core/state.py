@@ -98,6 +98,7 @@ class Try(Value):
     ended: str
     at: str
     reason: str = ""
+    data: Mapping[str, Any] = {}
 
 
 class Progress(Value):
@@ -202,6 +203,14 @@ class State(Value):
     cancelled: Mark | None = None
     paused: Mark | None = None
     finalized: Mark | None = None
+    parent: str = ""
+    """The ULID of the workflow whose result this one builds on."""
+    parent_seal: str = ""
+    """What that result was when this one was last built on it."""
+    outdated: Mark | None = None
+    """Set when that result has changed since."""
+    committed_from: str = ""
+    """The session it was in before that was committed."""
     leases: Mapping[str, Lease] = {}
     fence: int = 0
     keys: Mapping[str, tuple[str, int]] = {}

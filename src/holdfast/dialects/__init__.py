@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from holdfast.dialects.skill import DIALECT as SKILL
 from holdfast.dialects.spec import Dialect
+from holdfast.dialects.story import DIALECT as STORY
 from holdfast.errors import NotFound
 
-DIALECTS: dict[str, Dialect] = {SKILL.name: SKILL}
+DIALECTS: dict[str, Dialect] = {SKILL.name: SKILL, STORY.name: STORY}
 
 
 def dialect(name: str) -> Dialect:

@@ -155,7 +155,7 @@ def _whole(state: State, change: Change, wanted: dict[str, str]) -> list[cmd.Com
                     wanted[path] = lifecycle.DONE
             return []
         case "cancelled":
-            return [cmd.Cancel("its document says it is abandoned")]
+            return [cmd.Cancel("its document says so")]
         case "blocked" if at and state.step(at).status == lifecycle.ACTIVE:
             return [cmd.Block(at, "its document says it is blocked")]
         case "in_progress" if state.cancelled or state.paused or queries.status(state) in lifecycle.STUCK:

@@ -397,7 +397,7 @@ def _activity(item: Mapping[str, Any] | None) -> str:
     return said if isinstance(said, str) else ""
 
 
-def index(entries: list[Any], old: Mapping[str, Any] | None, now: str) -> tuple[str, Mapping[str, Any]]:
+def index(entries: list[Any], old: Mapping[str, Any] | None, now: str, session: str) -> tuple[str, Mapping[str, Any]]:
     """`index.json`: the active workflows. Activity is kept to the minute, so that it need not be written each time."""
     before = {}
     if old is not None and isinstance(old.get("active_workflows"), list):

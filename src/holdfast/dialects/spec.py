@@ -103,7 +103,15 @@ class Dialect(Value):
     missing: str
     adopt: Callable[[Mapping[str, Any], Definition | None, Facts, str], State]
     found_at: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
-    index: Callable[[list[Any], Mapping[str, Any] | None, str], tuple[str, Mapping[str, Any]]] | None = None
+    index: Callable[[list[Any], Mapping[str, Any] | None, str, str], tuple[str, Mapping[str, Any]]] | None = None
+    """The list of workflows beside the documents: from entries, the old list, now and the session, its path and value.
+    """
     patterns: tuple[str, ...] = ()
+    by_subject: bool = False
+    """Ids carry the time, so what is the same work is told by its definition, subject and session."""
+    log: Callable[[State], str] | None = None
+    """Where the log of a workflow lies, one line for each thing that happened."""
+    folder: Callable[[State], str] | None = None
+    """The folder in which the work's own files are kept; it is made with the workflow."""
     folders: tuple[str, ...] = ()
     """Folders that scripts expect to be there once there is a document."""

@@ -12,6 +12,7 @@ from holdfast.dialects.mapping import Memory, put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.documents.lists import Lists
+from holdfast.documents.logs import Logs
 from holdfast.documents.renderings import is_rendering, is_torn, newest_hash, revision_of
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
@@ -43,6 +44,7 @@ class Documents:
         self._written: dict[str, bytes] = {}
         self._slots: dict[tuple[str, str], str] = {}
         self._lists = Lists(place, store, wait)
+        self._logs = Logs(place, store)
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
     def render(self, state: State) -> dict[str, bytes]:
@@ -69,6 +71,7 @@ class Documents:
             for path in dialect(state.dialect).document.former(state) if moved else ():
                 if not self.elsewhere(state, path):
                     self._retire(state, path)
+            self._logs.refresh(state)
         return raced
 
     def enlist(self, state: State) -> None:

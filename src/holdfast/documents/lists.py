@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 
+from holdfast.core import queries
 from holdfast.core.moment import from_epoch, to_epoch
 from holdfast.core.state import State
 from holdfast.dialects import dialect
@@ -29,22 +30,33 @@ class Lists:
         self._place = place
         self._store = store
         self._wait = wait
-        self._shown: dict[str, tuple[tuple[bool, bool, bool], float]] = {}
+        self._shown: dict[str, tuple[tuple[object, ...], float]] = {}
 
     def refresh(self, state: State, elsewhere: Callable[[State, str], bool]) -> None:
         """Written when the workflow came, went or came back, and once a minute. Its entry is settled by now."""
         spoken = dialect(state.dialect)
         shown = self._shown.get(state.ulid)
-        if spoken.index is None or (shown and shown[0] == standing(state) and time.monotonic() - shown[1] < ACTIVITY):
+        if spoken.index is None or (shown and shown[0] == _standing(state) and time.monotonic() - shown[1] < ACTIVITY):
             return
-        path, _ = spoken.index([], None, "")
+        for session in dict.fromkeys((state.session, "" if state.committed_from else state.session)):
+            self._write(state, session, elsewhere)
+        self._shown[state.ulid] = (_standing(state), time.monotonic())
+
+    def _write(self, state: State, session: str, elsewhere: Callable[[State, str], bool]) -> None:
+        spoken = dialect(state.dialect)
+        assert spoken.index is not None
+        path, _ = spoken.index([], None, "", session)
         if elsewhere(state, path):
             return
         full = os.path.join(self._place.base(state.worktree), path)
         slots = os.path.join(self._place.home, "slots")
         with Locked(slots, self._wait):  # all workflows share the file
             entries = [
-                entry.replace(updated_at=state.updated_at) if entry.ulid == state.ulid else entry
+                entry.replace(updated_at=state.updated_at, status=queries.status(state))
+                if entry.ulid == state.ulid
+                else entry.replace(status="")
+                if entry.active
+                else entry
                 for entry in self._store.entries()
                 if (entry.dialect, entry.worktree) == (state.dialect, state.worktree)
             ]
@@ -52,11 +64,15 @@ class Lists:
                 old = parse(read_file(full))
             except (OSError, ValueError):
                 old = None
-            _, said = spoken.index(entries, old if isinstance(old, dict) else None, from_epoch(time.time()))
+            _, said = spoken.index(entries, old if isinstance(old, dict) else None, from_epoch(time.time()), session)
             if not _is_as_good(old, said):
                 # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
                 durable_write(full, Writer().write(said), mode=0o644, alone=True)
-        self._shown[state.ulid] = (standing(state), time.monotonic())
+
+
+def _standing(state: State) -> tuple[object, ...]:
+    """What a list shows at once: that a workflow came or went, and that it failed."""
+    return *standing(state), queries.status(state) in ("failed", "escalated")
 
 
 def _is_as_good(old: object, new: object) -> bool:

@@ -18,7 +18,7 @@ from holdfast.ports import Entry, entry_of, standing
 from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line, Position
-from holdfast.stores.replace import make_directories, remove, replace
+from holdfast.stores.replace import make_directories, remove, replace, sync_directories
 
 SNAPSHOT_EVERY = 64
 OPEN_AT_ONCE = 64
@@ -217,6 +217,25 @@ class FilesStore:
                 os.unlink(view)
         self._index.drop({ulid}, self._rebuilt)
         return target
+
+    def delete(self, ulids: list[str]) -> None:
+        """Removes journals for good, damaged ones too, as if their workflows had never been. Some may be gone already.
+
+        The index is made anew: how many of them it counted as finished may be unknown by now.
+        """
+        for ulid in ulids:
+            handle = self._open.pop(ulid, None)
+            if handle:
+                handle.journal.close()
+            for mark in self._marks.pop(ulid, ()):
+                mark.abandon()
+            snapshot = self._snapshot_path(ulid)
+            for path in (self.path(ulid), snapshot, snapshot + ".slot"):
+                remove(path)
+            if os.path.isdir(os.path.dirname(self.path(ulid))):
+                sync_directories(os.path.dirname(self.path(ulid)), [])
+        if ulids:
+            self.rebuild_index()
 
     def path(self, ulid: str) -> str:
         """Sharded by the last two characters, which are random: the first are the time."""

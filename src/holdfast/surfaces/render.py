@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import lifecycle, moment, queries
+from holdfast.core import answers, lifecycle, moment, queries
 from holdfast.core.answers import NEWEST_NOTES
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
@@ -170,6 +170,10 @@ def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unic
     blocks = [head, wrap(escape(step.description, lines=True), width, 12)]
     if step.agents:
         blocks.append([f"{style.dim(pad('Agents', _LABEL))}{escape(', '.join(step.agents))}"])
+    changed = answers.modifications(state, path)
+    if changed:
+        said = [f"  {escape(f'{name}: {value}')}" for name, value in changed.items()]
+        blocks.append([style.bold("Changed with the approval"), *said])
     asks = view.gates(path, "  ")
     if asks:
         blocks.append([style.bold("It is done when these hold"), *asks])

@@ -83,6 +83,10 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return "", f"recorded {', '.join(event.values)}{f' of {event.step}' if event.step else ''}", ""
         case ev.Marked():
             return "paused", event.mark if event.on else f"no longer {event.mark}", event.reason
+        case ev.Founded():
+            return "", f"builds on {event.parent} as it is now", ""
+        case ev.Rehomed():
+            return "", f"went on in the project: session {event.session} was committed", ""
         case ev.Spent():
             by = f" by {event.agent}" if event.agent else ""
             return "", f"spent {moment.money(event.micros)}{by}{f' on {event.step}' if event.step else ''}", ""

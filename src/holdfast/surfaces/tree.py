@@ -287,5 +287,5 @@ def _approval(step: Step, progress: Progress, facts: Facts) -> tuple[str, str, s
         chosen = f"{grant.variant}, " if grant.variant else ""
         return "passed", f"{chosen}by {grant.by}, {ago(grant.at, facts.now)}", name
     who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
-    among = f": {', '.join(step.choice.options)}" if step.choice else ""
+    among = f": {', '.join(step.choice.options)}" if step.choice and step.choice.options else ""
     return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}", name

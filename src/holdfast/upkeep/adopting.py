@@ -139,7 +139,7 @@ def _understood(project: Project, found: Found) -> tuple[State, Mapping[str, Any
         state = spoken.adopt(document, definition, facts, state.ulid)
         check_steps(state.plan.steps)
         origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
-        state = state.replace(bounds=definition.bounds, loads=definition.loads, **origin)
+        state = state.replace(bounds=definition.bounds, loads=definition.loads or state.loads, **origin)
     return state.replace(worktree=wired.place.key()), document
 
 

@@ -7,7 +7,7 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, refusals
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked_text
+from holdfast.core.names import checked_text, is_name
 from holdfast.core.rules import steps
 from holdfast.core.state import Grant, Progress, Verdict
 from holdfast.errors import UsageError
@@ -99,8 +99,11 @@ def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool)
     if policy == "signed" and not draft.facts.signer:
         raise refusals.signature_needed(command.step)
     options = step.choice.options if step.choice else ()
-    if (options and command.variant not in options) or (command.variant and not options):
-        raise refusals.bad_variant(command.step, command.variant, options)
+    if step.choice and not options and is_name(command.variant):
+        return
+    if (step.choice and command.variant not in options) or (command.variant and not step.choice):
+        free = step.choice is not None and not options
+        raise refusals.bad_variant(command.step, command.variant, options, free=free)
 
 
 def _grant(draft: Draft, command: cmd.Approve) -> None:
@@ -121,12 +124,16 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
 
 
 def reject(draft: Draft, command: cmd.Reject) -> None:
-    """With feedback the work goes on with it; without, the step has failed and can be resumed."""
-    _, progress = draft.step(command.step)
+    """With feedback the work goes on with it; without, the step has failed, or goes on where the gate says so."""
+    step, progress = draft.step(command.step)
     if progress.status != lifecycle.WAITING:
         raise refusals.wrong_status(draft.state, command.step, "rejected")
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
+    if command.modifications:
+        draft.emit(ev.Recorded({"modifications": command.modifications}, command.step))
+    revise = any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate)
+    if command.feedback or command.modifications or revise:
         draft.move("revised", command.step, feedback=command.feedback)
     else:
         draft.move("rejected", command.step, reason=f"rejected by {draft.actor.label}")

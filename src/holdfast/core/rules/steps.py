@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.state import Progress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _OPEN = (lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING)
 _ENDS = ("completed", "skipped", "overridden")
@@ -60,7 +66,29 @@ def done(draft: Draft, command: cmd.Done) -> None:
         draft.emit(ev.Recorded(command.data, command.step))
     for name, evidence in command.evidence.items():
         record_check(draft, cmd.RecordCheck(command.step, name, evidence))
-    settle(draft, command.step)
+    found = result(draft, command.step)
+    if found is not None and found[0] == "FAIL":
+        fail(draft, cmd.Fail(command.step, found[1], found[2]))
+    else:
+        settle(draft, command.step)
+
+
+def result(draft: Draft, path: str) -> tuple[str, str, Mapping[str, Any]] | None:
+    """What the step's own result says: PASS or FAIL, why in a few words, and what the next try should know."""
+    step, progress = draft.step(path)
+    artifact = progress.artifacts.get(step.result) if step.result else None
+    if artifact is None:
+        return None
+    said = draft.facts.results.get(artifact.path)
+    word = said.get("status", said.get("overall_status")) if said is not None else None
+    if said is None or word not in ("PASS", "FAIL"):
+        raise refusals.bad_result(path, artifact.path)
+    listed = said.get("violations") or said.get("blocking_issues")
+    violations = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    texts = [str(one.get("message") or one.get("check") or "") for one in violations]
+    why = "; ".join(text for text in texts if text)[:1000] or "the result says FAIL"
+    guidance = said.get("retry_guidance")
+    return word, why, {"violations": violations[:50], **({"retry_guidance": guidance} if guidance else {})}
 
 
 def named_before(progress: Progress) -> dict[str, str]:
@@ -124,19 +152,19 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     """Uses up an attempt. With tries left, the next one begins at once and carries the reason."""
     checked_text(command.reason, "reason")
     step, _ = draft.step(command.step)
-    draft.move("failed", command.step, reason=command.reason)
-    retry, failures = step.retry, draft.state.step(command.step).failures
+    back_to = queries.judged(draft.state.plan, command.step)
+    draft.move("failed", command.step, reason=command.reason, data=command.data, blames=back_to)
+    retry, failures = step.retry, queries.failures(draft.state, command.step)
     if retry is None:
         return
     if failures >= retry.max:
         if retry.exhausted == "escalated":
             draft.move("escalated", command.step, reason=f"failed {failures} times: {command.reason}")
         return
-    back_to = draft.state.plan.beside(command.step, retry.back_to) if retry.back_to else None
-    if not _may_try_again(draft, back_to or command.step, is_reopened=back_to is not None):
+    if not _may_try_again(draft, back_to or command.step, is_reopened=bool(back_to)):
         return
     if back_to:
-        open_again(draft, back_to, command.reason)
+        open_again(draft, back_to, command.reason, renewed=False)
     else:
         draft.move("retried", command.step, feedback=command.reason)
 
@@ -196,10 +224,13 @@ def reopen(draft: Draft, command: cmd.Reopen) -> None:
     open_again(draft, command.step, command.feedback)
 
 
-def open_again(draft: Draft, path: str, feedback: str = "") -> None:
-    """A done step is worked on once more; what came after it goes back to pending, its approvals stale."""
+def open_again(draft: Draft, path: str, feedback: str = "", *, renewed: bool | None = None) -> None:
+    """A done step is worked on once more; what came after it goes back to pending, its approvals stale.
+
+    A person who opens it gives it all its tries again.
+    """
     require(draft, path)
-    draft.move("reopened", path, feedback=feedback)
+    draft.move("reopened", path, feedback=feedback, renewed=draft.is_person if renewed is None else renewed)
     for child in reversed(draft.state.plan.below(path)):
         if draft.state.step(child).status != lifecycle.PENDING:
             draft.move("reset", child, renewed=draft.is_person)

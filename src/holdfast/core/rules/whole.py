@@ -37,7 +37,7 @@ def _resume_at(draft: Draft, path: str) -> None:
         used_up = queries.is_used_up(draft.state, path)
         if used_up and not draft.is_person:
             raise refusals.person_needed("resume when the attempts are used up", f"holdfast resume --from {path}")
-        draft.move("resumed", path, renewed=used_up)
+        draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)
     elif progress.status == lifecycle.PENDING:
@@ -111,6 +111,26 @@ def note(draft: Draft, command: cmd.Note) -> None:
     if command.step:
         draft.step(command.step)
     draft.emit(ev.Noted(checked_text(command.text, "note"), command.step))
+
+
+def outdate(draft: Draft, command: cmd.Outdate) -> None:
+    if draft.state.parent and not draft.state.outdated:
+        draft.emit(ev.Marked("outdated", reason="what it builds on has changed"))
+
+
+def revalidate(draft: Draft, command: cmd.Revalidate) -> None:
+    """Somebody looked at the work again: it builds on what the parent's result is now."""
+    if not draft.state.parent:
+        raise refusals.no_parent(draft.state)
+    if not draft.facts.parent_seal:
+        raise refusals.parent_undone(draft.state)
+    if draft.facts.parent_seal != draft.state.parent_seal or draft.state.outdated:
+        draft.emit(ev.Founded(draft.state.parent, draft.facts.parent_seal))
+
+
+def rehome(draft: Draft, command: cmd.Rehome) -> None:
+    if draft.state.session:
+        draft.emit(ev.Rehomed(draft.state.session, command.before, command.after))
 
 
 def record(draft: Draft, command: cmd.Record) -> None:

@@ -61,9 +61,9 @@ def _add(call: Call, workflow: Workflow) -> None:
 
 def differences(call: Call, state: State) -> tuple[Definition, list[Change]]:
     """The definition as it is now, and what would make the running tree like it."""
-    from holdfast import loading
+    from holdfast import equipping
 
-    definition = loading.equipped_like(_definition(call, state), state, call.project.wired.place)
+    definition = equipping.equipped_like(_definition(call, state), state, call.project.wired.place)
     found = changes(state.plan.steps, definition)
     own = [c for c in found if c.op == "retire" and state.plan.step(c.path).kind in (TASK, FEATURE, BY_HAND)]
     return definition, [change for change in found if change not in own]

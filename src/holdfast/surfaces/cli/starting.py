@@ -64,12 +64,12 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
 
 def _goes_on(call: Call, workflow: Workflow) -> bool:
     """Goes on with what is there; False when a person would rather begin anew."""
-    from holdfast.project import already_active
+    from holdfast.starting import already_active
 
     args = call.args
     asks = call.is_person and not args.json
     if not args.resume and not asks:
-        raise already_active(workflow.id, workflow.ulid, _again(call))
+        raise already_active(workflow.state, _again(call))
     if _is_elsewhere(call, workflow.state):
         return _other_branch(call, workflow, asks=asks)
     if not args.resume:

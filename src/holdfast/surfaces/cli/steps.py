@@ -57,8 +57,8 @@ def fail(call: Call) -> None:
 
 def _failed(call: Call, state: State, path: str) -> str:
     """What a failure led to when there are tries left; without any, the step's own status says it."""
-    step, progress = state.plan.step(path), state.step(path)
-    left = tries_left(step, progress)
+    progress = state.step(path)
+    left = tries_left(state, path)
     if left is None or progress.status not in (lifecycle.ACTIVE, lifecycle.PENDING):
         return ""
     again = f", attempt {progress.attempt} is active" if progress.status == lifecycle.ACTIVE else ""

@@ -71,6 +71,8 @@ _ACTION = (
     Option("--commit", "the commit that was made already", "commit", "SHA", default=""),
     Option("--url", "the pull request that was made already", "text:url:1000", "URL", default=""),
 )
+_FILE = Option("path", "a file of the project", "path", "PATH")
+_SESSION = Option("--session", "the session (default: the one in use)", "word", "S")
 _OF = Option("--step", "the step it belongs to", "word", "STEP")
 
 
@@ -85,6 +87,7 @@ GROUPS = {
     "whole": "The whole workflow",
     "agents": "Agents",
     "tree": "The tree of steps",
+    "sessions": "Sessions",
     "definitions": "Definitions",
     "upkeep": "Upkeep",
 }
@@ -181,6 +184,7 @@ COMMANDS = _make(
         *("resume", "whole", "go on after a stop, or in a new session", "starting:resume", WRITE),
         (Option("--from", "the step to go on with", "word", "STEP", dest="step", default=""),),
     ),
+    ("revalidate", "whole", "the work holds although what it builds on has changed", "whole:revalidate", WRITE),
     ("cancel", "whole", "give a workflow up", "whole:cancel", WRITE, (_MARKED,)),
     ("pause", "whole", "stop until somebody resumes", "whole:pause", WRITE, (_WHY,)),
     (
@@ -268,6 +272,45 @@ COMMANDS = _make(
             _UNDER,
             Option("--after", "the sibling it follows", "name:step", "ID"),
         ),
+    ),
+    (
+        *("session create", "sessions", "begin a session", "sessions:create", ""),
+        (
+            Option("name", "letters, digits, _ and -", "word", "NAME"),
+            Option("--description", "what it is for", "text:description:4000", "TEXT"),
+        ),
+    ),
+    (
+        *("session use", "sessions", "work in a session from now on", "sessions:use", ""),
+        (Option("name", "the session", "word", "NAME", nargs="?"), Option("--none", "leave the session")),
+    ),
+    (
+        *("session status", "sessions", "what a session changes", "sessions:status", ""),
+        (Option("name", "the session (default: the one in use)", "word", "NAME", nargs="?"),),
+    ),
+    ("session list", "sessions", "the sessions of this project", "sessions:listing"),
+    (
+        *("session write", "sessions", "write a file in the session", "sessions:write", ""),
+        (_FILE, Option("--from", "the content (default: standard input)", "path", "FILE", dest="source"), _SESSION),
+    ),
+    ("session path", "sessions", "the session's copy of a file, to edit", "sessions:path", "", (_FILE, _SESSION)),
+    ("session read", "sessions", "a file as the session has it", "sessions:read", "", (_FILE, _SESSION)),
+    ("session delete", "sessions", "delete a file in the session", "sessions:delete", "", (_FILE, _SESSION)),
+    (
+        *("session keep", "sessions", "settle a conflict: the session's file wins", "sessions:keep", ""),
+        (_FILE, _SESSION),
+    ),
+    (
+        *("session retry", "sessions", "try a file again, and keep what is there", "sessions:retry", ""),
+        (_FILE, _WHY, _SESSION),
+    ),
+    (
+        *("session commit", "sessions", "what a commit would do; with --force, do it", "sessions:commit", ""),
+        (Option("name", "the session", "word", "NAME"), Option("--force", "commit it")),
+    ),
+    (
+        *("session cancel", "sessions", "delete a session and all it holds", "sessions:cancel", ""),
+        (Option("name", "the session", "word", "NAME"), _YES),
     ),
     ("workflows", "definitions", "the definitions that can be started", "definitions:listing"),
     (

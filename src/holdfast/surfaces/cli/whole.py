@@ -12,6 +12,12 @@ def reopen(call: Call) -> None:
     call.changed(workflow.reopen(path, call.args.feedback or "", **call.how()), path)
 
 
+def revalidate(call: Call) -> None:
+    workflow = call.workflow()
+    workflow.revalidate(**call.how())
+    call.changed(workflow, said=call.ok(f"{workflow.id} is valid again"))
+
+
 def cancel(call: Call) -> None:
     workflow = call.workflow()
     workflow.cancel(call.args.reason or "", **call.how())
