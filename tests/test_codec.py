@@ -47,13 +47,14 @@ STEP = de.Step(
         de.Check("lint", uses="lint", source="Makefile"),
     ),
     review=de.Review(by=("reviewer",), max=4),
-    approval=de.Approval("human"),
-    choice=de.Choice(options=("A", "B")),
+    approval=de.Approval("human", rejected="revise"),
+    choice=de.Choice(options=("A", "B"), by="human", rejected="revise"),
     retry=de.Retry(max=3, back_to="build", exhausted="escalated"),
     optional=True,
     parallel=True,
     kind="task",
     action="commit",
+    result="log",
     task=de.Step(id="task", steps=(de.Step(id="red"),)),
     steps=(de.Step(id="inner", steps=(de.Step(id="innermost"),)),),
 )
@@ -64,6 +65,7 @@ GRANT = Grant(AT, "ada", "own", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
 LEASE = Lease("coder", 3, AT, "boot", 99.5, 600, "verify", "session")
 ALERT = Alert(AT, "edit_refused", "an edit was refused", "a.json", ".holdfast/quarantine/x")
+TRY = Try(1, "failed", AT, "broke", {"violations": [{"check": "words"}]})
 BOUNDS = de.Bounds(max_cost=10, max_time=20, max_iterations=3)
 PROGRESS = Progress(
     status="failed",
@@ -81,7 +83,7 @@ PROGRESS = Progress(
     reviewed=True,
     grant=GRANT,
     past_grants=(GRANT, GRANT),
-    tries=(Try(1, "failed", AT, "broke"),),
+    tries=(TRY,),
     data={"commit_sha": "abc"},
 )
 STATE = State(
@@ -118,6 +120,10 @@ STATE = State(
     cancelled=Mark(AT, "ada", "enough"),
     paused=Mark(AT, "ada"),
     finalized=Mark(AT, "ada"),
+    parent="1" * 26,
+    parent_seal="as it was",
+    outdated=Mark(AT, "engine", "it changed"),
+    committed_from="darker",
     leases={"coder@verify": LEASE},
     fence=3,
     keys={"k1": ("payload", 2)},
@@ -131,10 +137,10 @@ STATE = State(
 )
 EVENTS: list[ev.Event] = [
     ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s",
-               "feature", True, "abc", {"a.py": "b1"}),
+               "feature", True, "abc", {"a.py": "b1"}, "1" * 26, "as it was"),
     ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},),
-               5, 2, "d", "a.toml", BOUNDS, "feature"),
-    ev.Moved("completed", "verify", 2, "why", "feedback", True),
+               5, 2, "d", "a.toml", BOUNDS, "feature", "darker"),
+    ev.Moved("completed", "verify", 2, "why", "feedback", True, {"violations": [{"check": "words"}]}, "build"),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),
     ev.Reviewed("verify", VERDICT),
@@ -142,6 +148,8 @@ EVENTS: list[ev.Event] = [
     ev.Noted("chose B", "verify"),
     ev.Recorded({"k": {"deep": [1]}}, "verify"),
     ev.Marked("paused", False, "lunch"),
+    ev.Founded("1" * 26, "as it is now"),
+    ev.Rehomed("darker", "workspace/sessions/darker/", "workspace/"),
     ev.Spent(1000, "coder", "verify"),
     ev.Warned("cost", 75, "$7", "$10"),
     ev.Extended(BOUNDS),
@@ -183,7 +191,9 @@ def test_there_is_an_example_of_every_event():
 
 
 @pytest.mark.parametrize(
-    "example", [*EVENTS, STATE, PROGRESS, EVIDENCE, GRANT, LEASE, STEP], ids=lambda e: type(e).__name__
+    "example",
+    [*EVENTS, STATE, PROGRESS, TRY, EVIDENCE, GRANT, LEASE, STEP, STEP.approval, STEP.choice],
+    ids=lambda e: type(e).__name__,
 )
 def test_the_examples_leave_no_field_at_its_default(example):
     assert unset(example) - {"exit_code"} == set()

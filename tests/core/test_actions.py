@@ -68,7 +68,9 @@ def test_a_task_with_an_action_waits_for_it_when_its_phases_are_over():
 def test_an_unknown_action_is_a_mistake_of_the_definition():
     with pytest.raises(UsageError) as caught:
         definition(step("go", action="deploy"))
-    assert caught.value.message.endswith("step[1].action: action is one of load, branch, commit, pull_request")
+    assert caught.value.message.endswith(
+        "step[1].action: action is one of load, branch, commit, pull_request, blueprint, constraints"
+    )
 
 
 @pytest.mark.parametrize("gate", [{"approval": {"by": "human"}}, {"review": {}}, {"choice": {"options": ["a", "b"]}}])

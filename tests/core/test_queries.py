@@ -307,11 +307,10 @@ def test_a_step_lasts_from_its_beginning_to_its_end_or_until_now():
 
 def test_tries_left_are_counted_down_and_unbounded_without_a_retry():
     play = given(step("a", retry={"max": 2}), step("b"))
-    plan = play.state.plan
-    assert queries.tries_left(plan.step("b"), play.state.step("b")) is None
-    assert queries.tries_left(plan.step("a"), play.state.step("a")) == 2
+    assert queries.tries_left(play.state, "b") is None
+    assert queries.tries_left(play.state, "a") == 2
     play.do(Begin("a"), Fail("a", "r"))
-    assert queries.tries_left(plan.step("a"), play.state.step("a")) == 1
+    assert queries.tries_left(play.state, "a") == 1
 
 
 def test_usage_of_a_bound_is_told_in_percent_and_in_words():

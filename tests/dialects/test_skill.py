@@ -135,7 +135,7 @@ def test_the_index_of_the_convention_is_what_holdfast_writes_for_the_same_workfl
     entry = entry_of(adopted(example("dev"))).replace(
         id="dev-a1b2c3", created_at="2025-01-08T20:00:00.000Z", updated_at="2025-01-08T22:30:00.000Z"
     )
-    path, said = index([entry], None, "2025-01-08T22:30:00.000Z")
+    path, said = index([entry], None, "2025-01-08T22:30:00.000Z", "")
     assert path == ".claude/workflow-state/index.json"
     assert said == wanted
     assert said["active_workflows"] == [listed]
@@ -144,7 +144,7 @@ def test_the_index_of_the_convention_is_what_holdfast_writes_for_the_same_workfl
 def test_a_broken_index_is_simply_written_anew():
     entry = entry_of(adopted(example("dev")))
     for old in ({"active_workflows": [{"id": []}, 3, {}]}, {"active_workflows": 7}, {}):
-        assert len(index([entry], old, NOW)[1]["active_workflows"]) == 1
+        assert len(index([entry], old, NOW, "")[1]["active_workflows"]) == 1
 
 
 # What a workflow may go through: any command at any time, refused ones aside.

@@ -16,6 +16,7 @@ from pathlib import Path
 
 PATIENCE = 60
 QUESTIONS = (b"[y/N] ", b"[Y/n] ", b"[1/2] ")
+CARRIED = ("GIT_", "LANG", "LC_", "PYTHONPATH")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _KEPT = """\
 set -a; [ -f "$KEPT/variables" ] && . "$KEPT/variables"; cd "$(cat "$KEPT/folder")"
@@ -34,7 +35,7 @@ class Terminal:
         (self._kept / "folder").write_text(f"{project}\n")
         bin_folder = str(Path(sys.executable).parent)
         self._environment = {
-            **{name: value for name, value in os.environ.items() if name.startswith(("GIT_", "LANG", "LC_"))},
+            **{name: value for name, value in os.environ.items() if name.startswith(CARRIED)},
             "PATH": f"{bin_folder}:{os.environ['PATH']}",
             "HOME": str(home),
             "USER": "ada",

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast import errors, settings
+from holdfast import errors, settings, tools
 from holdfast.codec import _EVENTS, _MOVED
 from holdfast.core import lifecycle
 from holdfast.core.diagram import lifecycle_diagram
 from holdfast.core.reading import read
+from holdfast.dialects import story
 from holdfast.dialects.skill import DOCUMENT
 from holdfast.dialects.spec import Items
 from holdfast.surfaces.cli import overview
@@ -253,6 +254,27 @@ def test_every_field_of_the_skill_document_is_documented():
             assert known, f"{prefix}{field.at}"
 
 
+def test_every_field_of_the_story_document_is_documented_and_no_others():
+    whole, _, rest = page("story-document.md").partition("Each entry of `steps` and `phases`")
+    entries = rest.partition("\n## ")[0]
+    steps = [part for part in story.DOCUMENT.parts if isinstance(part, Items)]
+    fields = {part.at for part in story.DOCUMENT.parts if not isinstance(part, Items)}
+    assert first_column(whole) == fields | {f"{part.at}[]" for part in steps}
+    assert first_column(entries) == {field.at for part in steps for field in part.fields}
+
+
+def first_column(text: str) -> set[str]:
+    cells = "\n".join(re.findall(r"^\| ([^|]+) \|", text, flags=re.MULTILINE))
+    return set(re.findall(r"`([^`]+)`", cells))
+
+
+def test_every_tool_is_documented_with_the_inputs_it_takes_and_no_others():
+    parts = re.split(r"^## ", page("tools.md"), flags=re.MULTILINE)
+    found = {match[1]: part for part in parts if (match := re.match(r"`(\w+)`\n", part))}
+    taken = {name: {field.name for field in tool.inputs} for name, tool in tools.TOOLS.items()}
+    assert {name: first_column(part) for name, part in found.items()} == taken
+
+
 def test_every_file_that_holdfast_makes_is_documented(tmp_path):
     terminal = Terminal(tmp_path / "project", tmp_path / "home")
     story = """
@@ -260,11 +282,12 @@ def test_every_file_that_holdfast_makes_is_documented(tmp_path):
         holdfast start chore two && cd .claude/workflow-state/active && echo '{}' > chore-*.json && holdfast status
         printf '{"workflow": {"id": "x"}, "state_machine": {"phases": [{"name": "y"}]}}' > x.json && holdfast adopt
         python -c 'import holdfast; w = holdfast.open().workflow("chore"); [w.note(str(n)) for n in range(70)]'
+        holdfast session create draft
     """
     code, said = terminal.as_agent(f"set -e\n{story}")
     assert code == 0, said
     made = {path.name for path in (tmp_path / "project" / ".holdfast").iterdir()}
-    assert {"archive", "index", "journal", "quarantine", "slots", "starting", "state", "workflows"} <= made
+    assert {"archive", "index", "journal", "quarantine", "sessions", "slots", "starting", "state", "workflows"} <= made
     text = page("files-on-disk.md")
     assert [name for name in made if not re.search(rf"^\| `\.holdfast/{name}[`/]", text, flags=re.MULTILINE)] == []
 
