@@ -149,7 +149,7 @@ EVENTS: list[ev.Event] = [
     ev.Recorded({"k": {"deep": [1]}}, "verify"),
     ev.Marked("paused", False, "lunch"),
     ev.Founded("1" * 26, "as it is now"),
-    ev.Rehomed("darker", "workspace/sessions/darker/", "workspace/"),
+    ev.Rehomed("darker", "workspace/sessions/darker/", "workspace/", ("generation-runs",)),
     ev.Spent(1000, "coder", "verify"),
     ev.Warned("cost", 75, "$7", "$10"),
     ev.Extended(BOUNDS),

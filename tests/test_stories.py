@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -182,7 +183,14 @@ def test_a_blueprint_that_is_gone_or_far_too_large_is_said_to_be_so(tmp_path):
     assert gone.value.code == "no_file"
     with pytest.raises(HoldfastError) as large:
         listed(tmp_path, "## Constraints\n- no rain\n" + " " * stories.LARGEST)
-    assert large.value.code == "too_large"
+    assert large.value.code == "no_file"
+
+
+def test_a_pipe_in_place_of_a_blueprint_keeps_nobody_waiting(tmp_path):
+    (tmp_path / BLUEPRINT).parent.mkdir(parents=True)
+    os.mkfifo(tmp_path / BLUEPRINT)
+    with pytest.raises(NotFound):
+        stories.constraints(str(tmp_path), BLUEPRINT)
 
 
 def test_bytes_that_are_no_text_do_not_keep_a_blueprint_from_being_read(tmp_path):

@@ -68,6 +68,7 @@ def _story(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
     if state.plan.step(path).action == "blueprint":
         named = asked.paths[0] if asked.paths else ""
         found = wired.place.inside(named) if named else stories.blueprint(base, state.subject, state.session)
+        stories.require_text(base, found, state.session)
         return Acted({"blueprint_path": found})
     first = state.plan.children("")[0]
     blueprint = str(state.step(first).data.get("blueprint_path") or state.context.get("blueprint_path") or "")

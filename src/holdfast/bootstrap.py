@@ -15,11 +15,12 @@ from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.definitions import Catalogue, load
 from holdfast.dialects import DIALECTS
+from holdfast.digest import digest as hashed
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine import Engine
 from holdfast.errors import HoldfastError
-from holdfast.place import HOME, Place
+from holdfast.place import HOME, Place, read_regular
 from holdfast.settings import Settings
 from holdfast.stores.files import FilesStore
 from holdfast.world import LocalWorld
@@ -36,6 +37,8 @@ class Wired(Value):
     engine: Engine
     reconciler: Reconciler
     catalogue: Catalogue
+    result_of: Callable[[State], str]
+    """What a finished workflow's result is, as others build on it."""
     signers: str
     """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
@@ -77,7 +80,18 @@ def wire(place: Place, settings: Settings) -> Wired:
             parent = store.load(state.parent)
         except HoldfastError:
             return ""
-        return sealed(parent, world.facts(parent))
+        return result_of(parent)
+
+    def result_of(state: State) -> str:
+        """What others build on. A plan that nobody had written when it was approved counts as it is now."""
+        said = sealed(state, world.facts(state))
+        last = state.plan.children("")[-1]
+        if not said or state.loads != "plan" or "plan" in state.step(last).artifacts:
+            return said
+        from holdfast import stories
+
+        file = stories.plan_file(place.base(state.worktree), state.context, state.session)
+        return f"{said} {hashed(read_regular(file, stories.LARGEST) or b'') if file else 'unwritten'}"
 
     world = LocalWorld(place, own, trusts, past, seal)
     documents = Documents(place, store, wait=settings.lock_wait)
@@ -92,6 +106,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         engine=engine,
         reconciler=Reconciler(engine, documents),
         catalogue=catalogue,
+        result_of=result_of,
         signers=_signers(place, settings),
     )
 

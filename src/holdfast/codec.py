@@ -123,6 +123,7 @@ _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
     ev.Extended: {"bounds": _one(de.Bounds)},
     ev.Leased: {"lease": _one(st.Lease)},
     ev.Amended: {"step": _one(de.Step)},
+    ev.Rehomed: {"own": _tuple},
     ev.Restored: {"steps": _many(de.Step), "progress": _map(st.Progress)},
     ev.Alerted: {"alert": _one(st.Alert)},
 }

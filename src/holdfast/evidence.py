@@ -12,7 +12,7 @@ from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
 from holdfast.errors import UsageError
-from holdfast.place import below
+from holdfast.place import below, read_regular
 from holdfast.results import judge
 
 TYPE_CHECKING = False
@@ -145,7 +145,7 @@ def _test_file(base: str, test: str, likely: tuple[str, ...]) -> str:
 def _holds(base: str, file: str, word: str) -> bool:
     """Whether this is a file of the project that has the word in it."""
     full = below(base, file)
-    content = _content(full, _LARGEST_SOURCE) if full else None
+    content = read_regular(full, _LARGEST_SOURCE) if full else None
     return content is not None and word.encode() in content
 
 
@@ -153,7 +153,7 @@ def _report(path: str, before: tuple[int, int] | None) -> results.Results | None
     """What a report says, if this run wrote it."""
     if _stamp(path) in (None, before):
         return None
-    data = _content(path, _LARGEST_REPORT)
+    data = read_regular(path, _LARGEST_REPORT)
     return None if data is None else results.read_junit(data)
 
 
@@ -163,13 +163,3 @@ def _stamp(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
-
-
-def _content(path: str, largest: int) -> bytes | None:
-    try:
-        if not os.path.isfile(path) or os.path.getsize(path) > largest:
-            return None
-        with open(path, "rb") as file:
-            return file.read(largest)
-    except OSError:
-        return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from stat import S_ISREG
 
 from holdfast import git
 from holdfast.core.value import Value
@@ -60,6 +61,19 @@ def below(base: str, path: str) -> str:
     top = os.path.realpath(base)
     full = os.path.realpath(os.path.join(top, path)) if "\0" not in path else ""
     return full if full.startswith(os.path.join(top, "")) else ""
+
+
+def read_regular(path: str, largest: int) -> bytes | None:
+    """The content of a regular file of at most so many bytes; None for anything else, and nobody is waited for."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe must not wait for its writer
+    except (OSError, ValueError):
+        return None
+    with open(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not S_ISREG(found.st_mode) or found.st_size > largest:
+            return None
+        return file.read(largest)
 
 
 def find(start: str) -> Place:

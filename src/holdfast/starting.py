@@ -8,7 +8,7 @@ from _collections_abc import Iterator, Mapping
 from holdfast import loading, plainjson, stories, ulid
 from holdfast import place as places
 from holdfast.core import commands as cmd
-from holdfast.core import gates, moment, queries
+from holdfast.core import moment, queries
 from holdfast.core.definition import Definition, fill
 from holdfast.core.names import checked_text, is_name
 from holdfast.core.tasks import FEATURE
@@ -202,7 +202,7 @@ def _founded(project: Project, command: cmd.Start) -> cmd.Start:
         return command
     plans = _plans(project, planned(wanted))
     found = [one for one in plans if one.session in ("", command.session) and stories.planned(one.context) == wanted]
-    seals = [(state, gates.sealed(state, project.wired.world.facts(state))) for state in found]
+    seals = [(state, project.wired.result_of(state)) for state in found]
     approved = [(state, seal) for state, seal in seals if seal]
     if approved:
         parent, seal = max(approved, key=lambda pair: pair[0].ulid)

@@ -6,6 +6,7 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.place import read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +68,12 @@ def plan_path(plan: Mapping[str, Any]) -> str:
     return f"{chapter}/scenes/scene-{plan['chapter']:02}{plan['scene']:02}-blueprint.md"
 
 
+def plan_file(root: str, plan: Mapping[str, Any], session: str = "") -> str:
+    """The full path of a plan that is written, the session's own copy first; empty when there is none."""
+    found = (os.path.join(base, plan_path(plan)) for base in _bases(root, session))
+    return next((path for path in found if os.path.isfile(path)), "")
+
+
 def blueprint(root: str, scene: str, session: str = "") -> str:
     """The path of a scene's blueprint, as the project knows it. A session's own copy is as good as the project's."""
     inner = f"chapters/chapter-{scene[:2]}/scenes/scene-{scene}-blueprint.md"
@@ -91,6 +98,11 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
             facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"},
         )
     return next(iter(found))
+
+
+def require_text(root: str, path: str, session: str = "") -> None:
+    """Refuses what is no file that can be read."""
+    _read(root, path, session)
 
 
 def constraints(root: str, path: str, session: str = "") -> list[str]:
@@ -130,12 +142,7 @@ def _bases(root: str, session: str) -> list[str]:
 
 def _read(root: str, path: str, session: str) -> str:
     for base in _bases(root, session):
-        try:
-            with open(os.path.join(base, path), "rb") as file:
-                data = file.read(LARGEST + 1)
-        except OSError:
-            continue
-        if len(data) > LARGEST:
-            raise UsageError("too_large", f"{path} is larger than {LARGEST >> 20} MiB", remedy=f"ls -l {path}")
-        return data.decode("utf-8", "replace")
-    raise NotFound("no_file", f"there is no file {path}", remedy=f"ls {path}", facts={"path": path})
+        data = read_regular(os.path.join(base, path), LARGEST)
+        if data is not None:
+            return data.decode("utf-8", "replace")
+    raise NotFound("no_file", f"there is no readable file {path}", remedy=f"ls -l {path}", facts={"path": path})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast import plainjson, signing
@@ -110,7 +109,8 @@ class Workflow:
         path = self.path(step)
         command = cmd.Done(path, self._inside({**(artifacts or {}), **self._planned(path)}))
         self.said = ()
-        named = command.artifacts.get(BLUEPRINT) if self.state.plan.step(path).action == "blueprint" else None
+        looked_for = self.state.plan.step(path).action == "blueprint" and self._acts(path)
+        named = command.artifacts.get(BLUEPRINT) if looked_for else None
         if named:
             from holdfast.actions import Asked
 
@@ -126,8 +126,9 @@ class Workflow:
             return {}
         from holdfast import stories
 
-        file = os.path.join(self._wired.place.base(self.state.worktree), stories.plan_path(self.state.context))
-        return {"plan": file} if os.path.isfile(file) else {}
+        base = self._wired.place.base(self.state.worktree)
+        file = stories.plan_file(base, self.state.context, self.state.session)
+        return {"plan": file} if file else {}
 
     def _acts(self, path: str) -> bool:
         """Whether handing a step in means doing something. Who keeps a document without git does without."""

@@ -12,7 +12,7 @@ from holdfast.core.lifecycle import OPEN
 from holdfast.core.state import State
 from holdfast.core.tasks import COMMIT
 from holdfast.digest import digest
-from holdfast.place import Place
+from holdfast.place import Place, read_regular
 from holdfast.plainjson import parse
 
 TYPE_CHECKING = False
@@ -137,12 +137,10 @@ class LocalWorld:
         return found
 
     def _json(self, path: str) -> Any:
+        data = read_regular(path, LARGEST_RESULT)
         try:
-            if os.path.getsize(path) > LARGEST_RESULT:
-                return None
-            with open(path, "rb") as file:
-                said = parse(file.read(LARGEST_RESULT))
-        except (OSError, ValueError):
+            said = parse(data) if data is not None else None
+        except ValueError:
             return None
         return said if isinstance(said, dict) else None
 
@@ -165,11 +163,10 @@ class LocalWorld:
             known = self._hashes.get(path)
             if known and known[0] == stamp and time.time_ns() - found.st_mtime_ns > 2_000_000_000:
                 return known[1]
-            if os.path.isdir(path) or found.st_size > LARGEST_ARTIFACT:
-                return None
-            with open(path, "rb") as file:
-                content = file.read()
+            content = read_regular(path, LARGEST_ARTIFACT)
         except OSError:
+            return None
+        if content is None:
             return None
         result = (digest(content), len(content))
         self._hashes[path] = (stamp, result)

@@ -309,7 +309,9 @@ def test_a_full_validation_that_fails_stops_the_run_until_it_is_resumed(novel):
     novel.handed_in(6, {**REPORT, "overall_status": "FAIL", "blocking_issues": [{"message": "she knows too early"}]})
     assert novel.step(6)["status"] == "failed"
     assert novel.step(6)["reason"] == "she knows too early"
-    novel.ok("resume", "-w", novel.id)
+    assert novel.step(4)["attempts"]["history"][-1]["violations"] == [{"message": "she knows too early"}]
+    assert novel.agent("resume", "-w", novel.id).code == 3
+    novel.person("resume", "-w", novel.id, says="y")
     novel.made(6, REPORT)
     novel.ok("done", "6", "-w", novel.id)
     assert novel.statuses()[5:] == ["completed", "pending"]

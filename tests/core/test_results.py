@@ -95,11 +95,16 @@ def test_a_step_that_names_no_result_lacks_an_output():
     play.refuses(Done("check"), "gate_unmet")
 
 
-def test_the_result_of_an_earlier_try_is_read_as_it_is_now():
+def test_the_result_of_an_earlier_try_says_nothing_of_the_next():
     play = round_of(writing(), failing("too short"))
     written(play).do(Begin("check"))
-    play.do(Done("check"), results={RESULT: {"status": "PASS"}})
-    assert play.status("check") == "done"
+    refusal = play.refuses(Done("check"), "gate_unmet", results={RESULT: {"status": "PASS"}})
+    assert "verdict" in refusal.message
+
+
+def test_a_result_that_lists_its_issues_as_plain_words_says_them():
+    play = round_of(writing(), {"overall_status": "FAIL", "blocking_issues": ["the tower opened"]})
+    assert play.state.step("check").tries[-1].reason == "the tower opened"
 
 
 def test_each_try_keeps_what_was_found_and_what_the_next_should_stress():

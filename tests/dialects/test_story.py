@@ -256,7 +256,7 @@ def said_of(definition: Definition, key: str) -> list[dict[str, Any]]:
         if key == "step":
             one.update(agent=step.agents[0], description=step.description, retry_enabled=own_tries)
             one |= {"max_attempts": step.retry.max} if own_tries and step.retry else {}
-            one |= {"triggers_retry": True} if step.retry and step.retry.back_to else {}
+            one |= {"triggers_retry": True} if step.retry and step.retry.back_to and step.retry.max > 1 else {}
         elif step.choice:
             one["approval_type"] = "select_variant"
         said.append(one)

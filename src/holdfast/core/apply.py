@@ -86,7 +86,11 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Started() | ev.Adopted():
             return state
         case ev.Moved():
-            moved = _with(state, event.step, _moved(state.step(event.step), event, at))
+            after = _moved(state.step(event.step), event, at)
+            if event.move in ("reset", "reopened", "retried") and event.step in state.plan:
+                judged = state.plan.step(event.step).result  # what was found of other work says nothing of this
+                after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
+            moved = _with(state, event.step, after)
             return _finished(_blamed(moved, event, at) if event.blames else moved, at)
         case ev.Produced():
             step = state.step(event.step)
@@ -292,7 +296,10 @@ def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
 def _rehomed(state: State, event: ev.Rehomed) -> State:
     def moved(value: Any) -> Any:
         if isinstance(value, str):
-            return event.after + value[len(event.before) :] if value.startswith(event.before) else value
+            if not value.startswith(event.before):
+                return value
+            rest = value[len(event.before) :]
+            return event.after + rest if rest.partition("/")[0] in event.own else rest
         if isinstance(value, Mapping):
             return {name: moved(item) for name, item in value.items()}
         return [moved(item) for item in value] if isinstance(value, list) else value

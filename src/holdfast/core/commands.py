@@ -141,10 +141,14 @@ class Revalidate(Value):
 
 
 class Rehome(Value):
-    """The session is committed: `before` is where its files lay, `after` where they lie now."""
+    """The session is committed: `before` is where its files lay, and now they lie in the project.
+
+    Its `own` folders lie below `after`; everything else was a copy of a file of the project.
+    """
 
     before: str
     after: str
+    own: tuple[str, ...] = ()
 
 
 class Record(Value):

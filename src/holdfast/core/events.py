@@ -136,6 +136,7 @@ class Rehomed(Value):
     session: str
     before: str
     after: str
+    own: tuple[str, ...] = ()
 
 
 class Spent(Value):

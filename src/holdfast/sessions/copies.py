@@ -6,7 +6,7 @@ import os
 
 from holdfast.core.names import checked_text
 from holdfast.digest import digest
-from holdfast.errors import NotFound
+from holdfast.errors import NotFound, Refused
 from holdfast.sessions import record
 from holdfast.sessions.changes import CREATED, DELETED_HERE, MODIFIED
 from holdfast.sessions.desk import Desk
@@ -36,6 +36,13 @@ class Copies(Desk):
             found = record.read(layout)
             if os.path.lexists(copy):
                 return copy
+            if self._is_deleted(layout, path):
+                raise Refused(
+                    "deleted_here",
+                    f"the session {name} deleted {path}",
+                    remedy=f"bring it back with new content: holdfast session write {path}",
+                    facts={"path": path, "session": name},
+                )
             data = content(layout.full(path))
             self._touch(layout)
             found = self._save(layout, found.with_copy(self._copied(path, data)))

@@ -12,7 +12,7 @@ from holdfast.digest import digest
 from holdfast.errors import HoldfastError
 from holdfast.sessions.changes import APPEARED
 from holdfast.sessions.files import content, drop
-from holdfast.sessions.layout import STATES, WORKSPACE, Layout
+from holdfast.sessions.layout import ARTIFACTS, STATES, WORKSPACE, Layout
 from holdfast.stores.replace import make_directories
 
 TYPE_CHECKING = False
@@ -82,7 +82,7 @@ def carry_over(wired: Wired, layout: Layout, ulids: list[str]) -> None:
     wired.reconciler.heal()
     found = [state.ulid for state in of(wired, layout)]  # one may have been started since the plan was made
     for ulid in dict.fromkeys((*ulids, *found)):
-        command = cmd.Rehome(f"{layout.folder}/", f"{WORKSPACE}/")
+        command = cmd.Rehome(f"{layout.folder}/", f"{WORKSPACE}/", ARTIFACTS)
         outcome = wired.engine.execute(ulid, command, wired.settings.actor)
         state = wired.reconciler.settle(outcome)
         # A command forgives a document that cannot be put in place. Here the one in the session is about to go.

@@ -112,6 +112,9 @@ def _name(state: State, path: str) -> str:
 def _around(state: State, facts: Facts, style: Style, width: int) -> list[str]:
     """Agents, bounds, alerts and notes, each with its label."""
     rows: list[_Row] = []
+    if queries.is_outdated(state, facts):
+        why, remedy = queries.outdated_because(state, facts)
+        rows.append(("Alerts", style.red, f"⚠ {why} ({remedy})"))
     for lease in state.leases.values():
         where = f" on {lease.step}" if lease.step else ""
         gone = lease.expired(facts.boot, facts.mono)

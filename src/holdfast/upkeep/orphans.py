@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from holdfast.project import Project
 
 DEEPEST = 100
+INDEX = "index.json"
+"""The list beside the documents, which is none of them."""
 
 
 class Found(Value):
@@ -64,7 +66,15 @@ def orphaned(project: Project, running: Iterable[State] | None = None) -> list[F
         ids = {state.id for state in here}
         known = {DIALECTS[state.dialect].document.path(state) for state in here}
     found = [look(project, path, spoken) for path, spoken in files if path not in known]
-    return [one for one in found if one.wrong is not None or id_in(one.document) not in ids]
+    return [one for one in found if one.wrong is not None or not _has_journal(project, one, ids)]
+
+
+def _has_journal(project: Project, found: Found, running: set[str]) -> bool:
+    """Whether a workflow wrote it: one that runs, or one that ended and whose document stays where it was."""
+    id = id_in(found.document)
+    if id in running or not found.dialect.by_subject:
+        return id in running
+    return any(entry.id == id for entry in project.wired.store.find(id))
 
 
 def _files(worktree: str) -> list[tuple[str, Dialect]]:
@@ -78,7 +88,8 @@ def _files(worktree: str) -> list[tuple[str, Dialect]]:
                 listed = sorted(os.listdir(os.path.join(worktree, folder)))
             except (FileNotFoundError, NotADirectoryError):
                 continue
-            paths = [f"{folder}/{file}" for file in listed if fnmatchcase(file, name) and not file.startswith(".")]
+            files = [file for file in listed if fnmatchcase(file, name) and file != INDEX and not file.startswith(".")]
+            paths = [f"{folder}/{file}" for file in files]
             found += [(path, spoken) for path in paths if os.path.isfile(os.path.join(worktree, path))]
     return found
 

@@ -84,8 +84,9 @@ def result(draft: Draft, path: str) -> tuple[str, str, Mapping[str, Any]] | None
     if said is None or word not in ("PASS", "FAIL"):
         raise refusals.bad_result(path, artifact.path)
     listed = said.get("violations") or said.get("blocking_issues")
-    violations = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
-    texts = [str(one.get("message") or one.get("check") or "") for one in violations]
+    given = listed if isinstance(listed, list) else []
+    violations = [{"message": one} if isinstance(one, str) else one for one in given if isinstance(one, (str, Mapping))]
+    texts = [str(one.get("message") or one.get("issue") or one.get("check") or "") for one in violations]
     why = "; ".join(text for text in texts if text)[:1000] or "the result says FAIL"
     guidance = said.get("retry_guidance")
     return word, why, {"violations": violations[:50], **({"retry_guidance": guidance} if guidance else {})}

@@ -130,7 +130,7 @@ def revalidate(draft: Draft, command: cmd.Revalidate) -> None:
 
 def rehome(draft: Draft, command: cmd.Rehome) -> None:
     if draft.state.session:
-        draft.emit(ev.Rehomed(draft.state.session, command.before, command.after))
+        draft.emit(ev.Rehomed(draft.state.session, command.before, command.after, command.own))
 
 
 def record(draft: Draft, command: cmd.Record) -> None:
