@@ -70,9 +70,9 @@ def _story(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
         found = wired.place.inside(named) if named else stories.blueprint(base, state.subject, state.session)
         stories.require_text(base, found, state.session)
         return Acted({"blueprint_path": found})
-    first = state.plan.children("")[0]
-    blueprint = str(state.step(first).data.get("blueprint_path") or state.context.get("blueprint_path") or "")
-    return Acted({"constraints": len(stories.constraints(base, blueprint, state.session))})
+    known = state.step(state.plan.children("")[0]).data.get("blueprint_path")
+    path = str(known) if known else stories.blueprint(base, state.subject, state.session)
+    return Acted({"constraints": len(stories.constraints(base, path, state.session))})
 
 
 def expected(state: State, path: str) -> Acted:

@@ -67,7 +67,7 @@ def load(definition: Definition, subject: str, context: Mapping[str, Any], place
 
 def _scene(loaded: Loaded) -> Loaded:
     scene = stories.scene_id(loaded.subject or loaded.context.get("scene_id", ""))
-    return loaded.replace(subject=scene, context={"scene_id": scene, **loaded.context})
+    return loaded.replace(subject=scene, context={**loaded.context, "scene_id": scene})
 
 
 def _plan(loaded: Loaded) -> Loaded:

@@ -63,17 +63,25 @@ def below(base: str, path: str) -> str:
     return full if full.startswith(os.path.join(top, "")) else ""
 
 
-def read_regular(path: str, largest: int) -> bytes | None:
-    """The content of a regular file of at most so many bytes; None for anything else, and nobody is waited for."""
+def regular(path: str, most: int) -> bytes:
+    """The beginning of a regular file, at most so many bytes. Anything else is an OSError, and nobody is waited for."""
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe must not wait for its writer
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe must not wait for its writer
+        if not S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(0, "it is not a regular file")
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(fd)
+
+
+def read_regular(path: str, largest: int) -> bytes | None:
+    """The content of a regular file of at most so many bytes; None for anything else."""
+    try:
+        data = regular(path, largest + 1)
     except (OSError, ValueError):
         return None
-    with open(fd, "rb") as file:
-        found = os.fstat(fd)
-        if not S_ISREG(found.st_mode) or found.st_size > largest:
-            return None
-        return file.read(largest)
+    return data if len(data) <= largest else None
 
 
 def find(start: str) -> Place:

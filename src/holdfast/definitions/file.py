@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from stat import S_ISREG
 
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import Mistakes
 from holdfast.core.reading import read
 from holdfast.digest import digest
 from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.place import regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,17 +114,7 @@ class DefinitionFile:
 def _content(path: str) -> bytes:
     """The bytes of a regular file, as far as a definition may reach and one more."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe must not wait for its writer
-        try:
-            if not S_ISREG(os.fstat(fd).st_mode):
-                raise OSError(0, "it is not a regular file")
-            parts, size = [], 0
-            while size <= LARGEST and (part := os.read(fd, LARGEST + 1 - size)):
-                parts.append(part)
-                size += len(part)
-            return b"".join(parts)
-        finally:
-            os.close(fd)
+        return regular(path, LARGEST + 1)
     except (OSError, ValueError) as failure:
         raise _unreadable(path, failure) from None
 

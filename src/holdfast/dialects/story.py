@@ -118,8 +118,7 @@ def _total(state: State, _: str) -> Any:
 
 def _blueprint(state: State, _: str) -> Any:
     first = state.plan.children("")[0]
-    found = state.step(first).data.get("blueprint_path") or state.context.get("blueprint_path")
-    return found or UNKNOWN
+    return state.step(first).data.get("blueprint_path") or UNKNOWN
 
 
 def _planned(state: State, _: str) -> Any:

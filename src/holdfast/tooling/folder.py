@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from stat import S_ISREG
+
+from holdfast.place import regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,17 +83,7 @@ class Folder:
 
 def read(path: str) -> bytes:
     """The bytes of a regular file, as far as LARGEST and one more."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe must not wait for its writer
-    try:
-        if not S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(0, "it is not a regular file")
-        parts, size = [], 0
-        while size <= LARGEST and (part := os.read(fd, LARGEST + 1 - size)):
-            parts.append(part)
-            size += len(part)
-        return b"".join(parts)
-    finally:
-        os.close(fd)
+    return regular(path, LARGEST + 1)
 
 
 def table(data: object, *keys: str) -> dict[str, Any]:
