@@ -1,0 +1,111 @@
+"""Checkpoints: a copy of the document with every snapshot, and one more of the newest."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Callable
+
+from holdfast.core.state import Snapshot, State
+from holdfast.dialects import dialect
+from holdfast.dialects.mapping import put
+from holdfast.dialects.text import Writer
+from holdfast.place import Place
+from holdfast.plainjson import compact, parse
+from holdfast.stores.replace import durable_write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LOOKED_AT = 10
+"""How many of the newest copies are made again when they are missing: looking at all would cost more with each."""
+
+
+class Checkpoints:
+    """A copy never changes. One that is missing is made from the journal, so a crash leaves none out for long.
+
+    Only when it is made may another be there: that of a run whose journal was lost, and which this one takes up.
+    """
+
+    def __init__(self, place: Place, past: Callable[[State, int], State | None]) -> None:
+        self._place = place
+        self._past = past
+        self._shown: dict[str, int] = {}
+
+    def refresh(self, state: State) -> None:
+        """Called under the lock of the workflow's views."""
+        where = dialect(state.dialect).checkpoints
+        newest = state.snapshots[-1] if state.snapshots else None
+        if where is None or newest is None or not newest.revision or self._shown.get(state.ulid) == newest.number:
+            return
+        base = self._place.base(state.worktree)
+        for taken in state.snapshots[-LOOKED_AT:]:
+            full = [os.path.join(base, where(state, number)) for number in (0, taken.number)]
+            wanted = full if taken == newest else full[1:]
+            is_there = all(map(os.path.exists, wanted)) and not self._is_newest(state, taken.number)
+            data = None if is_there else self.content(state, taken.number)
+            if data is not None:
+                for path in wanted:  # its own place last: where that is there, the newest one's is too
+                    durable_write(path, data, mode=0o644, alone=True)
+        self._shown[state.ulid] = newest.number
+
+    def paths(self, state: State) -> tuple[str, ...]:
+        """Where the copies of a workflow lie."""
+        where = dialect(state.dialect).checkpoints
+        return tuple(where(state, taken.number) for taken in state.snapshots) if where else ()
+
+    def content(self, state: State, number: int) -> bytes | None:
+        """The document as it was when a snapshot was taken, before it named the snapshot itself.
+
+        So no copy is ever the same as a document that lay in its place: whoever puts one there means it.
+        """
+        past = state if self._is_newest(state, number) else self._past(state, number)
+        if past is None:
+            return None
+        kept = past.replace(snapshots=tuple(one for one in past.snapshots if one.number < number))
+        return Writer().write(put(dialect(state.dialect).document, kept.base, kept))
+
+    def number_of(self, state: State, data: bytes) -> int:
+        """The snapshot whose copy this is, however it is written down; 0 when it is none."""
+        taken = self._next_to(state, _listed(data))
+        if taken is None or not taken.revision:
+            return 0
+        content = self.content(state, taken.number)
+        return taken.number if content is not None and _same(content, data) else 0
+
+    def _next_to(self, state: State, listed: list[Any]) -> Snapshot | None:
+        """The snapshot that comes after the last one a document names: only its copy can end there."""
+        where = dialect(state.dialect).checkpoints
+        if where is None or not state.snapshots:
+            return None
+        if not listed:
+            return state.snapshots[0]
+        last = listed[-1].get("state_snapshot") if isinstance(listed[-1], dict) else None
+        names = [os.path.basename(where(state, taken.number)) for taken in state.snapshots[:-1]]
+        return state.snapshots[names.index(last) + 1] if last in names else None
+
+    @staticmethod
+    def _is_newest(state: State, number: int) -> bool:
+        return bool(state.snapshots) and (state.snapshots[-1].number, state.snapshots[-1].revision) == (
+            number,
+            state.revision,
+        )
+
+
+def _listed(data: bytes) -> list[Any]:
+    """The checkpoints that a document names."""
+    try:
+        document = parse(data)
+    except ValueError:
+        return []
+    found = document.get("checkpoints") if isinstance(document, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _same(content: bytes, data: bytes) -> bool:
+    if content == data:
+        return True
+    try:
+        return compact(parse(content)) == compact(parse(data))
+    except ValueError:
+        return False

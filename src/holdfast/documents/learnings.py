@@ -1,0 +1,125 @@
+"""Learnings: one line of JSON each, added to a file that outlives every run."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core import events as ev
+from holdfast.core.state import Learning, State
+from holdfast.core.value import Value
+from holdfast.dialects import dialect
+from holdfast.place import Place
+from holdfast.plainjson import parse, spaced
+from holdfast.ports import Store
+from holdfast.stores.locks import Locked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _collections_abc import Iterator
+    from typing import Any
+
+_BLOCK = 64 << 10
+
+
+class Reached(Value):
+    """How far a run's lines go: the last one's number in the run and its revision; and what no line end follows."""
+
+    number: int = 0
+    revision: int = 0
+    rest: bytes = b""
+
+
+class Learnings:
+    """Each line names its run and which of its learnings it is, so nothing is written twice."""
+
+    def __init__(self, place: Place, store: Store, wait: float) -> None:
+        self._place = place
+        self._store = store
+        self._wait = wait
+        self._written: dict[str, int] = {}
+
+    def refresh(self, state: State) -> None:
+        spoken = dialect(state.dialect)
+        if spoken.learnings is None or self._written.get(state.ulid, 0) >= state.learnings_count:
+            return
+        full = os.path.join(self._place.base(state.worktree), spoken.learnings(state))
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with Locked(os.path.join(self._place.home, "slots"), self._wait):  # runs of several worktrees may share it
+            fd = os.open(full, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+            try:
+                reached = _reached(fd, state.ulid)
+                lines = self._lines(state, reached) if reached.number < state.learnings_count else b""
+                added = _after(reached.rest, lines)
+                if added:
+                    while added:
+                        added = added[os.write(fd, added) :]
+                    os.fdatasync(fd)
+            finally:
+                os.close(fd)
+        self._written[state.ulid] = state.learnings_count
+
+    def _lines(self, state: State, reached: Reached) -> bytes:
+        spoken = dialect(state.dialect)
+        assert spoken.learned is not None
+        learned = _just_learned(state, reached) or self._learned(state, reached)
+        first = state.learnings_count - len(learned) + 1
+        found = []
+        for number, (revision, learning) in enumerate(learned, first):
+            if number > reached.number:
+                said = spoken.learned(state, learning)
+                found.append(spaced({**said, "run": state.ulid, "revision": revision, "number": number}) + "\n")
+        return "".join(found).encode()
+
+    def _learned(self, state: State, reached: Reached) -> list[tuple[int, Learning]]:
+        """What the journal has learned after the last line. One record may hold several."""
+        return [
+            (record.revision, event.learning)
+            for record in self._store.history(state.ulid, max(0, reached.revision - 1))
+            for event in record.events
+            if isinstance(event, ev.Learned) and record.revision <= state.revision
+        ]
+
+
+def _just_learned(state: State, reached: Reached) -> list[tuple[int, Learning]]:
+    """All that is missing, when the newest record brought it: then nobody need read a journal that may be long."""
+    missing = state.learnings[reached.number - state.learnings_count :]
+    whole = reached.number and len(missing) == state.learnings_count - reached.number
+    return [(state.revision, one) for one in missing] if whole and missing[0].at == state.updated_at else []
+
+
+def _after(rest: bytes, lines: bytes) -> bytes:
+    """What to add when the file ends in the middle of a line: what is missing of it, else a line end first."""
+    if rest and lines.startswith(rest):
+        return lines[len(rest) :]
+    return b"\n" + lines if rest and lines else lines
+
+
+def _reached(fd: int, ulid: str) -> Reached:
+    rest = None
+    for line in _backwards(fd):
+        rest = line if rest is None else rest
+        said = _parsed(line) if ulid.encode() in line else {}
+        number, revision = said.get("number"), said.get("revision")
+        if said.get("run") == ulid and isinstance(number, int) and isinstance(revision, int):
+            return Reached(number, revision, rest)
+    return Reached(rest=rest or b"")
+
+
+def _backwards(fd: int) -> Iterator[bytes]:
+    """The lines of a file from its end on; the first is what follows the last line end."""
+    at, rest = os.fstat(fd).st_size, b""
+    while at:
+        size = min(_BLOCK, at)
+        at -= size
+        first, *whole = (os.pread(fd, size, at) + rest).split(b"\n")
+        yield from reversed(whole)
+        rest = first
+    yield rest
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    try:
+        said = parse(line)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}

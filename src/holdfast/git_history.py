@@ -1,0 +1,44 @@
+"""What git's history says of a piece of work: which files were changed, and how many lines were added."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import git
+from holdfast.core.value import Value
+from holdfast.git_command import git as run
+
+
+class Work(Value):
+    """Files that were changed, relative to the top, and lines that were added in all of them."""
+
+    files: tuple[str, ...] = ()
+    lines: int = 0
+
+
+def commits_since(repo: git.Repository, since: str, subject: str) -> list[str]:
+    """The commits after one, oldest first, whose message begins with these words."""
+    words = ("log", "--reverse", "--format=%H%x00%s%x00", "--end-of-options", f"{since}..HEAD", "--")
+    code, out = run(repo.top, *words, ok=(0, 128))
+    if code:
+        return []
+    fields = [field.strip() for field in os.fsdecode(out).split("\0")]
+    pairs = zip(fields[::2], fields[1::2], strict=False)
+    return [sha for sha, said in pairs if sha and said.startswith(subject)]
+
+
+def of_commits(repo: git.Repository, commits: list[str], aside: tuple[str, ...] = ()) -> Work:
+    """What these commits changed, together; files and folders that are left aside do not count."""
+    files: dict[str, None] = {}
+    lines = 0
+    for sha in commits:
+        form = ("--numstat", "-z", "--no-renames", "--no-ext-diff", "--format=", "--root", "-m", "--first-parent")
+        out = run(repo.top, "show", *form, "--end-of-options", sha)[1]
+        for row in out.split(b"\0"):
+            added, _, rest = row.strip(b"\n").partition(b"\t")
+            _, tab, name = rest.partition(b"\t")
+            path = os.fsdecode(name)
+            if tab and path and not any(path == one or path.startswith(f"{one}/") for one in aside):
+                files[path] = None
+                lines += int(added) if added.isdigit() else 0
+    return Work(tuple(files), lines)

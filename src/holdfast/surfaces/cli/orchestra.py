@@ -1,0 +1,243 @@
+"""Running a task document: iterations, the supervisor, commits, milestones, learnings."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import lifecycle, refusals, tasks
+from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.tasks import task_path
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.workflow import Workflow
+
+LARGEST = 1 << 20
+ISSUE = "issue_url"
+"""What a phase remembers the address of its milestone as."""
+
+
+def iterate(call: Call) -> None:
+    workflow = call.workflow()
+    path = task_path(workflow, call.args.task)
+    workflow.iterate(path, call.args.reason, **call.how())
+    attempt = workflow.state.step(path).attempt
+    call.changed(workflow, path, more={"iteration": attempt})
+
+
+def retry(call: Call) -> None:
+    workflow = call.workflow()
+    path = task_path(workflow, call.args.task)
+    if workflow.state.step(path).status not in lifecycle.STUCK:
+        raise refusals.wrong_status(workflow.state, path, "retried", tuple(sorted(lifecycle.STUCK)))
+    call.changed(workflow.resume(path, **call.how()), path)
+
+
+def skip(call: Call) -> None:
+    workflow = call.workflow()
+    path = task_path(workflow, call.args.task)
+    call.changed(workflow.skip(path, call.args.reason or "", **call.how()), path)
+
+
+def manual(call: Call) -> None:
+    """A person does it by hand: nobody else works on it until they say it is done."""
+    workflow = call.workflow()
+    path = task_path(workflow, call.args.task)
+    reason = call.args.reason or "a person does it by hand"
+    if call.args.key and call.args.key in workflow.state.keys:
+        pass  # it was done, and what it was done to looks different now
+    elif workflow.state.step(path).status == lifecycle.FAILED:
+        workflow.execute(cmd.Together((cmd.Resume(path), cmd.Block(path, reason))), **call.how())
+    else:
+        workflow.block(path, reason, **call.how())
+    call.changed(workflow, path)
+
+
+def supervise(call: Call) -> None:
+    """With a verdict, records it; without one, prints what a supervisor is to look at."""
+    args, workflow = call.args, call.workflow()
+    found = _verdict(call)
+    if not found:
+        call.write_json(_request(workflow, args.check_type, args.task or ""))
+        return
+    workflow.supervise(args.check_type, args.task or "", **found, **call.how())
+    supervision = workflow.state.supervision
+    counts = f"{supervision.checks} checked so far, conflicts: {supervision.conflicts}"
+    said = call.ok(f"{found['verdict']} · {counts}")
+    call.changed(workflow, said=said, more={"verdict": found["verdict"], "checks_performed": supervision.checks})
+
+
+def _request(workflow: Workflow, check_type: str, task: str) -> dict[str, Any]:
+    path = task_path(workflow, task) if task else ""
+    step = workflow.state.plan.step(path) if path else None
+    about = {"task": task, "name": step.label, "description": step.description} if step else {}
+    return {
+        "check_type": check_type,
+        "task": about,
+        "context": dict(workflow.state.context),
+        "state": workflow.document(),
+    }
+
+
+def _verdict(call: Call) -> dict[str, Any]:
+    """What was found, from the options or from a file with a supervisor's answer."""
+    args = call.args
+    if args.file:
+        return _answered(_read(args.file))
+    if not args.verdict:
+        return {}
+    return {
+        "verdict": args.verdict,
+        "conflict_type": args.conflict,
+        "resolution": args.resolution,
+        "fixes": args.fixes,
+        "affected": tuple(args.affects),
+    }
+
+
+def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
+    conflict, plan = said.get("conflict") or {}, said.get("re_plan_required") or {}
+    fixes = said.get("auto_fixes") or []
+    if not isinstance(conflict, Mapping) or not isinstance(plan, Mapping) or not isinstance(fixes, list):
+        raise _bad_answer("conflict and re_plan_required are objects, auto_fixes is a list")
+    affected, changes = plan.get("affected_tasks") or [], plan.get("recommended_changes") or []
+    if not isinstance(affected, list) or not isinstance(changes, list):
+        raise _bad_answer("affected_tasks and recommended_changes are lists")
+    words = conflict.get("resolution") or conflict.get("description") or "; ".join(map(str, changes or fixes))
+    return {
+        "verdict": str(said.get("verdict")),
+        "conflict_type": str(conflict.get("type") or conflict.get("conflict_type") or ""),
+        "resolution": str(words)[:4000],
+        "fixes": len(fixes),
+        "affected": tuple(map(str, affected)),
+    }
+
+
+def _read(file: str) -> Mapping[str, Any]:
+    import sys
+
+    from holdfast.place import read_regular
+    from holdfast.plainjson import parse
+
+    data = sys.stdin.buffer.read(LARGEST + 1) if file == "-" else read_regular(file, LARGEST)
+    if data is None:
+        raise NotFound("no_file", f"there is no file {file[:200]}", remedy=f"ls -l {file[:200]}")
+    try:
+        said = parse(data)
+    except ValueError as wrong:
+        raise _bad_answer(str(wrong)) from None
+    if not isinstance(said, dict):
+        raise _bad_answer("it is no JSON object")
+    return said
+
+
+def _bad_answer(reason: str) -> UsageError:
+    form = '{"verdict": "AUTO_FIX", "conflict": {"type": "pattern", "resolution": "…"}, "auto_fixes": ["…"]}'
+    return UsageError("bad_verdict", f"this is no supervisor's answer: {reason}", remedy=form)
+
+
+def commit(call: Call) -> None:
+    """Commits what changed, with the words that say whose commit it is."""
+    from holdfast import actions, orchestrating
+
+    args, workflow = call.args, call.workflow()
+    if bool(args.task) + args.supervisor + args.outer != 1:
+        raise UsageError(
+            "bad_usage",
+            "a commit is a task's, the supervisor's or the outer loop's",
+            remedy="holdfast commit 1.1 -m TEXT",
+        )
+    path = task_path(workflow, args.task) if args.task else ""
+    if path:
+        prefix = orchestrating.prefix(workflow.state.plan.step(path).id)
+    else:
+        prefix = orchestrating.SUPERVISOR if args.supervisor else orchestrating.OUTER
+    _may_record(call, workflow, path)
+    sha = actions.commit(call.project.wired, workflow.state, f"{prefix} {args.message}", tuple(args.paths))
+    if path:
+        workflow.record({tasks.COMMIT: sha}, path, **call.how())
+    call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {prefix} {args.message}"), more={"commit": sha})
+
+
+def milestone(call: Call) -> None:
+    """The issue that stands for a finished phase: its address, or one that gh makes."""
+    from holdfast import orchestrating
+
+    args, workflow = call.args, call.workflow()
+    if bool(args.url) == args.create:
+        raise UsageError("bad_usage", "name the issue, or let gh make one", remedy="holdfast milestone 1 --url URL")
+    path = _phase_path(workflow, args.phase)
+    known = str(workflow.state.step(path).data.get(ISSUE) or "")
+    if args.create and not known:
+        _may_record(call, workflow, path)
+        url = orchestrating.milestone(call.project.wired.place, workflow.state, path)
+    else:
+        url = _address(args.url) if args.url else known
+    if url != known:
+        workflow.record({ISSUE: url}, path, **call.how())
+    call.changed(workflow, said=call.ok(f"{path}: {escape(url)}"), more={"issue_url": url})
+
+
+def _may_record(call: Call, workflow: Workflow, path: str) -> None:
+    """The rules are asked before anything is done outside: an agent whose token is old commits nothing."""
+    wired = call.project.wired
+    token = call.args.token or wired.settings.token
+    wired.engine.preview(workflow.state, cmd.Record({ISSUE: ""}, path), wired.settings.actor, token=token)
+
+
+def _phase_path(workflow: Workflow, word: str) -> str:
+    """A finished phase, by its own number or by its id."""
+    plan = workflow.state.plan
+    phases = [path for path in plan.children("") if not plan.is_leaf(path)]
+    found = next((path for path in phases if word in (path, path.removeprefix("phase-"))), "")
+    if not found:
+        raise NotFound(
+            "no_phase",
+            f"there is no phase {word[:80]!r} in {workflow.id}",
+            remedy="holdfast status",
+            facts={"phase": word[:200], "phases": phases[:50]},
+        )
+    if workflow.state.step(found).status not in lifecycle.FINISHED:
+        raise Refused("phase_not_done", f"{found} is not done: its milestone comes then", remedy="holdfast next")
+    return found
+
+
+def _address(url: str) -> str:
+    import re
+
+    if not re.fullmatch(r"https?://[!-~]{1,990}", url):
+        raise UsageError(
+            "bad_address",
+            f"{url[:80]!r} is not the address of an issue",
+            remedy="--url https://github.com/OWNER/REPOSITORY/issues/1",
+            facts={"url": url[:200]},
+        )
+    return url
+
+
+def learnings(call: Call) -> None:
+    """What was learned, in this run and before: by kind, task and words."""
+    from holdfast import orchestrating
+
+    args = call.args
+    found = orchestrating.learnings(call.project.wired.place)
+    found = [one for one in found if not args.type or one.get("type") == args.type]
+    found = [one for one in found if not args.task or one.get("task") == args.task]
+    wanted = [word.casefold() for word in args.words]
+    found = [one for one in found if all(word in _text(one) for word in wanted)][-args.limit :]
+    call.answer({"learnings": found}, lambda: "\n".join(map(_row, found)) or "nothing was learned yet")
+
+
+def _text(one: Mapping[str, Any]) -> str:
+    return " ".join(str(one.get(name) or "") for name in ("lesson", "pattern", "context")).casefold()
+
+
+def _row(one: Mapping[str, Any]) -> str:
+    pattern = f" → {one['pattern']}" if one.get("pattern") else ""
+    where = f"{one['task']}  " if one.get("task") else ""
+    return escape(f"{where}{one.get('type')}: {one.get('lesson')}{pattern}")
