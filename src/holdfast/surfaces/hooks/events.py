@@ -1,0 +1,153 @@
+"""What a hook answers when it needs the engine: before a compaction, at the start of a session, when an agent stops.
+
+Answers are what Claude Code and Codex expect, which is told from the event. Nothing here may stop a host: whoever
+calls catches everything, and an empty answer always allows.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast import configuration
+from holdfast import place as places
+from holdfast import settings as settings_
+from holdfast.core import commands as cmd
+from holdfast.core import queries
+from holdfast.core.packet import keepsake
+from holdfast.core.packet_parts import clean
+from holdfast.errors import HoldfastError
+from holdfast.hosts import adopting, seats
+from holdfast.plainjson import compact
+from holdfast.project import Project
+from holdfast.surfaces.hooks import notes
+from holdfast.workflow import Workflow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LOCK_WAIT = 0.4
+"""Seconds that a host waits for another process at most."""
+MOST = 9500
+"""Characters: a host replaces a longer context by the beginning of it."""
+FRESH = ("startup", "clear")
+"""Beginnings of a session that may have nothing to do with any workflow."""
+
+
+def answer(event: Mapping[str, Any], folder: str) -> str:
+    """What goes to standard output. What a person should hear of goes to the log."""
+    said = event.get("session_id")
+    session = said[: seats.LONGEST] if isinstance(said, str) and said.isprintable() else ""
+    project = _project(folder, session)
+    try:
+        return _answers(project, event, session)
+    finally:
+        for said in dict.fromkeys(project.troubles):
+            notes.log(project.root, str(event.get("hook_event_name")), said)
+
+
+def _answers(project: Project, event: Mapping[str, Any], session: str) -> str:
+    match event.get("hook_event_name"):
+        case "PreCompact":
+            return _before_compaction(project, event, session)
+        case "SessionStart":
+            return _at_start(project, event, session)
+        case "Stop":
+            return _at_stop(project, session)
+    return ""
+
+
+def is_codex(event: Mapping[str, Any]) -> bool:
+    """Codex names the turn in its events, and keeps its transcripts in a folder of its own."""
+    transcript = event.get("transcript_path")
+    name = os.path.basename(transcript) if isinstance(transcript, str) else ""
+    return "turn_id" in event or name.startswith("rollout-") or "/.codex/" in str(transcript)
+
+
+def _project(folder: str, session: str) -> Project:
+    from holdfast import bootstrap
+
+    read = settings_.read(os.environ, terminal=False, surface="hook")
+    settings = read.replace(actor=seats.hook_of(session), lock_wait=LOCK_WAIT)
+    project = Project(bootstrap.wire(places.find(folder), settings))
+    project.heal()
+    return project
+
+
+def _adopt(project: Project, *, notes_too: bool = False) -> None:
+    """State files that agents wrote by themselves, and what notes speak of; what cannot be read is passed over."""
+    wrong = adopting.adopt_accounts(project)
+    if notes_too:
+        wrong += adopting.take_sightings(project, project.wired.settings.actor)
+    project.troubles += wrong
+
+
+def _before_compaction(project: Project, event: Mapping[str, Any], session: str) -> str:
+    """Saves where the work is, and says what the summary should keep."""
+    _adopt(project, notes_too=True)
+    workflow = seats.chosen(project, session)[0]
+    if workflow is None:
+        return ""
+    trigger = event.get("trigger")
+    note = str(trigger) if trigger in ("manual", "auto") else ""
+    try:
+        workflow.compacted(note)
+    except HoldfastError as failure:  # what the summary has to keep can be said all the same, and the rest later
+        notes.log(project.root, "PreCompact", failure.message)
+        if session:
+            notes.leave(project.root, {"event": "PreCompact", "session": session, "trigger": note})
+    return "" if is_codex(event) else keepsake(workflow.state, workflow.facts(), required=workflow.required())
+
+
+def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
+    _adopt(project)
+    workflow, others = seats.chosen(project, session)
+    if workflow is None:
+        return ""
+    source = event.get("source")
+    if source in FRESH and not (session and session in workflow.state.seats):
+        return _context("SessionStart", _one_line(workflow, others))
+    if source == "compact" and session and queries.has_caught_up(workflow.state, session):
+        _count_compaction(workflow, project)
+    try:
+        most = min(MOST, configuration.resuming(project.root).packet_limit)
+    except HoldfastError as mistake:  # in the project's settings: the packet matters more
+        notes.log(project.root, str(event["hook_event_name"]), mistake.message)
+        most = configuration.Resuming.packet_limit
+    return _context("SessionStart", workflow.packet(occasion=str(source), others=others, limit=most))
+
+
+def _count_compaction(workflow: Workflow, project: Project) -> None:
+    """The hook before the compaction was lost: nobody has said yet that this session lost its context."""
+    try:
+        workflow.compacted()
+    except HoldfastError as failure:
+        notes.log(project.root, "SessionStart", failure.message)
+
+
+def _one_line(workflow: Workflow, others: list[str]) -> str:
+    listed = "; ".join((f"{workflow.id}: {seats.position(workflow.state)}", *others))
+    return f"Holdfast holds unfinished work here: {listed}. To take it up: holdfast resume-packet -w {workflow.id}"
+
+
+def _at_stop(project: Project, session: str) -> str:
+    """Holds the agent at its work where the workflow asks for it."""
+    state = seats.bound(project, session)
+    if state is None:
+        return ""
+    wired = project.wired
+    state = wired.reconciler.reconcile(state)
+    outcome = wired.engine.execute(state.ulid, cmd.Urge(), wired.settings.actor)
+    after = wired.reconciler.settle(outcome)
+    at = queries.current(after)
+    if not outcome.changed or at is None:
+        return ""
+    first = queries.blockers(after, at, wired.world.facts(after))[0]
+    remedy = first.remedy if " -w " in first.remedy else f"{first.remedy} -w {after.id}"
+    reason = f"{after.id} is not done: {at} – {first.message}. Go on: {remedy}"
+    return compact({"decision": "block", "reason": clean(reason)})
+
+
+def _context(event: str, text: str) -> str:
+    return compact({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})

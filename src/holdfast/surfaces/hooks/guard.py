@@ -1,0 +1,158 @@
+"""Whether a call of a tool may go ahead, by what the engine wrote down for hooks.
+
+It keeps an agent from slips: files that are Holdfast's or another agent's, words that are a person's, tools that a step
+rules out. It is a seat belt; what decides is the engine, which checks everything again.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _collections_abc import Callable, Iterator
+    from typing import Any
+
+    from holdfast.surfaces.hooks.writes import Target
+
+if TYPE_CHECKING or __package__:
+    from holdfast.surfaces.hooks import holding, patterns, places
+    from holdfast.surfaces.hooks.calls import Call, clean, rows, text, texts
+else:
+    import holding
+    import patterns
+    import places
+    from calls import Call, clean, rows, text, texts
+
+_HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
+_ONLY_PEOPLE = ("extend", "trust")
+_WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
+_WORKFLOW = ("-w", "--workflow")
+_UNKNOWN = ("$", "`")
+_ABOUT_FILES = ("edit", "write")
+"""Rules for these with a path in brackets hold for whatever writes files, as in the host they come from."""
+
+
+def judge(views: Callable[[str], dict[str, Any]], event: dict[str, Any], root: str, worktree: str) -> str:
+    """Empty when the call may go ahead, else why not and what to do instead. `views` knows what a project guards."""
+    call = Call(event, root, worktree)
+    view = views(root) if root else {}
+    workflows = list(rows(view, "workflows"))
+    mine = _mine(call, view, workflows) or workflows
+    return (
+        holding.protected(call, workflows, root)
+        or _for_people(call, workflows, mine)
+        or _ruled_out(call, mine)
+        or _protected_elsewhere(call, views)
+    )
+
+
+def _mine(call: Call, view: dict[str, Any], workflows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The workflow the session is at; where that is not known, those it has been at; none when there are none."""
+    at = view.get("at")
+    seat = at.get(call.session) if isinstance(at, dict) and call.session else None
+    ulid = seat[0] if isinstance(seat, list) and seat else None
+    here = [one for one in workflows if ulid and text(one, "ulid") == ulid]
+    return here or [one for one in workflows if call.session and call.session in texts(one, "sessions")]
+
+
+def _protected_elsewhere(call: Call, views: Callable[[str], dict[str, Any]]) -> str:
+    """Where one stands does not matter to the files of another project."""
+    reasons = (
+        holding.protected(call, list(rows(views(root), "workflows")), root) for root in holding.other_roots(call)
+    )
+    return next(filter(None, reasons), "")
+
+
+def _for_people(call: Call, workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> str:
+    """Commands whose point is that a person gives them."""
+    if not call.commands:
+        return ""
+    if TYPE_CHECKING or __package__:
+        from holdfast.surfaces.hooks import programs
+    else:
+        import programs
+    cleared = any(
+        name == "*" or name.startswith(_HOST_VARIABLES) for command in call.commands for name in command.cleared
+    )
+    for command in call.commands:
+        words = programs.holdfast(command.bare)
+        if words is not None and (cleared or _needs_a_person(words, _meant(words, workflows, mine))):
+            typed = clean(" ".join(["holdfast", *words]))
+            why = " The variables that tell an agent's shell from a person's have to stay." if cleared else ""
+            return f"A person does this in a terminal of their own: {typed}.{why} Ask them, and wait for the answer."
+    return ""
+
+
+def _meant(words: list[str], workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The workflows a command may be about: the one it names, else that of the session, else any."""
+    named = ""
+    for at, word in enumerate(words):
+        if word in _WORKFLOW:
+            named = "".join(words[at + 1 : at + 2])
+        elif word.startswith("--workflow="):
+            named = word.partition("=")[2]
+    if named and not any(mark in named for mark in _UNKNOWN):
+        return [one for one in workflows if text(one, "id").startswith(named) or text(one, "ulid").startswith(named)]
+    return mine
+
+
+def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
+    names = {name for workflow in workflows for step in rows(workflow, "human") for name in texts(step, "names")}
+    free, rest = [], iter(words)
+    for word in rest:
+        if word in _WITH_VALUE:
+            next(rest, None)
+        elif not word.startswith("-"):
+            free.append(word)
+    if free[:1] == ["approve"] and names:
+        # A step that only the shell or another program fills in may be any of them.
+        steps = free[1:]
+        return not steps or any(step in names or any(mark in step for mark in _UNKNOWN) for step in steps)
+    return bool(free) and free[0] in _ONLY_PEOPLE
+
+
+def _ruled_out(call: Call, mine: list[dict[str, Any]]) -> str:
+    """What a step forbids while it is worked on: to those who work on it, and to whoever says not what they do."""
+    for workflow in mine:
+        for rule in rows(workflow, "deny"):
+            tool = text(rule, "tool")
+            if tool and _forbids(tool, call):
+                name = clean(text(workflow, "id"))
+                return (
+                    f"step {clean(text(rule, 'step'))} of {name} forbids {clean(tool)}."
+                    f" What to do instead: holdfast next -w {name}"
+                )
+    return ""
+
+
+def _forbids(rule: str, call: Call) -> bool:
+    name, bracket, pattern = rule.partition("(")
+    name, tool = name.strip().lower(), call.tool.lower()
+    is_named = patterns.matches(name, tool) or (name == "bash" and call.is_shell)
+    if not bracket or not pattern.endswith(")"):
+        return is_named and not bracket
+    pattern = pattern[:-1]
+    if pattern.endswith(":*"):
+        pattern = pattern[:-2] + "*"
+    if call.is_shell and is_named:
+        return any(patterns.matches(pattern, spelled) for spelled in _spellings(call))
+    if call.targets and (is_named or name in _ABOUT_FILES):
+        return any(patterns.matches(pattern, named) for target in call.targets for named in _names(target, call))
+    return is_named
+
+
+def _spellings(call: Call) -> Iterator[str]:
+    yield call.line
+    for command in call.commands:
+        line = " ".join(command.bare)
+        yield line
+        yield line[command.bare[0].rfind("/") + 1 :] if command.bare else line
+
+
+def _names(target: Target, call: Call) -> Iterator[str]:
+    yield target.shown
+    for spot in target.spots:
+        yield spot
+        for base in (call.root, call.worktree):
+            inside = places.below(base, spot) if base else ""
+            if inside:
+                yield inside

@@ -1,0 +1,155 @@
+"""Files that a call must leave alone: Holdfast's own, and those that another agent has locked."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.surfaces.hooks.calls import Call
+    from holdfast.surfaces.hooks.writes import Target
+
+if TYPE_CHECKING or __package__:
+    from holdfast.surfaces.hooks import patterns, places
+    from holdfast.surfaces.hooks.calls import clean, rows, text, texts
+else:
+    import patterns
+    import places
+    from calls import clean, rows, text, texts
+
+_MOST_FOLDERS = 200
+
+
+def protected(call: Call, workflows: list[dict[str, Any]], root: str) -> str:
+    """Why a call must not write what it is about to, by what one project knows; empty when it may."""
+    for target in call.targets:
+        reaches: dict[str, _Reach] = {}
+        shown = clean(target.shown)
+        if root and _reach(reaches, target, root).meets(".holdfast"):
+            return (
+                f"{shown} would change .holdfast, where Holdfast keeps its records. Use the holdfast commands"
+                " (holdfast next says which); definitions and configuration are a person's: ask them to edit those."
+            )
+        for workflow in workflows:
+            base = text(workflow, "worktree") or root
+            if not base:
+                continue
+            reach = _reach(reaches, target, base)
+            if any(reach.meets(path) for path in texts(workflow, "paths")):
+                name = clean(text(workflow, "id"))
+                return (
+                    f"{shown} is written by Holdfast for {name} and not by hand. Report progress with holdfast begin,"
+                    f" holdfast done and their like; holdfast next -w {name} says what comes now."
+                )
+            unread = _unread(call, reach, workflow)
+            if unread:
+                return unread
+            held = _held(call, reach, workflow)
+            if held:
+                return f"{shown} may change any file here, and {held}" if target.takes == "tracked" else held
+    return ""
+
+
+def _unread(call: Call, reach: _Reach, workflow: dict[str, Any]) -> str:
+    """Where a session has to catch up before it writes, that goes for the document too."""
+    ack = workflow.get("ack")
+    if not isinstance(ack, dict) or call.session in texts(ack, "sessions") or not reach.meets(text(ack, "document")):
+        return ""
+    name = clean(text(workflow, "id"))
+    return (
+        f"This session has not taken up {name} again, so it may not change its document yet. Read what is known:"
+        f" holdfast resume-packet -w {name}, then: holdfast ack ID -w {name}"
+    )
+
+
+def other_roots(call: Call) -> list[str]:
+    """Projects that the call does not belong to, and writes into all the same."""
+    folders: dict[str, None] = {}
+    for target in call.targets:
+        for spot in target.spots:
+            if len(folders) < _MOST_FOLDERS:
+                folders[spot if target.takes != "file" else spot.rpartition("/")[0] or "/"] = None
+    found = dict.fromkeys(places.find(folder)[0] for folder in folders)
+    return [root for root in found if root and root != call.root]
+
+
+class _Reach:
+    """What a target touches below a folder, made once so that a thousand paths can be held against it."""
+
+    def __init__(self, target: Target, base: str) -> None:
+        self.whole, self.tracked = target.takes == "folder", target.takes == "tracked"
+        self.all = False
+        self.names: list[str] = []
+        self.above: set[str] = set()
+        self.patterns: list[list[str]] = []
+        for spot in target.spots:
+            if spot == base or (base.startswith(spot.rstrip("/") + "/") and self._is_one_tree(spot, base)):
+                self.all = True
+            inside = places.below(base, spot)
+            if inside:
+                self.names.append(inside)
+                parts = inside.split("/")
+                self.above.update("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+                if any(c in inside for c in "*?["):
+                    self.patterns.append(parts)
+        self.inside = tuple(name + "/" for name in self.names)
+
+    def _is_one_tree(self, spot: str, base: str) -> bool:
+        """Git leaves alone what lies below a folder and belongs to another worktree."""
+        return not self.tracked or places.top(spot) == places.top(base)
+
+    def meets(self, path: str) -> bool:
+        """Whether the target is this path, lies below it, or takes it away with the folder it is in."""
+        return self._meets(path, self.whole)
+
+    def meets_locked(self, path: str) -> bool:
+        """The same for a locked file, which git may well have tracked."""
+        if self._meets(path, self.whole or self.tracked):
+            return True
+        if self.tracked and any(patterns.matches("/".join(parts), path) for parts in self.patterns):
+            return True  # a pattern of git's goes down into folders
+        return ("*" in path or "?" in path) and any(patterns.matches(path, name) for name in self.names)
+
+    def _meets(self, path: str, whole: bool) -> bool:
+        if (whole and self.all) or path in self.above or (whole and self.inside and path.startswith(self.inside)):
+            return True
+        return any(patterns.expands(parts, path.split("/"), whole) for parts in self.patterns)
+
+
+def _reach(known: dict[str, _Reach], target: Target, base: str) -> _Reach:
+    if base not in known:
+        known[base] = _Reach(target, base)
+    return known[base]
+
+
+def _held(call: Call, reach: _Reach, workflow: dict[str, Any]) -> str:
+    """Why another agent's lock forbids it; empty when none does."""
+    if not reach.names and not reach.all:
+        return ""
+    boot = ""
+    for lock in rows(workflow, "locks"):
+        path = lock.get("path")
+        if not isinstance(path, str) or not path or not reach.meets_locked(path.rstrip("/")):
+            continue
+        agent, session = text(lock, "agent"), text(lock, "session")
+        if session == call.session and not (agent and call.agent and agent != call.agent):
+            continue
+        boot = boot or (places.content("/proc/sys/kernel/random/boot_id", 200) or b"").decode("ascii", "replace")
+        if not _has_expired(lock, boot):
+            holder = clean(agent or "another agent") + (f" (session {clean(session)})" if session else "")
+            typed = f"'{clean(path)}'" if any(mark in path for mark in "*? ") else clean(path)
+            return (
+                f"{clean(path)} is locked by {holder}. Pick another file or wait until the lock is given back;"
+                f" its holder does that with: holdfast unlock {typed}"
+            )
+    return ""
+
+
+def _has_expired(lock: dict[str, Any], boot: str) -> bool:
+    """A deadline counts the seconds of one boot, so after another one nobody holds the lock any more."""
+    from time import CLOCK_BOOTTIME, clock_gettime
+
+    deadline = lock.get("deadline")
+    if not isinstance(deadline, int | float) or clock_gettime(CLOCK_BOOTTIME) > deadline:
+        return True
+    return boot.strip() != text(lock, "boot").strip()

@@ -1,0 +1,72 @@
+"""Lines that a hook leaves in `.holdfast`: notes for the engine's next run, and a log of what went wrong."""
+
+from __future__ import annotations
+
+import posix
+from _json import encode_basestring_ascii as quoted
+
+LARGEST_INBOX = 8 << 20
+LARGEST_LOG = 256 << 10
+LONGEST_LINE = 300
+_APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+
+
+def leave(root: str, fields: dict[str, str | list[str]]) -> str:
+    """Adds a note to the inbox. What comes back is the reason why it could not be; empty when it is there."""
+    from time import time
+
+    line = "".join(f",{quoted(key)}:{_written(value)}" for key, value in fields.items())
+    return _append(root + "/.holdfast/inbox", f'{{"at":{time()!r}{line}}}\n'.encode())
+
+
+def log(root: str, event: str, sentence: str) -> None:
+    """Says what went wrong. Where that cannot be written, nobody is bothered."""
+    from time import gmtime
+
+    path, at = root + "/.holdfast/hook.log", gmtime()
+    day = f"{at.tm_year:04}-{at.tm_mon:02}-{at.tm_mday:02}"
+    said = "".join(c for c in f"{event[:40]} {sentence[:LONGEST_LINE]}" if c.isprintable())
+    line = f"{day}T{at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}Z {said}"[:LONGEST_LINE] + "\n"
+    fd = -1
+    try:
+        fd = posix.open(path, _APPEND, 0o600)
+        if posix.fstat(fd).st_size > LARGEST_LOG:
+            posix.rename(path, path + ".1")
+            posix.close(fd)
+            fd = -1
+            fd = posix.open(path, _APPEND, 0o600)
+        posix.write(fd, line.encode("utf-8", "replace"))
+    except OSError:
+        pass
+    finally:
+        if fd >= 0:
+            posix.close(fd)
+
+
+def _append(path: str, line: bytes) -> str:
+    """One whole line, while nobody else writes the file or takes it away."""
+    from fcntl import LOCK_EX, flock
+
+    while True:
+        fd = posix.open(path, _APPEND, 0o600)
+        try:
+            flock(fd, LOCK_EX)
+            mine = posix.fstat(fd)
+            try:
+                there = posix.lstat(path)
+            except FileNotFoundError:
+                continue  # the engine took it: a new one begins
+            if (mine.st_ino, mine.st_dev) != (there.st_ino, there.st_dev):
+                continue
+            if mine.st_mode & 0o170000 != 0o100000 or mine.st_size > LARGEST_INBOX:
+                return "the inbox takes no more notes: run holdfast status"
+            if posix.write(fd, line) != len(line):
+                posix.ftruncate(fd, mine.st_size)
+                return "the disk is full: a note was lost"
+            return ""
+        finally:
+            posix.close(fd)
+
+
+def _written(value: str | list[str]) -> str:
+    return quoted(value) if isinstance(value, str) else f"[{','.join(map(quoted, value))}]"

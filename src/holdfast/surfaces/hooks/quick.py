@@ -1,0 +1,300 @@
+"""One event of an agent host: answered at once, noted for later, or handed to the engine.
+
+A hook is started on every call of a tool, so nothing of Holdfast is imported here but its neighbours, which are found
+by their bare names when a host runs them. Whatever goes wrong, the host gets an answer it can live with.
+"""
+
+from __future__ import annotations
+
+import posix
+import sys
+from _json import encode_basestring_ascii as quoted
+from _json import make_scanner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _collections_abc import Callable
+    from typing import Any
+
+if TYPE_CHECKING or __package__:
+    from holdfast.surfaces.hooks import places
+else:
+    import places
+
+LONGEST_EVENT = 16 << 20
+LARGEST_VIEW = 8 << 20
+LARGEST_INDEX = 1 << 20
+PATIENCE = 1.8
+LAST_WORDS = 0.1
+_NAMED_IN = 200_000
+_SPACE = " \t\n\r"
+_ACTIVE = b'{"active":['
+_TRACES = ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")
+
+
+class BadEvent(Exception):
+    """What a host sent is not an event."""
+
+
+class _Rules:
+    """What the scanner asks of the decoder it works for."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+
+    @staticmethod
+    def parse_constant(name: str) -> object:
+        raise ValueError(f"{name} is not JSON")
+
+
+_scan = make_scanner(_Rules())  # type: ignore[arg-type]
+
+
+class Hook:
+    """One run: what is known of the event so far, so that the log can say it at any moment."""
+
+    def __init__(self) -> None:
+        self.name = "-"
+        self.start = self.folder = self.root = self.worktree = ""
+        self.is_answered = False
+        self.event: dict[str, Any] = {}
+
+    def answer(self, data: bytes) -> str:
+        """What goes to the host; empty when there is nothing to say."""
+        event = parsed(data)
+        name = event.get("hook_event_name") if isinstance(event, dict) else None
+        if not isinstance(name, str):
+            raise BadEvent("it does not say which event it is")
+        self.event, self.name = event, name
+        react = _REACTIONS.get(name)
+        if react is None:
+            return ""
+        self._stand(event.get("cwd"))
+        return react(self) if self.root or name in _ROOTLESS else ""
+
+    def text(self, key: str, most: int) -> str:
+        """A text of the event, cut to a length; empty when it is none."""
+        value = self.event.get(key)
+        return value[:most] if isinstance(value, str) else ""
+
+    def log(self, sentence: str) -> None:
+        """Says it in the project's log of hooks, where there is a project."""
+        if TYPE_CHECKING or __package__:
+            from holdfast.surfaces.hooks import notes
+        else:
+            import notes
+        if not self.start:
+            self._stand(None)
+        if self.root:
+            notes.log(self.root, self.name, sentence)
+
+    def note(self, **more: str | list[str]) -> None:
+        """Leaves a line for the engine's next run. Without a session, or a workflow that goes on, nobody needs it."""
+        session = self.text("session_id", 100)
+        if session and self.is_active():
+            if TYPE_CHECKING or __package__:
+                from holdfast.surfaces.hooks import notes
+            else:
+                import notes
+            wrong = notes.leave(self.root, {"event": self.name, "session": session, **more})
+            if wrong:
+                self.log(wrong)
+
+    def is_active(self) -> bool:
+        """Whether a workflow of this project goes on."""
+        try:
+            fd = posix.open(self.root + "/.holdfast/index", posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
+        except OSError:
+            return False
+        try:
+            return posix.read(fd, len(_ACTIVE) + 1) != _ACTIVE + b"]"
+        except OSError:
+            return False
+        finally:
+            posix.close(fd)
+
+    def view(self, root: str) -> dict[str, Any]:
+        """What the engine left in a project for hooks to judge by; empty when there is nothing that can be read."""
+        data = places.content(root + "/.holdfast/guard", LARGEST_VIEW)
+        try:
+            found = parsed(data) if data is not None else {}
+        except BadEvent:
+            self.log("the view of what is guarded cannot be read: run holdfast doctor")
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def engine(self) -> str:
+        """The answer of the engine, which takes its time. It comes from the package this file belongs to."""
+        if not __package__:
+            import notes  # type: ignore[import-not-found]  # noqa: F401 - its folder is not on the path afterwards, and what goes wrong has to be said
+
+            sys.path[0] = __file__.rsplit("/", 4)[0]
+        from holdfast.surfaces.hooks import events
+
+        return events.answer(self.event, self.start)
+
+    def _stand(self, cwd: object) -> None:
+        """Finds the project: from the event's folder, else the host's, else where the process runs."""
+        told = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
+        folders = [one for one in (cwd, told) if isinstance(one, str) and one[:1] == "/" and places.is_folder(one)]
+        self.start = self.folder = folders[0] if folders else posix.getcwd()
+        self.root, self.worktree = places.find(self.start)
+        if not self.root and len(folders) > 1 and (there := places.find(told))[0]:
+            self.start, (self.root, self.worktree) = told, there  # which the agent has left for a while
+
+
+def main(data: bytes | None = None) -> int:
+    """Answers one event, by default the one on standard input. The code is 0 whatever happens."""
+    hook = Hook()
+    try:
+        try:
+            if data is None:
+                _watch(hook)
+                data = _received()
+            answer = hook.answer(data)
+            hook.is_answered = True
+            _send(answer)
+        except BadEvent as bad:
+            hook.log(f"the event was not understood: {bad}")
+        except BaseException as failure:  # noqa: BLE001 - an error of ours must not stop anybody's work
+            hook.log(f"{type(failure).__name__}: {failure}")
+    except BaseException:  # noqa: BLE001, S110 - nor must one in saying so
+        pass
+    return 0
+
+
+def parsed(data: bytes) -> Any:
+    """JSON from outside. Raises BadEvent."""
+    text = data.decode("utf-8", "replace")
+    try:
+        value, end = _scan(text, len(text) - len(text.lstrip(_SPACE)))
+    except (StopIteration, SystemError, ValueError, RecursionError):
+        # Without its package the scanner cannot say what is wrong.
+        raise BadEvent("it is not JSON") from None
+    if text[end:].strip(_SPACE):
+        raise BadEvent("something stands behind the JSON")
+    return value
+
+
+def _watch(hook: Hook) -> None:
+    """Whatever keeps us waiting, input or lock, the host does not wait for longer than this."""
+    import _signal  # type: ignore[import-not-found]
+
+    def give_up(*_: object) -> None:
+        _signal.signal(_signal.SIGALRM, lambda *_: posix._exit(0))
+        _signal.setitimer(_signal.ITIMER_REAL, LAST_WORDS)
+        try:
+            hook.log("took too long and was given up")
+            if hook.name == "PreCompact" and hook.root and not hook.is_answered:
+                hook.note(trigger=hook.text("trigger", 64))  # so that it counts all the same
+        finally:
+            posix._exit(0)
+
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.setitimer(_signal.ITIMER_REAL, PATIENCE)
+
+
+def _received() -> bytes:
+    parts, size = [], 0
+    while part := posix.read(0, 1 << 20):
+        parts.append(part)
+        size += len(part)
+        if size > LONGEST_EVENT:
+            raise BadEvent("it is larger than 16 MiB")
+    return b"".join(parts)
+
+
+def _send(answer: str) -> None:
+    rest = answer.encode("utf-8", "replace")
+    while rest:
+        rest = rest[posix.write(1, rest) :]
+
+
+def _before_tool(hook: Hook) -> str:
+    if TYPE_CHECKING or __package__:
+        from holdfast.surfaces.hooks import guard
+    else:
+        import guard
+    reason = guard.judge(hook.view, hook.event, hook.root, hook.worktree)
+    if not reason:
+        return ""
+    decision = f'"permissionDecision":"deny","permissionDecisionReason":{quoted(reason)}'
+    return f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{decision}}}}}\n'
+
+
+def _after_tool(hook: Hook) -> str:
+    """Which files a tool of the host has written; what a shell did is seen by other means."""
+    if TYPE_CHECKING or __package__:
+        from holdfast.surfaces.hooks import writes
+    else:
+        import writes
+    given = hook.event.get("tool_input")
+    names = writes.edited(hook.text("tool_name", 200), given if isinstance(given, dict) else {})
+    spots = (places.real(writes.absolute(name, hook.folder)) for name, _ in names[:100])
+    paths = [inside[:1000] for spot in spots if (inside := places.below(hook.worktree, spot))]
+    if paths:
+        hook.note(paths=paths, agent=hook.text("agent_id", 100))
+    return ""
+
+
+def _prompt(hook: Hook) -> str:
+    """A person who names a workflow means it: the engine binds the session to it."""
+    data = places.content(hook.root + "/.holdfast/index", LARGEST_INDEX)
+    prompt = hook.text("prompt", _NAMED_IN)
+    if not prompt or data is None or not data.startswith(_ACTIVE):
+        return ""
+    if TYPE_CHECKING or __package__:
+        from holdfast.surfaces.hooks import naming
+    else:
+        import naming
+    ulid, by = naming.meant(prompt, _scan(data.decode("utf-8", "replace"), len(_ACTIVE) - 1)[0])
+    if ulid:
+        hook.note(workflow=ulid[:100], by=by)
+    return ""
+
+
+def _happened(hook: Hook) -> str:
+    """What became of a session or of an agent in it."""
+    hook.note(**{key: hook.text(source, most) for key, source, most in _NOTED[hook.name]})
+    return ""
+
+
+def _stop(hook: Hook) -> str:
+    """Only a workflow that must not be left half done, and that this session works on, may hold an agent back."""
+    session, workflows = hook.event.get("session_id"), hook.view(hook.root).get("workflows")
+    for workflow in workflows if isinstance(workflows, list) else []:
+        if isinstance(workflow, dict) and workflow.get("keep_going") is True:
+            sessions = workflow.get("sessions")
+            if isinstance(sessions, list) and session in sessions:
+                return hook.engine()
+    return ""
+
+
+def _remind(hook: Hook) -> str:
+    """Whoever begins or is about to forget is told where the work stands, where there may be some."""
+    traces = (f"{hook.worktree}/{name}" for name in _TRACES)
+    if (hook.root and hook.is_active()) or any(map(places.kind, traces)):
+        return hook.engine()
+    return ""
+
+
+_AGENT = (("agent", "agent_id", 100), ("type", "agent_type", 64))
+_NOTED = {  # by event: what a note calls it, what the host calls it, and how much of it is kept
+    "SubagentStart": _AGENT,
+    "SubagentStop": _AGENT,
+    "PostCompact": (("trigger", "trigger", 64),),
+    "SessionEnd": (("reason", "reason", 64),),
+}
+_ROOTLESS = ("SessionStart", "PreCompact", "PreToolUse")
+_REACTIONS: dict[str, Callable[[Hook], str]] = {
+    "PreToolUse": _before_tool,
+    "PostToolUse": _after_tool,
+    "UserPromptSubmit": _prompt,
+    **dict.fromkeys(_NOTED, _happened),
+    "Stop": _stop,
+    "SessionStart": _remind,
+    "PreCompact": _remind,
+}
