@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from holdfast.core.definition import Approval, Bounds, Check, Choice, Definition, Retry, Review, Step
 from holdfast.core.mistakes import check_steps
+from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.errors import UsageError
 
 T = TypeVar("T")
@@ -37,13 +38,25 @@ def random_definition(chance: Chance) -> Definition:
         max_time=chance.pick((None, None, 5_000)),
         max_iterations=chance.pick((None, None, 3)),
     )
-    return Definition("story", _mended(steps), bounds=bounds)
+    mended = _mended(steps)
+    return Definition(
+        "story",
+        mended,
+        bounds=bounds,
+        loads=chance.pick(("", "", DOCUMENT)),
+        keep_going=chance.one_in(2),
+        require_ack=chance.one_in(12),
+        reading=("@a.md",),
+    )
 
 
 def _step(chance: Chance, name: str, depth: int, before: Sequence[str]) -> Step:
     count = 0 if depth == 2 else max(0, chance.below(6 if depth else 5) - 2)
     children = tuple(_step(chance, IDS[i], depth + 1, IDS[:i]) for i in range(count))
-    step = Step(name, parallel=bool(children) and chance.one_in(2), optional=chance.one_in(8), steps=children)
+    kind = TASK if chance.one_in(3) else ""
+    step = Step(
+        name, parallel=bool(children) and chance.one_in(2), optional=chance.one_in(8), kind=kind, steps=children
+    )
     if chance.one_in(5):
         step = step.replace(requires=(chance.pick(before),) if before and chance.one_in(2) else ())
     if before and chance.one_in(6):

@@ -132,7 +132,7 @@ def _meddle(play: Play, chance: Chance) -> None:
 def random_command(chance: Chance, state: State) -> cmd.Command:
     paths = (*state.plan.paths, "nowhere") if chance.one_in(30) else state.plan.paths
     path = chance.pick(paths or ("nowhere",))
-    match chance.below(20):
+    match chance.below(21):
         case 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7:
             return sensible(chance, state, queries.current(state) or path)
         case 8 | 9 | 10:
@@ -145,6 +145,8 @@ def random_command(chance: Chance, state: State) -> cmd.Command:
             return _of_an_agent(chance, path)
         case 18:
             return _amendment(chance, state, path)
+        case 19:
+            return _of_a_session(chance, state, path)
         case _:
             return cmd.Edit("f", {}, tuple(_on_a_step(chance, path) for _ in range(1 + chance.below(2))))
 
@@ -198,7 +200,8 @@ def _on_a_step(chance: Chance, path: str) -> cmd.Command:
         cmd.Begin(path),
         cmd.Done(path, artifacts),
         cmd.Fail(path, "broke"),
-        cmd.Fail(path, "broke"),
+        cmd.Iterate(path, "red"),
+        cmd.Iterate(path, "red"),
         cmd.Approve(path, variant=chance.pick(("", "A"))),
         cmd.Reopen(path, "again"),
         cmd.Submit(path, artifacts),
@@ -233,6 +236,7 @@ def _on_the_whole(chance: Chance, state: State) -> cmd.Command:
         cmd.Restore(max(1, len(state.snapshots))),
         cmd.Alarm(Alert("t", "edited", "m")),
         cmd.Compacted(),
+        cmd.Refile("archive/state.json"),
     )
     return chance.pick(options)
 
@@ -243,6 +247,46 @@ def _of_an_agent(chance: Chance, path: str) -> cmd.Command:
         cmd.StartAgent("coder", path),
         cmd.BeatAgent(1 + chance.below(3)),
         cmd.EndAgent(1 + chance.below(3)),
+        cmd.EndAgent(1 + chance.below(3), stale=True),
+        _verdict(chance, path),
+        _verdict(chance, path),
+    )
+    return chance.pick(options)
+
+
+def _verdict(chance: Chance, path: str) -> cmd.Supervise:
+    verdict, conflict = chance.pick(
+        (("PASS", ""), ("AUTO_FIX", "pattern"), ("RE_PLAN", "api"), ("RE_PLAN", "security"), ("RE_PLAN", "pattern"))
+    )
+    affected = (path,) if chance.one_in(2) else ()
+    return cmd.Supervise("post_task", chance.pick((path, "")), verdict, conflict, "so", chance.below(3), affected)
+
+
+def _of_a_session(chance: Chance, state: State, path: str) -> cmd.Command:
+    """What hosts note, what outlives a context, and files that agents keep to themselves."""
+    files = (chance.pick(("src", "src/a.py", "src/*", "docs")),)
+    session = chance.pick(("session-1", "session-2", "session-3", ""))
+    options: tuple[cmd.Command, ...] = (
+        cmd.Sit(),
+        cmd.Leave(chance.pick(("", "exit"))),
+        cmd.Acknowledge(queries.packet_id(state, session)),
+        cmd.Acknowledge(queries.packet_id(state, session)),
+        cmd.Compacted("auto"),
+        cmd.Urge(),
+        cmd.Touch(files),
+        cmd.Remember(chance.pick(("seen", "two words"))),
+        cmd.Brief(chance.pick(("reading", "reminders")), add=chance.pick((files, ("",))), remove=("docs",)),
+        cmd.Brief("reminders", exactly=chance.pick(((), files))),
+        cmd.Learn("so it is", chance.pick(("pattern", "insight", "wisdom")), step=chance.pick((path, ""))),
+        cmd.Sight("PLAN.md", {"phase": chance.below(2)}),
+        cmd.Lock(files, chance.pick(("", "writer")), chance.pick((600, 600, 0))),
+        cmd.Lock(files),
+        cmd.Unlock(files),
+        cmd.Unlock(files),
+        cmd.Unlock(("src", "src/a.py", "src/*", "docs")),
+        cmd.StartAgent("coder", "", agent=chance.pick(("a1", "a2"))),
+        cmd.EndAgent(agent=chance.pick(("a1", "a2"))),
+        cmd.Together((cmd.Note("remark"), cmd.Begin(path))),
     )
     return chance.pick(options)
 

@@ -12,11 +12,26 @@ from hypothesis import strategies as st
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle
 from holdfast.core.apply import KEPT_PER_STEP, Record, apply, fold, replay
-from holdfast.core.commands import Facts
+from holdfast.core.commands import Acknowledge, Compacted, Facts, Iterate, Leave
 from holdfast.core.decide import decide, weigh
 from holdfast.core.definition import POLICIES, Bounds, Check, Step
+from holdfast.core.patterns import overlap
 from holdfast.core.plan import Plan, ancestors
-from holdfast.core.state import Actor, Alert, Artifact, Evidence, Grant, Lease, Progress, State, Verdict
+from holdfast.core.state import (
+    KEPT_SEATS,
+    Actor,
+    Alert,
+    Artifact,
+    Evidence,
+    Grant,
+    Hold,
+    Intervention,
+    Learning,
+    Lease,
+    Progress,
+    State,
+    Verdict,
+)
 from holdfast.errors import HoldfastError
 from tests.core.chance import IDS
 from tests.core.play import AGENT
@@ -45,18 +60,21 @@ def test_the_stories_get_somewhere():
     """Stories in which everything is refused would prove nothing."""
     moved: Counter[str] = Counter()
     codes: Counter[str] = Counter()
+    happened: set[type] = set()
 
     @settings(max_examples=200, phases=GENERATE)
     @given(stories())
     def tell(story: Story) -> None:
         moved.update(event.move for _, _, event, _ in single_steps(story) if isinstance(event, ev.Moved))
+        happened.update(type(event) for scene in story.scenes for event in scene.events)
         codes.update(scene.refusal.code for scene in story.scenes if isinstance(scene.refusal, HoldfastError))
 
     tell()
     assert set(moved) == set(lifecycle.MOVES)
-    assert {"step_blocked", "gate_unmet", "person_needed", "bound_reached", "lease_held", "fenced", "too_late"} <= set(
-        codes
-    )
+    expected = {"step_blocked", "gate_unmet", "person_needed", "bound_reached", "lease_held", "fenced", "too_late"}
+    assert expected | {"not_caught_up", "wrong_packet", "locked"} <= set(codes)
+    new = {ev.Seated, ev.Acknowledged, ev.Compacted, ev.Urged, ev.Briefed, ev.Learned, ev.Sighted}
+    assert new | {ev.Locked, ev.Unlocked, ev.Supervised, ev.Snapshotted} <= happened
 
 
 # Replay
@@ -249,18 +267,67 @@ def test_every_refusal_has_a_code_a_sentence_a_remedy_and_facts_that_can_be_told
         assert json.loads(json.dumps(refusal.as_json()))["error"]["code"] == refusal.code
 
 
+def is_renewed(before: State, path: str, hold: Hold) -> bool:
+    """Whether this is a hold that was there before, with more time."""
+    known = before.locks.get(path)
+    return known is not None and known.replace(boot=hold.boot, deadline=hold.deadline) == hold
+
+
 @settings(max_examples=60, phases=GENERATE)
 @given(stories())
 def test_an_attempt_is_never_taken_back_and_a_token_never_given_twice(story):
     note(story)
     restored = any(isinstance(event, ev.Restored | ev.Amended) for _, _, event, _ in single_steps(story))
-    tokens = [event.lease.token for _, _, event, _ in single_steps(story) if isinstance(event, ev.Leased)]
+    tokens = []
+    for _, before, event, _ in single_steps(story):
+        if isinstance(event, ev.Leased):
+            tokens.append(event.lease.token)
+        elif isinstance(event, ev.Locked):
+            tokens += {hold.token for path, hold in event.holds.items() if not is_renewed(before, path, hold)}
     assert len(tokens) == len(set(tokens))
     for earlier, later in zip(story.states, story.states[1:], strict=False):
         assert later.spent >= earlier.spent
         assert later.history_count >= earlier.history_count
         for path in earlier.progress if not restored else ():
             assert later.step(path).attempt >= earlier.step(path).attempt
+
+
+def holder(hold: Hold) -> tuple[str, str, int]:
+    return hold.agent, hold.session, hold.lease
+
+
+@settings(max_examples=120, phases=GENERATE)
+@given(stories())
+def test_no_file_is_held_by_two_agents_at_once(story):
+    note(story)
+    for scene, before, event, _ in single_steps(story):
+        if isinstance(event, ev.Locked):
+            for path, hold in event.holds.items():
+                live = [p for p, one in before.locks.items() if not one.expired(scene.facts.boot, scene.facts.mono)]
+                others = [p for p in live if holder(before.locks[p]) != holder(hold)]
+                assert not any(overlap(path, p) for p in others), path
+
+
+@settings(max_examples=120, phases=GENERATE)
+@given(stories())
+def test_where_it_is_asked_for_no_agent_writes_that_has_not_caught_up(story):
+    note(story)
+    if not story.definition.require_ack:
+        return
+    for scene in story.scenes:
+        actor, command = scene.request.actor, scene.request.command
+        if scene.events and actor.kind == "agent" and not isinstance(command, Acknowledge | Compacted | Leave):
+            seat = scene.before.seats[actor.session]
+            assert seat.caught_up >= seat.compactions
+
+
+@settings(max_examples=60, phases=GENERATE)
+@given(stories())
+def test_nobody_is_held_longer_than_the_bound_without_a_move(story):
+    note(story)
+    for state in story.states:
+        assert state.urged <= 30
+        assert len(state.seats) <= KEPT_SEATS
 
 
 # Agents alone
@@ -298,14 +365,15 @@ def test_agents_alone_never_get_past_a_gate_that_is_a_persons(story):
 def test_agents_alone_never_extend_a_bound_nor_override_an_escalation(story):
     note(story)
     used_up: set[str] = set()
-    for _, before, event, after in single_steps(story):
+    for scene, before, event, after in single_steps(story):
         assert after.bounds == story.first.bounds
         assert not (isinstance(event, ev.Moved) and event.move == "overridden")
         for path in before.plan.paths:
             step, progress = before.plan.step(path), before.step(path)
             spent = step.retry is not None and progress.failures >= step.retry.max
+            iterated = isinstance(scene.request.command, Iterate) and path == scene.request.command.step
             if progress.status == lifecycle.ESCALATED or (progress.status == lifecycle.FAILED and spent):
-                used_up.add(path)
+                used_up |= set() if iterated else {path}
         for path in used_up & set(after.plan.paths):
             assert after.step(path).status not in BEGUN, path
 
@@ -345,6 +413,8 @@ TREES = st.builds(
     steps=st.lists(st.builds(Step, id=some("a", "b")), max_size=2).map(tuple),
 )
 PROGRESS = st.dictionaries(PATHS, st.builds(Progress, status=some(*lifecycle.STATUSES), attempt=NUMBERS), max_size=3)
+HOLDS = st.builds(Hold, WORDS, NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS)
+INTERVENTION = Intervention("t", "pre_task", "1.1", "api", "high", "re_plan", "so")
 EVENTS = st.one_of(
     st.builds(ev.Moved, some(*lifecycle.MOVES), PATHS, NUMBERS, WORDS, WORDS, st.booleans()),
     st.builds(ev.Moved, some(*lifecycle.MOVES), PATHS, NUMBERS, WORDS, WORDS, st.booleans()),
@@ -355,12 +425,20 @@ EVENTS = st.one_of(
     st.builds(ev.Noted, WORDS, PATHS),
     st.builds(ev.Recorded, st.just({"k": 1}), PATHS),
     st.builds(ev.Marked, some("cancelled", "paused", "finalized"), st.booleans(), WORDS),
-    st.builds(ev.Spent, NUMBERS),
+    st.builds(ev.Spent, NUMBERS, WORDS, PATHS),
     st.builds(ev.Warned, some("cost", "time"), some(75, 90, 100), WORDS, WORDS),
     st.builds(ev.Extended, st.builds(Bounds, NUMBERS, NUMBERS, NUMBERS)),
     st.builds(ev.Leased, st.builds(Lease, WORDS, NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS, PATHS)),
     st.builds(ev.Beat, NUMBERS, WORDS, st.floats(0, 9)),
     st.builds(ev.Released, NUMBERS),
+    st.builds(ev.Locked, st.dictionaries(WORDS, HOLDS, min_size=1, max_size=2)),
+    st.builds(ev.Unlocked, st.lists(WORDS, max_size=2).map(tuple)),
+    some(ev.Compacted(), ev.Seated(), ev.Acknowledged(), ev.Urged()),
+    st.builds(ev.Briefed, some("reading", "reminders"), st.lists(WORDS, max_size=2).map(tuple)),
+    st.builds(ev.Learned, st.builds(Learning, WORDS, WORDS)),
+    st.builds(ev.Sighted, WORDS, st.just({"k": 1})),
+    st.builds(ev.Supervised, WORDS, WORDS, some("PASS", "RE_PLAN"), some(None, INTERVENTION), NUMBERS),
+    st.builds(ev.Refiled, WORDS),
     st.builds(
         ev.Amended, some("add", "retire", "change"), PATHS, st.one_of(st.none(), TREES), some(None, "a", "nowhere")
     ),
@@ -382,6 +460,10 @@ def test_applying_is_total_and_keeps_what_it_keeps_bounded(events):
         assert all(progress.status in lifecycle.STATUSES for progress in state.progress.values())
         assert len(state.history) <= 100
         assert len(state.alerts) <= 10
+        assert len(state.seats) <= KEPT_SEATS
+        assert len(state.learnings) <= 100
+        assert len(state.supervision.interventions) <= 100
+        assert state.spent >= sum(one.spent for one in state.progress.values())
         assert all(len(one.verdicts) <= KEPT_PER_STEP for one in state.progress.values())
         done = all(state.step(path).status in lifecycle.FINISHED for path in state.plan.children(""))
         assert bool(state.finished_at) == done

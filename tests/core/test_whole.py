@@ -31,7 +31,8 @@ from holdfast.core.commands import (
     TakeSnapshot,
 )
 from holdfast.core.definition import Approval, Step
-from holdfast.core.events import Noted, Remembered, Restored
+from holdfast.core.events import Compacted as CompactedEvent
+from holdfast.core.events import Noted, Restored
 from holdfast.core.state import Alert
 from holdfast.errors import HoldfastError, Refused
 from tests.core.play import DOLLAR, HOUR, MINUTE, PERSON, Play, given, moves, step
@@ -264,10 +265,13 @@ def test_the_newest_ten_alerts_are_kept():
 
 def test_a_compaction_is_an_entry_in_the_history():
     play = at_work()
-    assert play.do(Compacted("at 90 %")) == (
-        Remembered({"at": play.now, "event": "context_compacted", "note": "at 90 %"}),
-    )
-    assert play.state.history[-1]["entry"]["event"] == "context_compacted"
+    assert play.do(Compacted("at 90 %")) == (CompactedEvent("at 90 %"),)
+    assert play.state.history[-1] == {
+        "at": play.now,
+        "event": "context_compacted",
+        "by": "agent coder",
+        "note": "at 90 %",
+    }
 
 
 def test_history_tells_who_did_what_and_why():

@@ -53,7 +53,7 @@ def status(state: State, facts: Facts, words: Mapping[str, str]) -> dict[str, An
         "blockers": blockers(state, at, facts) if at else [],
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
-            {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "percent": u.percent}
+            {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}
             for u in queries.usages(state, facts.now)
         ],
         "agents": [

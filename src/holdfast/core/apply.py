@@ -6,17 +6,23 @@ from _collections_abc import Iterable, Mapping
 
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment
+from holdfast.core.history import entry_of
 from holdfast.core.plan import Plan
 from holdfast.core.state import (
+    BASE,
+    BEGAN,
     KEPT,
     KEPT_ALERTS,
     KEPT_KEYS,
     KEPT_RENDERINGS,
+    KEPT_SEATS,
     Actor,
     Mark,
     Progress,
+    Seat,
     Snapshot,
     State,
+    Supervision,
     Try,
 )
 from holdfast.core.value import Value
@@ -61,6 +67,10 @@ def seal(state: State, record: Record) -> State:
     if record.key:
         keys = {**state.keys, record.key: (record.payload, record.revision)}
         changes["keys"] = dict(list(keys.items())[-KEPT_KEYS:])
+    session = record.actor.session
+    if record.actor.kind == "agent" and (session or state.require_ack):
+        seat = state.seats.get(session, Seat(record.at, caught_up=0))
+        changes["seats"] = _seats(state, session, seat.replace(at=record.at))
     if record.documents:
         changes["renderings"] = (*state.renderings, (record.revision, record.documents))[-KEPT_RENDERINGS:]
     return state.replace(**changes)
@@ -90,7 +100,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             if event.move in ("reset", "reopened", "retried") and event.step in state.plan:
                 judged = state.plan.step(event.step).result  # what was found of other work says nothing of this
                 after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
-            moved = _with(state, event.step, after)
+            moved = _with(state.replace(urged=0) if state.urged else state, event.step, after)
             return _finished(_blamed(moved, event, at) if event.blames else moved, at)
         case ev.Produced():
             step = state.step(event.step)
@@ -120,9 +130,9 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return state.replace(notes=(*state.notes, note)[-KEPT:])
         case ev.Recorded():
             if not event.step:
-                return state.replace(context={**state.context, **event.values})
+                return state.replace(context=_recorded(state.context, event))
             step = state.step(event.step)
-            return _with(state, event.step, step.replace(data={**step.data, **event.values}))
+            return _with(state, event.step, step.replace(data=_recorded(step.data, event)))
         case ev.Marked():
             return _marked(state, event, at, actor)
         case ev.Founded():
@@ -130,13 +140,18 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Rehomed():
             return _rehomed(state, event)
         case ev.Spent():
-            return state.replace(spent=state.spent + event.micros)
+            spent = state.replace(spent=state.spent + event.micros)
+            if event.step not in state.plan:
+                return spent
+            return _with(
+                spent, event.step, state.step(event.step).replace(spent=state.step(event.step).spent + event.micros)
+            )
         case ev.Warned():
             return state.replace(warned=(*state.warned, f"{event.bound}:{event.percent}"))
         case ev.Extended():
             return _extended(state, event)
         case ev.Leased():
-            key = f"{event.lease.role}@{event.lease.step}"
+            key = event.lease.agent or f"{event.lease.role}@{event.lease.step}"
             return state.replace(
                 leases={**state.leases, key: event.lease},
                 fence=max(state.fence, event.lease.token),
@@ -150,13 +165,40 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return state.replace(leases=beating)
         case ev.Released():
             return state.replace(leases={k: v for k, v in state.leases.items() if v.token != event.token})
+        case ev.Locked():
+            fence = max((state.fence, *(hold.token for hold in event.holds.values())))
+            return state.replace(locks={**state.locks, **event.holds}, fence=fence)
+        case ev.Unlocked():
+            return state.replace(locks={p: hold for p, hold in state.locks.items() if p not in event.paths})
+        case ev.Compacted():
+            seat = state.seats.get(actor.session, Seat(at))
+            return _seated(state, actor, seat.replace(at=at, compactions=seat.compactions + 1))
+        case ev.Seated():
+            return _seated(state, actor, state.seats.get(actor.session, Seat(at)).replace(at=at))
+        case ev.Acknowledged():
+            seat = state.seats.get(actor.session, Seat(at))
+            return _seated(state, actor, seat.replace(at=at, caught_up=seat.compactions))
+        case ev.Urged():
+            return state.replace(urged=state.urged + 1)
+        case ev.Briefed():
+            return state.replace(**{event.what: event.entries})
+        case ev.Learned():
+            learned = (*state.learnings, event.learning)[-KEPT:]
+            return state.replace(learnings=learned, learnings_count=state.learnings_count + 1)
+        case ev.Supervised():
+            return state.replace(supervision=_supervised(state.supervision, event, at))
+        case ev.Refiled():
+            return state.replace(file=event.file)
+        case ev.Sighted():
+            return state.replace(sighted={**state.sighted, event.source: event.account})
         case ev.Amended():
             return _finished(_amended(state, event), at)
         case ev.Snapshotted():
-            taken = Snapshot(event.number, state.revision, at, event.head, event.label)
-            return state.replace(snapshots=(*state.snapshots, taken)[-KEPT:])
+            taken = Snapshot(event.number, state.revision + 1, at, event.head, event.label)
+            return state.replace(snapshots=(*state.snapshots, taken)[-KEPT:], stands_at=event.number)
         case ev.Restored():
-            return _finished(state.replace(plan=Plan(event.steps), progress=event.progress), at)
+            stands_at = event.number or state.stands_at
+            return _finished(state.replace(plan=Plan(event.steps), progress=event.progress, stands_at=stands_at), at)
         case ev.Edited():
             return state.replace(base=event.document)
         case ev.Remembered():
@@ -165,6 +207,11 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return state.replace(alerts=(*state.alerts, event.alert)[-KEPT_ALERTS:])
         case _:
             assert_never(event)
+
+
+def _recorded(known: Mapping[str, Any], event: ev.Recorded) -> dict[str, Any]:
+    kept = {name: value for name, value in known.items() if name not in event.removed}
+    return {**kept, **event.values}
 
 
 def _started(event: ev.Started, at: str) -> State:
@@ -190,6 +237,11 @@ def _started(event: ev.Started, at: str) -> State:
         dirt=event.dirt,
         parent=event.parent,
         parent_seal=event.parent_seal,
+        reading=event.reading,
+        reminders=event.reminders,
+        keep_going=event.keep_going,
+        require_ack=event.require_ack,
+        supervision=event.supervision,
         created_at=at,
         updated_at=at,
     )
@@ -219,9 +271,49 @@ def _adopted(event: ev.Adopted, at: str) -> State:
         bounds=event.bounds,
         loads=event.loads,
         session=event.session,
+        reading=event.reading,
+        reminders=event.reminders,
+        keep_going=event.keep_going,
+        require_ack=event.require_ack,
+        file=event.file,
+        supervision=event.supervision,
+        learnings=event.learnings[-KEPT:],
+        learnings_count=len(event.learnings),
+        snapshots=event.snapshots,
+        spent=event.spent,
+        rested_seconds=event.rested_seconds,
+        leases=event.leases,
+        alerts=event.alerts,
+        fence=max((lease.token for lease in event.leases.values()), default=0),
         base=event.document,
     )
     return _rested(_finished(state, at), at)
+
+
+def _supervised(supervision: Supervision, event: ev.Supervised, at: str) -> Supervision:
+    found = event.intervention
+    return supervision.replace(
+        checks=supervision.checks + 1,
+        conflicts=supervision.conflicts + (found is not None),
+        auto_fixes=supervision.auto_fixes + event.fixes,
+        re_plans=supervision.re_plans + (event.verdict == "RE_PLAN"),
+        last_check=at,
+        interventions=(*supervision.interventions, found)[-KEPT:] if found else supervision.interventions,
+    )
+
+
+def _seated(state: State, actor: Actor, seat: Seat) -> State:
+    return state.replace(seats=_seats(state, actor.session, seat))
+
+
+def _seats(state: State, session: str, seat: Seat) -> dict[str, Seat]:
+    """The seats with the one that was taken last at the end; the oldest make room, unless they hold something."""
+    holding = {lease.session for lease in state.leases.values()} | {hold.session for hold in state.locks.values()}
+    others = [(name, other) for name, other in state.seats.items() if name != session]
+    spare = max(0, len(others) + 1 - KEPT_SEATS)
+    for name in [name for name, _ in others if name not in holding][:spare]:
+        others = [pair for pair in others if pair[0] != name]
+    return dict([*others, (session, seat)])
 
 
 def _with(state: State, path: str, step: Progress) -> State:
@@ -234,7 +326,8 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     if event.attempt and event.attempt != step.attempt:
         changes.update(attempt=event.attempt, started_at=at, finished_at="", rounds=0, reviewed=False)
         if step.attempt:
-            changes["data"] = {}  # facts about a try are not facts about the next one
+            # Facts about a try are not facts about the next one.
+            changes["data"] = {name: step.data[name] for name in (BASE, BEGAN) if name in step.data}
     if event.feedback:
         changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
     if event.renewed:
@@ -284,7 +377,7 @@ def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
     mark = Mark(at, actor.label, event.reason) if event.on else None
     match event.mark:
         case "cancelled":
-            return state.replace(cancelled=mark, leases={} if mark else state.leases)
+            return state.replace(cancelled=mark, **({"leases": {}, "locks": {}} if mark else {}))
         case "paused":
             return state.replace(paused=mark)
         case "outdated":
@@ -333,70 +426,9 @@ def _amended(state: State, event: ev.Amended) -> State:
 
 
 def _remember(state: State, event: ev.Event, at: str, actor: Actor) -> State:
-    entry = history_entry(event, at, actor)
+    entry = entry_of(event, at, actor)
     if entry is None:
         return state
     if isinstance(event, ev.Moved) and event.move == "completed" and "commit_sha" in state.step(event.step).data:
         entry = {**entry, "commit": state.step(event.step).data["commit_sha"]}
     return state.replace(history=(*state.history, entry)[-KEPT:], history_count=state.history_count + 1)
-
-
-def history_entry(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None:
-    """What the history says of an event, in the engine's words; None for what is only bookkeeping."""
-
-    def entry(event_name: str, **more: object) -> Mapping[str, Any]:
-        said = {name: value for name, value in more.items() if value not in ("", None, {}, ())}
-        return {"at": at, "event": event_name, "by": actor.label, **said}
-
-    match event:
-        case ev.Started():
-            return entry("started", subject=event.subject)
-        case ev.Moved():
-            return entry(
-                event.move, step=event.step, attempt=event.attempt, reason=event.reason, feedback=event.feedback
-            )
-        case ev.Produced():
-            return entry("produced", step=event.step, artifact=event.name, path=event.artifact.path)
-        case ev.Checked():
-            passed = event.evidence.passed
-            seen = {"run_by": event.evidence.run_by, "detail": event.evidence.detail[:300]}
-            return entry("checked", step=event.step, check=event.name, passed=passed, **seen)
-        case ev.Reviewed():
-            return entry("reviewed", step=event.step, verdict=event.verdict.verdict, feedback=event.verdict.feedback)
-        case ev.Granted():
-            grant = event.grant
-            return entry("approved", step=event.step, word=grant.word, variant=grant.variant)
-        case ev.Noted():
-            return entry("noted", step=event.step, note=event.text)
-        case ev.Marked():
-            return entry(event.mark if event.on else f"{event.mark}_ended", reason=event.reason)
-        case ev.Founded():
-            return entry("revalidated", parent=event.parent)
-        case ev.Rehomed():
-            return entry("committed", session=event.session)
-        case ev.Warned():
-            return entry("warned", bound=event.bound, percent=event.percent, used=event.used, limit=event.limit)
-        case ev.Extended():
-            return entry("extended")
-        case ev.Leased():
-            return entry(
-                "agent_started", agent=event.lease.role, step=event.lease.step, took_over=event.took_over or ""
-            )
-        case ev.Released():
-            return entry("agent_ended", token=event.token, outcome=event.outcome)
-        case ev.Amended():
-            return entry("amended", op=event.op, step=event.path, added=event.step.id if event.step else "")
-        case ev.Snapshotted():
-            return entry("snapshot", number=event.number, head=event.head, label=event.label)
-        case ev.Restored():
-            return entry("restored", number=event.number) if event.number else entry("synced")
-        case ev.Edited():
-            return entry("edited", path=event.path, source=event.source)
-        case ev.Remembered():
-            return {"at": at, "entry": event.entry}
-        case ev.Alerted():
-            return entry("alert", code=event.alert.code, message=event.alert.message)
-        case ev.Adopted() | ev.Recorded() | ev.Spent() | ev.Beat():
-            return None
-        case _:
-            assert_never(event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Definition, Step
-from holdfast.core.state import Actor, Alert, Evidence, Progress, State
+from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State, Supervision
 from holdfast.core.value import Value
 
 TYPE_CHECKING = False
@@ -29,6 +29,11 @@ class Start(Value):
     parent_seal: str = ""
     finished: Mapping[str, str] = {}
     """Steps that need not be done any more, and why."""
+    reading: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
+    begun: tuple[str, ...] = ()
+    """Steps that begin with the workflow."""
+    supervision: Supervision = Supervision()
 
 
 class Begin(Value):
@@ -58,6 +63,13 @@ class Fail(Value):
     step: str
     reason: str
     data: Mapping[str, Any] = {}
+
+
+class Iterate(Value):
+    """The criteria of a task are not met yet: it is tried once more, with what the last try showed."""
+
+    step: str
+    reason: str
 
 
 class Block(Value):
@@ -152,10 +164,11 @@ class Rehome(Value):
 
 
 class Record(Value):
-    """Sets values of the workflow's context, or of one step."""
+    """Sets values of the workflow's context, or of one step; those that are `removed` are there no more."""
 
     values: Mapping[str, Any]
     step: str = ""
+    removed: tuple[str, ...] = ()
 
 
 class Spend(Value):
@@ -168,6 +181,8 @@ class StartAgent(Value):
     role: str
     step: str = ""
     ttl: int = 600
+    agent: str = ""
+    """The host's id of an agent that was only seen at work."""
 
 
 class BeatAgent(Value):
@@ -175,8 +190,25 @@ class BeatAgent(Value):
 
 
 class EndAgent(Value):
-    token: int
+    """Gives back a lease, known by its token, or by the host's id of an agent that was only seen at work."""
+
+    token: int = 0
     outcome: str = ""
+    agent: str = ""
+    stale: bool = False
+    """Only if it ran out: said by somebody who cannot speak for the agent."""
+
+
+class Lock(Value):
+    """Claims files, or all that a pattern with `*` and `?` means, for one agent."""
+
+    paths: tuple[str, ...]
+    agent: str = ""
+    ttl: int = 600
+
+
+class Unlock(Value):
+    paths: tuple[str, ...]
 
 
 class AddStep(Value):
@@ -214,6 +246,88 @@ class Compacted(Value):
     note: str = ""
 
 
+class Sit(Value):
+    """The session of whoever asks belongs to this workflow."""
+
+
+class Leave(Value):
+    """The session of whoever asks is over: what it held is free."""
+
+    reason: str = ""
+
+
+class Acknowledge(Value):
+    """The session read the resume packet: it presents its id."""
+
+    packet: str
+
+
+class Urge(Value):
+    """An agent wanted to stop while there is work it can do, and is held at it."""
+
+
+class Touch(Value):
+    """Files that were seen to be changed."""
+
+    paths: tuple[str, ...]
+
+
+class Remember(Value):
+    """Something that was seen to happen around the work, for the history."""
+
+    event: str
+    data: Mapping[str, Any] = {}
+
+
+class Brief(Value):
+    """Changes the list of what has to be read (`reading`) or heeded (`reminders`). `exactly` is the whole list."""
+
+    what: str
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    exactly: tuple[str, ...] | None = None
+
+
+class Learn(Value):
+    lesson: str
+    type: str = "insight"
+    pattern: str = ""
+    context: str = ""
+    step: str = ""
+
+
+class Supervise(Value):
+    """What a check of the supervisor found: `PASS`, `AUTO_FIX` or `RE_PLAN`, and of which kind the conflict is."""
+
+    check_type: str
+    task: str
+    verdict: str
+    conflict_type: str = ""
+    resolution: str = ""
+    fixes: int = 0
+    affected: tuple[str, ...] = ()
+    """The tasks that have to be planned anew."""
+
+
+class Refile(Value):
+    """The document of a workflow that is over goes to another place."""
+
+    file: str
+
+
+class Sight(Value):
+    """What a file of the project says of this work, and what follows from what is new in it."""
+
+    source: str
+    account: Mapping[str, Any]
+
+
+class Together(Value):
+    """Several commands as one: all of them are legal or none is taken."""
+
+    commands: tuple[Command, ...]
+
+
 class Edit(Value):
     """A changed document, decoded into the commands it stands for; all of them are legal or none is taken."""
 
@@ -246,6 +360,7 @@ Command = (
     | Attach
     | Submit
     | Fail
+    | Iterate
     | Block
     | Unblock
     | Skip
@@ -267,6 +382,8 @@ Command = (
     | StartAgent
     | BeatAgent
     | EndAgent
+    | Lock
+    | Unlock
     | AddStep
     | RetireStep
     | ChangeStep
@@ -275,6 +392,18 @@ Command = (
     | TakeOver
     | Alarm
     | Compacted
+    | Sit
+    | Leave
+    | Acknowledge
+    | Urge
+    | Touch
+    | Remember
+    | Brief
+    | Learn
+    | Supervise
+    | Refile
+    | Sight
+    | Together
     | Edit
     | Adopt
 )
@@ -307,5 +436,7 @@ class Facts(Value):
     """What the results that a command names say, by path; None where one is no JSON object."""
     parent_seal: str | None = None
     """What the parent's result is now; empty when it is not approved, None when nobody asked."""
+    locks: tuple[tuple[str, Hold], ...] = ()
+    """Files that agents of other workflows hold, where a command asks for some."""
     unknown_commits: tuple[str, ...] = ()
     """Commits that a command names and that the branch does not have."""

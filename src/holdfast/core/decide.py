@@ -13,7 +13,7 @@ from holdfast.core import queries, refusals
 from holdfast.core.apply import apply
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
-from holdfast.core.rules import agents, people, steps, tree, whole
+from holdfast.core.rules import agents, briefing, hosts, locks, people, steps, supervising, tree, whole
 from holdfast.core.state import State
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Attach: steps.attach,
     cmd.Submit: steps.submit,
     cmd.Fail: steps.fail,
+    cmd.Iterate: steps.iterate,
     cmd.Block: steps.block,
     cmd.Unblock: steps.unblock,
     cmd.Skip: steps.skip,
@@ -47,7 +48,20 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Restore: whole.restore,
     cmd.TakeOver: whole.take_over,
     cmd.Alarm: whole.alarm,
-    cmd.Compacted: whole.compacted,
+    cmd.Compacted: hosts.compacted,
+    cmd.Sit: hosts.sit,
+    cmd.Leave: hosts.leave,
+    cmd.Acknowledge: hosts.acknowledge,
+    cmd.Urge: hosts.urge,
+    cmd.Touch: hosts.touch,
+    cmd.Remember: hosts.remember,
+    cmd.Brief: briefing.brief,
+    cmd.Learn: briefing.learn,
+    cmd.Sight: briefing.sight,
+    cmd.Supervise: supervising.supervise,
+    cmd.Refile: whole.refile,
+    cmd.Lock: locks.lock,
+    cmd.Unlock: locks.unlock,
     cmd.Spend: agents.spend,
     cmd.StartAgent: agents.start,
     cmd.BeatAgent: agents.beat,
@@ -64,6 +78,12 @@ ALWAYS = (
     cmd.Note,
     cmd.Alarm,
     cmd.Compacted,
+    cmd.Acknowledge,
+    cmd.Sit,
+    cmd.Leave,
+    cmd.Refile,
+    cmd.Remember,
+    cmd.Unlock,
     cmd.EndAgent,
     cmd.BeatAgent,
     cmd.Spend,
@@ -91,7 +111,7 @@ def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple
 
 def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
     """The decision on a running workflow, with the state it leads to: who keeps it need not fold the events again."""
-    draft = Draft(state, request.actor, facts)
+    draft = Draft(state, request.actor, facts, request.token)
     if request.key and checked(request.key, "key", 200) in state.keys:
         payload, revision = state.keys[request.key]
         if payload != request.payload:
@@ -99,8 +119,12 @@ def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
         return draft
     command = request.command
     agents.check_fence(draft, request)
+    hosts.check_caught_up(draft, request)
     if isinstance(command, cmd.Edit):
         _edit(draft, command)
+    elif isinstance(command, cmd.Together):
+        for one in command.commands:
+            _one(draft, one)
     else:
         _one(draft, command)
     steps.advance(draft)
@@ -146,6 +170,8 @@ def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tupl
     for path, reason in command.finished.items():
         draft.step(path)
         draft.move("skipped", path, reason=reason)
+    for path in command.begun:
+        steps.begin(draft, cmd.Begin(path))
     steps.advance(draft, starting=True)
     return (event, *draft.events)
 
@@ -178,6 +204,11 @@ def _start(command: cmd.Start) -> ev.Started:
         dirt=command.dirt,
         parent=command.parent,
         parent_seal=command.parent_seal,
+        reading=briefing.checked("reading", (*definition.reading, *command.reading)),
+        reminders=briefing.checked("reminders", (*definition.reminders, *command.reminders)),
+        keep_going=definition.keep_going,
+        require_ack=definition.require_ack,
+        supervision=command.supervision,
     )
 
 
@@ -205,4 +236,16 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
         bounds=state.bounds,
         loads=state.loads,
         session=state.session,
+        reading=state.reading,
+        reminders=state.reminders,
+        keep_going=state.keep_going,
+        require_ack=state.require_ack,
+        file=state.file,
+        supervision=state.supervision,
+        learnings=state.learnings,
+        snapshots=state.snapshots,
+        spent=state.spent,
+        rested_seconds=state.rested_seconds,
+        leases=state.leases,
+        alerts=state.alerts,
     )

@@ -18,7 +18,7 @@ ACTIONS = {
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
 AT_ONCE = ("load", "branch")
 """Actions that need nobody: Holdfast does them as soon as their step is reached."""
-LOADS = ("feature", "task", "scene", "plan")
+LOADS = ("feature", "task", "scene", "plan", "phases", "task_document")
 """What the subject of a workflow can be read as."""
 MAX_STEPS = 2000
 DEEPEST = 8
@@ -40,6 +40,8 @@ class Check(Value):
     test: str = ""
     report: str = ""
     source: str = ""
+    text: str = ""
+    """What it means, in words, where the name alone does not say it."""
 
 
 class Review(Value):
@@ -105,6 +107,8 @@ class Step(Value):
     """The output that says in JSON whether the work passed: `{"status": "PASS"}` or `FAIL`, with its violations."""
     task: Step | None = None
     """The shape of every task below this step."""
+    deny: tuple[str, ...] = ()
+    """Tools of the host that are not for this step, such as `Bash(git push*)`."""
     steps: tuple[Step, ...] = ()
 
     @property
@@ -130,6 +134,13 @@ class Definition(Value):
     """What the subject is read as: a feature file, a task."""
     advance: bool = False
     """Whether the next step begins by itself."""
+    reading: tuple[str, ...] = ()
+    """Files that whoever takes the work up has to read, each as `@path`."""
+    reminders: tuple[str, ...] = ()
+    keep_going: bool = False
+    """Whether an agent is held at its work until the workflow is done, blocked or out of bounds."""
+    require_ack: bool = False
+    """Whether a session has to show that it read the resume packet before it may write."""
     digest: str = ""
     source: str = ""
     """The file it was read from; empty for one that was given as Python values."""

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 class Draft:
     """Rules speak through a draft: what one rule emits, the next one sees."""
 
-    def __init__(self, state: State, actor: Actor, facts: Facts) -> None:
+    def __init__(self, state: State, actor: Actor, facts: Facts, token: int = 0) -> None:
         self.state = state
         self.actor = actor
         self.facts = facts
+        self.token = token
         self.events: list[ev.Event] = []
 
     @property
@@ -59,9 +60,14 @@ class Draft:
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
             limit = self.state.bounds.max_iterations
-            if limit and attempt > limit and self.state.plan.is_leaf(path):
+            if limit and attempt > limit and self._is_bounded(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed, data or {}, blames))
+
+    def _is_bounded(self, path: str) -> bool:
+        """Whether the bound on tries counts for a step: for every leaf, and of a task document for its tasks alone."""
+        step = self.state.plan.step(path)
+        return not step.steps and (self.state.loads != "task_document" or step.kind == "task")
 
     def open_branches(self, path: str) -> None:
         """A step that is worked on stands in branches that are worked on."""

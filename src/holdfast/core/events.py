@@ -5,7 +5,20 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Bounds, Step
-from holdfast.core.state import Alert, Artifact, Evidence, Grant, Lease, Progress, Verdict
+from holdfast.core.state import (
+    Alert,
+    Artifact,
+    Evidence,
+    Grant,
+    Hold,
+    Intervention,
+    Learning,
+    Lease,
+    Progress,
+    Snapshot,
+    Supervision,
+    Verdict,
+)
 from holdfast.core.value import Value
 
 TYPE_CHECKING = False
@@ -37,6 +50,11 @@ class Started(Value):
     dirt: Mapping[str, str] = {}
     parent: str = ""
     parent_seal: str = ""
+    reading: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
+    keep_going: bool = False
+    require_ack: bool = False
+    supervision: Supervision = Supervision()
 
 
 class Adopted(Value):
@@ -63,6 +81,18 @@ class Adopted(Value):
     bounds: Bounds = Bounds()
     loads: str = ""
     session: str = ""
+    reading: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
+    keep_going: bool = False
+    require_ack: bool = False
+    file: str = ""
+    supervision: Supervision = Supervision()
+    learnings: tuple[Learning, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    spent: int = 0
+    rested_seconds: float = 0
+    leases: Mapping[str, Lease] = {}
+    alerts: tuple[Alert, ...] = ()
 
 
 class Moved(Value):
@@ -113,6 +143,7 @@ class Recorded(Value):
 
     values: Mapping[str, Any]
     step: str = ""
+    removed: tuple[str, ...] = ()
 
 
 class Marked(Value):
@@ -172,6 +203,64 @@ class Beat(Value):
 class Released(Value):
     token: int
     outcome: str = ""
+
+
+class Locked(Value):
+    holds: Mapping[str, Hold]
+
+
+class Unlocked(Value):
+    paths: tuple[str, ...]
+
+
+class Compacted(Value):
+    """The context of the session that the record names was thrown away."""
+
+    note: str = ""
+
+
+class Seated(Value):
+    """The session that the record names belongs to this workflow."""
+
+
+class Acknowledged(Value):
+    """The session that the record names has caught up."""
+
+
+class Urged(Value):
+    """An agent that wanted to stop was held at its work."""
+
+
+class Briefed(Value):
+    """What has to be read (`reading`) or heeded (`reminders`) is this now."""
+
+    what: str
+    entries: tuple[str, ...]
+
+
+class Learned(Value):
+    learning: Learning
+
+
+class Supervised(Value):
+    """A check of the supervisor. Without an intervention it found no conflict."""
+
+    check_type: str
+    task: str
+    verdict: str
+    intervention: Intervention | None = None
+    fixes: int = 0
+
+
+class Refiled(Value):
+    file: str
+
+
+class Sighted(Value):
+    """A file of the project was looked at, and said this."""
+
+    source: str
+    account: Mapping[str, Any]
 
 
 class Amended(Value):
@@ -234,6 +323,17 @@ Event = (
     | Leased
     | Beat
     | Released
+    | Locked
+    | Unlocked
+    | Compacted
+    | Seated
+    | Acknowledged
+    | Urged
+    | Briefed
+    | Learned
+    | Supervised
+    | Refiled
+    | Sighted
     | Amended
     | Snapshotted
     | Restored

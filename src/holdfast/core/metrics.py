@@ -90,6 +90,8 @@ class _Tally:
                 self.counts["failed_checks"] += not event.evidence.passed
             case ev.Reviewed():
                 self.counts["reviews"] += 1
+            case ev.Compacted():
+                self.counts["compactions"] += 1
             case ev.Remembered() if event.entry.get("event") == "context_compacted":
                 self.counts["compactions"] += 1
             case ev.Leased():

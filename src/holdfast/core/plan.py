@@ -20,6 +20,7 @@ class Plan:
         self._index(steps, "", parallel=False)
         self.paths = tuple(self._by_path)
         self._places = {path: place for place, path in enumerate(self.paths)}
+        self._leaves = tuple(path for path in self.paths if not self._by_path[path].steps)
         self._kinds: dict[str, tuple[str, ...]] = {}
         for path, step in self._by_path.items():
             if step.kind:
@@ -52,7 +53,7 @@ class Plan:
         return not self._by_path[path].steps
 
     def leaves(self) -> list[str]:
-        return [path for path in self.paths if not self._by_path[path].steps]
+        return list(self._leaves)
 
     def below(self, path: str) -> tuple[str, ...]:
         """Everything under a branch, in order."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, parent
 from holdfast.core.refusals import extending
-from holdfast.core.state import State
+from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
+from holdfast.digest import digest
 from holdfast.errors import NotFound, UsageError
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
@@ -24,6 +27,7 @@ class Usage(Value):
     limit: float
     used_text: str
     limit_text: str
+    left_text: str = ""
 
     @property
     def percent(self) -> int:
@@ -55,11 +59,22 @@ def _status(state: State) -> str:
         return "completed"
     if state.paused:
         return "paused"
-    found = {state.step(path).status for path in state.plan.paths}
+    found = _statuses(state)
     for stuck in (lifecycle.ESCALATED, lifecycle.FAILED, lifecycle.BLOCKED, lifecycle.WAITING):
         if stuck in found:
             return stuck
     return "in_progress"
+
+
+def _statuses(state: State) -> set[str]:
+    """What the steps are. Most that happens moves none of them, and there may be many."""
+    global _found
+    if _found[0] is not state.plan or _found[1] is not state.progress:
+        _found = (state.plan, state.progress, {state.step(path).status for path in state.plan.paths})
+    return _found[2]
+
+
+_found: tuple[Plan | None, Mapping[str, Progress] | None, set[str]] = (None, None, set())
 
 
 def is_outdated(state: State, facts: Facts) -> bool:
@@ -101,7 +116,14 @@ def current(state: State) -> str | None:
 
 def open_steps(state: State) -> list[str]:
     """The leaves somebody works on, reviews or waits for."""
-    return [p for p in state.plan.paths if state.step(p).status in lifecycle.OPEN and state.plan.is_leaf(p)]
+    global _open
+    if _open[0] is not state.plan or _open[1] is not state.progress:
+        found = [p for p in state.plan.paths if state.step(p).status in lifecycle.OPEN and state.plan.is_leaf(p)]
+        _open = (state.plan, state.progress, found)
+    return list(_open[2])
+
+
+_open: tuple[Plan | None, Mapping[str, Progress] | None, list[str]] = (None, None, [])
 
 
 def top_number(state: State) -> int:
@@ -185,10 +207,11 @@ def usages(state: State, now: str) -> list[Usage]:
     found = []
     if state.bounds.max_cost:
         spent, limit = state.spent, state.bounds.max_cost
-        found.append(Usage("cost", spent, limit, moment.money(spent), moment.money(limit)))
+        left = moment.money(max(0, limit - spent))
+        found.append(Usage("cost", spent, limit, moment.money(spent), moment.money(limit), left))
     if state.bounds.max_time:
         used, most = elapsed(state, now), state.bounds.max_time
-        found.append(Usage("time", used, most, moment.span(used), moment.span(most)))
+        found.append(Usage("time", used, most, moment.span(used), moment.span(most), moment.span(max(0, most - used))))
     return found
 
 
@@ -229,6 +252,18 @@ def next_step(state: State) -> str | None:
         return None
     later = state.plan.paths[state.plan.paths.index(at) + 1 :]
     return next((p for p in later if state.step(p).status not in lifecycle.FINISHED and state.plan.is_leaf(p)), None)
+
+
+def packet_id(state: State, session: str) -> str:
+    """The id of the resume packet of a session: another one after each compaction of its context."""
+    seat = state.seats.get(session)
+    said = f"{state.ulid} {session} {seat.compactions if seat else 0}"
+    return digest(said.encode())[:8]
+
+
+def has_caught_up(state: State, session: str) -> bool:
+    seat = state.seats.get(session)
+    return seat is not None and seat.caught_up >= seat.compactions
 
 
 def is_used_up(state: State, path: str) -> bool:

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 CHECK_KEYS = ("name", "run", "run_by", "timeout", "uses", "test", "report")
 STEP_KEYS = (
     *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks"),
-    *("review", "approval", "choice", "retry", "parallel", "optional", "action", "result", "task", "step"),
+    *("review", "approval", "choice", "retry", "parallel", "optional", "action", "result", "task", "deny", "step"),
 )
 TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
-TOP_KEYS = ("name", "version", "title", "dialect", "bounds", "loads", "advance", "step")
+TOP_KEYS = (
+    *("name", "version", "title", "dialect", "bounds", "loads", "advance"),
+    *("reading", "reminders", "keep_going", "require_ack", "step"),
+)
 REJECTED = ("fail", "revise")
 """What a bare no of a person leads to."""
 USES = ("lint", "test", "security_review", "code_simplifier")
@@ -86,6 +89,10 @@ class _Reader:
             bounds=self._bounds(data.get("bounds"), ("bounds",)),
             loads=self._word(data, (), "loads", ("", *LOADS), ""),
             advance=self._flag(data, (), "advance"),
+            reading=self._reading(data),
+            reminders=self._reminders(data),
+            keep_going=self._flag(data, (), "keep_going"),
+            require_ack=self._flag(data, (), "require_ack"),
             steps=steps,
             digest=digest,
         )
@@ -122,6 +129,7 @@ class _Reader:
             action=self._word(data, path, "action", ("", *ACTIONS), ""),
             result=self._text(data, path, "result"),
             task=self._task(data.get("task"), (*path, "task")),
+            deny=self._deny(data, path),
             steps=self._steps(data.get("step"), (*path, "step")),
         )
         if step.parallel and not step.steps:
@@ -195,6 +203,30 @@ class _Reader:
             self._mistakes.add((*path, "report"), "report is the path of a file inside the project")
             return ""
         return report
+
+    def _reading(self, data: Mapping[str, Any]) -> tuple[str, ...]:
+        """Paths of the project, with or without the `@` that makes agents read them."""
+        paths = tuple(item.removeprefix("@") for item in self._texts(data, (), "reading"))
+        for path in paths:
+            if not path or path.startswith("/") or ".." in path.split("/") or not path.isprintable():
+                self._mistakes.add(("reading",), f"{path[:60]!r} is not the path of a file inside the project")
+        return tuple(f"@{path}" for path in paths)
+
+    def _reminders(self, data: Mapping[str, Any]) -> tuple[str, ...]:
+        texts = self._texts(data, (), "reminders")
+        if len(texts) > 100 or any(not text.strip() or len(text.encode()) > 2000 or "\0" in text for text in texts):
+            self._mistakes.add(("reminders",), "reminders are at most 100 texts of at most 2000 bytes each")
+        return texts
+
+    def _deny(self, data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str, ...]:
+        rules = self._texts(data, path, "deny")
+        for rule in rules:
+            tool, opened, inner = rule.partition("(")
+            closed = inner.endswith(")") and len(inner) > 1 if opened else True
+            if not tool.strip() or not closed or not rule.isprintable() or len(rule) > 500:
+                said = f'{rule[:60]!r} is not a tool such as "WebFetch" or "Bash(git push*)"'
+                self._mistakes.add((*path, "deny"), said)
+        return rules
 
     def _review(self, data: object, path: tuple[str | int, ...]) -> Review | None:
         if data is None:

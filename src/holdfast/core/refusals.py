@@ -6,8 +6,9 @@ from _collections_abc import Sequence
 
 from holdfast.core import gates, lifecycle
 from holdfast.core.gates import Unmet
-from holdfast.core.state import Lease, State
-from holdfast.errors import Conflict, NotFound, Refused, UsageError
+from holdfast.core.patterns import is_pattern
+from holdfast.core.state import Hold, Lease, State
+from holdfast.errors import Conflict, Held, NotFound, Refused, UsageError
 
 _INSTEAD = {
     lifecycle.PENDING: "holdfast begin {}",
@@ -289,17 +290,23 @@ def key_conflict(key: str, revision: int) -> Conflict:
     )
 
 
-def lease_held(lease: Lease, target: str) -> Conflict:
-    return Conflict(
+def lease_held(lease: Lease, target: str) -> Held:
+    return Held(
         "lease_held",
-        f"{lease.role} is at work on {target or 'this workflow'} since {lease.at}",
-        remedy="wait until it ends or its lease runs out, or pass its --token",
+        f"{_who(lease)} is at work on {target or 'this workflow'} since {lease.at}",
+        remedy="wait until it ends or its lease runs out, or pass its --token; "
+        f"if it is gone, a person ends it: holdfast agent end {lease.token}",
         facts={"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl},
     )
 
 
-def fenced(token: int) -> Conflict:
-    return Conflict(
+def _who(lease: Lease) -> str:
+    """A session that holds a workflow as a whole goes by its own name, not by that of the definition."""
+    return f"another session ({lease.session[:12]}…)" if lease.session and not lease.step else lease.role
+
+
+def fenced(token: int) -> Held:
+    return Held(
         "fenced",
         f"the lease {token} is over: it ended or somebody took over",
         remedy="holdfast status, then: holdfast agent start ROLE",
@@ -333,3 +340,64 @@ def no_such_bound(bound: str) -> UsageError:
         remedy="holdfast status",
         facts={"bound": bound},
     )
+
+
+def not_caught_up(state: State) -> Refused:
+    return Refused(
+        "not_caught_up",
+        f"this session has not taken up {state.id} again: its resume packet comes before any change",
+        remedy=f"holdfast resume-packet -w {state.id}, then: holdfast ack ID",
+        facts={"workflow": state.id},
+    )
+
+
+def wrong_packet(state: State, packet: str) -> Refused:
+    return Refused(
+        "wrong_packet",
+        f"{packet[:40]!r} is not the id of this session's resume packet",
+        remedy=f"read the newest one: holdfast resume-packet -w {state.id}",
+        facts={"workflow": state.id, "packet": packet[:40]},
+    )
+
+
+def locked(path: str, held: str, hold: Hold) -> Held:
+    within = "" if path == held else f", through the lock of {held}"
+    typed = f"'{held}'" if is_pattern(held) or " " in held else held
+    return Held(
+        "locked",
+        f"{path} is locked by {hold.agent} since {hold.at}{within}",
+        remedy=f"work on something else, or wait: holdfast locks; a person may: holdfast unlock {typed}",
+        facts={"path": path, "lock": held, "agent": hold.agent, "since": hold.at, "session": hold.session},
+    )
+
+
+def not_listed(entry: str, what: str, listed: Sequence[str]) -> NotFound:
+    return NotFound(
+        "not_listed",
+        f"{entry[:80]!r} is not one of the {'files to read' if what == 'reading' else what}",
+        remedy="holdfast reading" if what == "reading" else "holdfast remind",
+        facts={"entry": entry[:200], what: list(listed)},
+    )
+
+
+def still_active(state: State) -> Refused:
+    return Refused(
+        "still_active",
+        f"{state.id} is still active: its document stays where it is",
+        remedy=f"holdfast cancel -w {state.id}",
+        facts={"workflow": state.id},
+    )
+
+
+def not_a_task(path: str) -> Refused:
+    """Other steps say themselves how often they are tried, and who decides then."""
+    return Refused(
+        "not_a_task",
+        f"{path} is no task of a task document: only those are tried until the bounds are reached",
+        remedy=f"holdfast fail {path} --reason TEXT",
+        facts={"step": path},
+    )
+
+
+def bad_verdict(message: str, remedy: str) -> UsageError:
+    return UsageError("bad_verdict", message, remedy=remedy)

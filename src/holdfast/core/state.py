@@ -18,6 +18,9 @@ KEPT = 100
 KEPT_KEYS = 1000
 KEPT_RENDERINGS = 32
 KEPT_ALERTS = 10
+KEPT_SEATS = 16
+BASE, BEGAN = "base_sha", "began_at"
+"""Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
 
 
 class Actor(Value):
@@ -121,6 +124,8 @@ class Progress(Value):
     past_grants: tuple[Grant, ...] = ()
     tries: tuple[Try, ...] = ()
     data: Mapping[str, Any] = {}
+    spent: int = 0
+    """Micro-dollars that went into this step."""
 
 
 class Lease(Value):
@@ -134,9 +139,73 @@ class Lease(Value):
     ttl: int
     step: str = ""
     session: str = ""
+    agent: str = ""
+    """The host's own id of an agent that was only seen at work. Such a lease fences nobody."""
 
     def expired(self, boot: str, mono: float) -> bool:
         return boot != self.boot or mono > self.deadline
+
+
+class Hold(Value):
+    """A file that one agent works on. Its deadline is that of a lease."""
+
+    agent: str
+    token: int
+    at: str
+    boot: str
+    deadline: float
+    ttl: int
+    session: str = ""
+    lease: int = 0
+    """The token of the lease under which the agent works, where it has one: the lock ends with it."""
+
+    def expired(self, boot: str, mono: float) -> bool:
+        return boot != self.boot or mono > self.deadline
+
+
+class Seat(Value):
+    """A session of a host that works here: how often its context was compacted, and what it has caught up with."""
+
+    at: str
+    compactions: int = 0
+    caught_up: int = -1
+
+
+class Learning(Value):
+    """What was learned: a `pattern` to follow, an `antipattern` to avoid, or an `insight`."""
+
+    at: str
+    lesson: str
+    type: str = "insight"
+    pattern: str = ""
+    context: str = ""
+    step: str = ""
+    attempt: int = 0
+
+
+class Intervention(Value):
+    """A conflict that the supervisor found, and what was done about it."""
+
+    at: str
+    check_type: str
+    task: str
+    conflict_type: str
+    severity: str
+    action: str
+    resolution: str
+
+
+class Supervision(Value):
+    """The supervisor's part in a run: whether there is one, and what its checks came to."""
+
+    enabled: bool = False
+    auto_fix: bool = False
+    checks: int = 0
+    conflicts: int = 0
+    auto_fixes: int = 0
+    re_plans: int = 0
+    last_check: str = ""
+    interventions: tuple[Intervention, ...] = ()
 
 
 class Mark(Value):
@@ -211,13 +280,30 @@ class State(Value):
     """Set when that result has changed since."""
     committed_from: str = ""
     """The session it was in before that was committed."""
+    reading: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
+    keep_going: bool = False
+    require_ack: bool = False
+    file: str = ""
+    """Where its document lies, if not where the dialect would put it."""
+    sighted: Mapping[str, Mapping[str, Any]] = {}
+    """What notes of the project said of this work when they were last looked at, by file."""
+    supervision: Supervision = Supervision()
+    learnings: tuple[Learning, ...] = ()
+    learnings_count: int = 0
     leases: Mapping[str, Lease] = {}
+    locks: Mapping[str, Hold] = {}
+    seats: Mapping[str, Seat] = {}
+    urged: int = 0
+    """How often an agent that wanted to stop was held since the work last moved."""
     fence: int = 0
     keys: Mapping[str, tuple[str, int]] = {}
     notes: tuple[Mapping[str, str], ...] = ()
     history: tuple[Mapping[str, Any], ...] = ()
     history_count: int = 0
     snapshots: tuple[Snapshot, ...] = ()
+    stands_at: int = 0
+    """The snapshot that was taken or restored last."""
     alerts: tuple[Alert, ...] = ()
     base: Mapping[str, Any] | None = None
     renderings: tuple[tuple[int, Mapping[str, str]], ...] = ()

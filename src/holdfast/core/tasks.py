@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 TASK, FEATURE = "task", "feature"
 """Kinds of steps."""
+DOCUMENT = "task_document"
+"""What a workflow loads whose tasks come from a document of their own, in phases."""
 COMMIT = "commit_sha"
 """What documents call the commit of a task, and so what a task remembers it as."""
 

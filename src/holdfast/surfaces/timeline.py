@@ -105,6 +105,28 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             )
         case ev.Released():
             return "", f"lease {event.token} ended", event.outcome
+        case ev.Locked():
+            return "", f"{next(iter(event.holds.values())).agent} locked {', '.join(event.holds)}", ""
+        case ev.Unlocked():
+            return "", f"unlocked {', '.join(event.paths)}", ""
+        case ev.Compacted():
+            return "", "context compacted", event.note
+        case ev.Acknowledged():
+            return "", "a session took the work up again", ""
+        case ev.Urged():
+            return "", "an agent that wanted to stop was held at its work", ""
+        case ev.Briefed():
+            return "", f"{event.what}: {len(event.entries)} now", ""
+        case ev.Learned():
+            return "", f"learned ({event.learning.type})", event.learning.lesson
+        case ev.Supervised():
+            level = "" if event.intervention is None else "waiting"
+            said = f"supervisor: {event.verdict} ({event.check_type} of {event.task})"
+            return level, said, event.intervention.resolution if event.intervention else ""
+        case ev.Refiled():
+            return "", f"archived in {event.file}", ""
+        case ev.Sighted():
+            return "", f"looked at {event.source}", ""
         case ev.Amended():
             added = f" {event.step.id}" if event.op == "add" and event.step else ""
             where = f" below {event.path}" if added and event.path else f" {event.path}" if not added else ""
@@ -121,7 +143,7 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return "", name, str(event.entry.get("note", ""))
         case ev.Alerted():
             return "failed", f"alert {event.alert.code}", event.alert.message
-        case ev.Beat():
+        case ev.Beat() | ev.Seated():
             return None
         case _:
             assert_never(event)

@@ -7,12 +7,27 @@ from holdfast.core import events as ev
 from holdfast.core import refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
+from holdfast.core.rules import locks
 from holdfast.core.state import Lease
 from holdfast.errors import UsageError
 
-LEASED = (cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.Fail, cmd.Block, cmd.Unblock, cmd.Skip, cmd.Reopen)
+LEASED = (
+    cmd.Begin,
+    cmd.Done,
+    cmd.Attach,
+    cmd.Submit,
+    cmd.Fail,
+    cmd.Iterate,
+    cmd.Block,
+    cmd.Unblock,
+    cmd.Skip,
+    cmd.Reopen,
+)
 """What an agent without a lease may not do to a step that another agent holds."""
-OPEN_TO_ALL = (cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent, cmd.Spend, cmd.Compacted, cmd.Alarm, cmd.Edit, cmd.TakeOver)
+OPEN_TO_ALL = (
+    *(cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent, cmd.Spend, cmd.Lock, cmd.Unlock),
+    *(cmd.Compacted, cmd.Acknowledge, cmd.Alarm, cmd.Edit, cmd.TakeOver),
+)
 """What an agent may still do to a workflow that another session holds as a whole."""
 
 
@@ -28,6 +43,8 @@ def check_fence(draft: Draft, request: cmd.Request) -> None:
     command = request.command
     target = command.step if isinstance(command, LEASED) else ""
     for lease in leases:
+        if lease.agent:
+            continue
         if lease.step:
             covers = isinstance(command, LEASED) and (target == lease.step or target.startswith(lease.step + "/"))
         else:
@@ -43,9 +60,10 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         raise UsageError("bad_number", "a lease lasts between one second and a day", remedy="--ttl 10m")
     if command.step:
         draft.step(command.step)
-    held = draft.state.leases.get(f"{command.role}@{command.step}")
+    held = draft.state.leases.get(command.agent or f"{command.role}@{command.step}")
     if held and held.session and held.session == draft.actor.session:
         draft.emit(ev.Beat(held.token, draft.facts.boot, draft.facts.mono + command.ttl))
+        locks.renew(draft, held.token)
         return
     if held and not held.expired(draft.facts.boot, draft.facts.mono):
         raise refusals.lease_held(held, command.step)
@@ -58,7 +76,10 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         ttl=command.ttl,
         step=command.step,
         session=draft.actor.session,
+        agent=command.agent,
     )
+    if held:
+        locks.free(draft, held.token)
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
 
 
@@ -68,17 +89,28 @@ def stay(draft: Draft) -> None:
         left = lease.deadline - draft.facts.mono
         if lease.session and lease.session == draft.actor.session and left < 0.75 * lease.ttl:
             draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + lease.ttl))
+            locks.renew(draft, lease.token)
 
 
 def beat(draft: Draft, command: cmd.BeatAgent) -> None:
     lease = _lease(draft, command.token)
     draft.emit(ev.Beat(command.token, draft.facts.boot, draft.facts.mono + lease.ttl))
+    locks.renew(draft, command.token)
 
 
 def end(draft: Draft, command: cmd.EndAgent) -> None:
-    _lease(draft, command.token)
+    if command.agent:
+        seen = draft.state.leases.get(command.agent)
+        if seen is not None:
+            locks.free(draft, seen.token)
+            draft.emit(ev.Released(seen.token, command.outcome))
+        return
+    lease = _lease(draft, command.token)
+    if command.stale and not lease.expired(draft.facts.boot, draft.facts.mono):
+        raise refusals.lease_held(lease, lease.step)
     if command.outcome:
         checked_text(command.outcome, "outcome")
+    locks.free(draft, command.token)
     draft.emit(ev.Released(command.token, command.outcome))
 
 

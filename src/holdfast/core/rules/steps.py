@@ -6,10 +6,10 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals
+from holdfast.core import gates, lifecycle, moment, queries, refusals, tasks
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
-from holdfast.core.state import Progress
+from holdfast.core.state import BASE, BEGAN, Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,19 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
     require(draft, command.step)
     draft.open_branches(command.step)
     draft.move("began", command.step)
+    if _is_checkpointed(draft, command.step) and BEGAN not in draft.state.step(command.step).data:
+        base = {BASE: draft.facts.head} if draft.facts.head else {}
+        draft.emit(ev.Recorded({BEGAN: draft.facts.now, **base}, command.step))
+
+
+def _brought_by(draft: Draft) -> str:
+    """What a person has to look at who is to trust the commands: the definition, or the document of the tasks."""
+    return draft.state.source if draft.state.loads == tasks.DOCUMENT else draft.state.type
+
+
+def _is_checkpointed(draft: Draft, path: str) -> bool:
+    """Whether the step is a task after which the state is kept, with the commit it belongs to."""
+    return draft.state.loads == tasks.DOCUMENT and draft.state.plan.step(path).kind == tasks.TASK
 
 
 def require(draft: Draft, path: str) -> None:
@@ -133,6 +146,10 @@ def must_have_work(draft: Draft, path: str) -> None:
 def complete(draft: Draft, path: str) -> None:
     draft.move("completed", path)
     draft.close_branches(path)
+    if _is_checkpointed(draft, path):
+        taken = draft.state.snapshots
+        number = taken[-1].number + 1 if taken else 1
+        draft.emit(ev.Snapshotted(number, draft.facts.head, draft.state.plan.step(path).id))
 
 
 def advance(draft: Draft, *, starting: bool = False) -> None:
@@ -167,6 +184,17 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     if back_to:
         open_again(draft, back_to, command.reason, renewed=False)
     else:
+        draft.move("retried", command.step, feedback=command.reason)
+
+
+def iterate(draft: Draft, command: cmd.Iterate) -> None:
+    """One more try, as long as the bounds allow it. Where they do not, the step has failed and a person decides."""
+    checked_text(command.reason, "reason")
+    step, _ = draft.step(command.step)
+    if draft.state.loads != tasks.DOCUMENT or step.kind != tasks.TASK:
+        raise refusals.not_a_task(command.step)
+    draft.move("failed", command.step, reason=command.reason)
+    if _may_try_again(draft, command.step, is_reopened=False):
         draft.move("retried", command.step, feedback=command.reason)
 
 
@@ -245,7 +273,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     if check is None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if command.evidence.run_by == "engine" and not draft.facts.trusted:
-        raise refusals.untrusted(check.source or draft.state.type)
+        raise refusals.untrusted(check.source or _brought_by(draft))
     if progress.status not in lifecycle.OPEN:
         raise refusals.wrong_status(draft.state, command.step, "checked", _OPEN)
     if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":

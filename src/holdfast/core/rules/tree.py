@@ -106,6 +106,7 @@ def loosens(old: Step, new: Step) -> bool:
         or _policy(new.choice) < _policy(old.choice)
         or (new.optional and not old.optional)
         or (old.retry is not None and (new.retry is None or new.retry.max > old.retry.max))
+        or not set(old.deny) <= set(new.deny)
         or (old.action != "" and new.action != old.action)
         or (old.task is not None and (new.task is None or loosens_plan(Plan((old.task,)), Plan((new.task,)))))
     )

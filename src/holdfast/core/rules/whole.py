@@ -99,11 +99,12 @@ def warn(draft: Draft) -> None:
             if usage.percent >= percent and f"{usage.bound}:{percent}" not in draft.state.warned:
                 draft.emit(ev.Warned(usage.bound, percent, usage.used_text, usage.limit_text))
     limit = draft.state.bounds.max_iterations
-    for path in draft.state.plan.leaves() if limit else ():
-        attempt = draft.state.step(path).attempt
+    tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
+    for path in tried if limit else ():
+        attempt = draft.state.step(path).attempt if draft.state.plan.is_leaf(path) else 0
         for percent in queries.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
-            if limit and attempt > 1 and 100 * attempt // limit >= percent and not said:
+            if limit and 100 * attempt // limit >= percent and not said:
                 draft.emit(ev.Warned(f"iterations {path}", percent, f"try {attempt}", str(limit)))
 
 
@@ -139,8 +140,8 @@ def record(draft: Draft, command: cmd.Record) -> None:
     named = [value for value in command.values.values() if value in draft.facts.unknown_commits]
     if named and draft.state.origin == "started":
         raise refusals.no_commit(str(named[0]))
-    if command.values:
-        draft.emit(ev.Recorded(command.values, command.step))
+    if command.values or command.removed:
+        draft.emit(ev.Recorded(command.values, command.step, command.removed))
 
 
 def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
@@ -181,10 +182,12 @@ def take_over(draft: Draft, command: cmd.TakeOver) -> None:
     draft.emit(ev.Restored(0, state.plan.steps, progress))
 
 
+def refile(draft: Draft, command: cmd.Refile) -> None:
+    if queries.is_active(draft.state):
+        raise refusals.still_active(draft.state)
+    if draft.state.file != command.file:
+        draft.emit(ev.Refiled(command.file))
+
+
 def alarm(draft: Draft, command: cmd.Alarm) -> None:
     draft.emit(ev.Alerted(command.alert))
-
-
-def compacted(draft: Draft, command: cmd.Compacted) -> None:
-    entry = {"at": draft.facts.now, "event": "context_compacted"}
-    draft.emit(ev.Remembered({**entry, "note": command.note} if command.note else entry))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import moment
+from holdfast.core import moment, queries
 from holdfast.errors import NotFound, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
@@ -22,7 +22,9 @@ def start(call: Call) -> None:
     token = workflow.start_agent(call.args.name, call.args.step or "", call.args.ttl, **call.how())
     said = call.ok(f"{call.args.name} has lease {token}: pass --token {token}, or export HOLDFAST_TOKEN={token}")
     lease = next(lease for lease in workflow.state.leases.values() if lease.token == token)
-    more = {"token": token, "lease": _data(lease, workflow.facts())}
+    facts = workflow.facts()
+    left = {usage.bound: usage.left_text for usage in queries.usages(workflow.state, facts.now)}
+    more = {"token": token, "lease": _data(lease, facts), **({"left": left} if left else {})}
     call.changed(workflow, said=said, more=more)
 
 

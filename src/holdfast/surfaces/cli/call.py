@@ -36,6 +36,8 @@ class Call:
         self.style = Style(wants_colour(sys.stdout.isatty(), os.environ))
         self.unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
         self._project: Project | None = None
+        self.about = ""
+        """The workflow that remedies have to name, where it is not the only one and was not named."""
 
     @property
     def is_person(self) -> bool:
@@ -120,7 +122,7 @@ class Call:
 
     def command_for(self, remedy: str) -> str:
         """A remedy for the workflow that was picked with `-w`."""
-        named = self.args.workflow if "w" in self.command.takes else ""
+        named = self.about or (self.args.workflow if "w" in self.command.takes else "")
         alone = remedy.startswith("holdfast ") and ", or " not in remedy and " -w " not in remedy
         return f"{remedy} -w {named}" if named and alone else remedy
 

@@ -60,10 +60,22 @@ def _runs_commands(call: Call, entry: Entry) -> bool:
 
 
 def check(call: Call) -> None:
+    if call.args.file.endswith(".md"):
+        _check_document(call)
+        return
     found = load(call.args.file, call.project.root)
     steps = len(Plan(found.steps).leaves())
     data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": steps}
     call.answer(data, call.ok(f"{call.args.file} is right: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
+
+
+def _check_document(call: Call) -> None:
+    from holdfast import task_document
+
+    found = task_document.read(os.path.realpath(call.args.file))
+    tasks = sum(len(phase.tasks) for phase in found.phases)
+    data = {"ok": True, "title": found.title, "phases": len(found.phases), "tasks": tasks}
+    call.answer(data, call.ok(f"{call.args.file} is right: {found.title}, {len(found.phases)} phases, {tasks} tasks"))
 
 
 def new(call: Call) -> None:
@@ -123,6 +135,12 @@ def _content(call: Call, path: str) -> tuple[str, list[tuple[str, str, tuple[str
     if os.path.realpath(path) == os.path.realpath(os.path.join(call.project.root, tooling.CONFIG)):
         tools = tooling.configured(call.project.root)
         rows = [("commands", name, tool.run) for name, tool in tools.items() if tool.run]
+        return trust_.content_digest(os.path.realpath(path)), rows
+    if path.endswith(".md"):
+        from holdfast import task_document
+
+        tasks = [task for phase in task_document.read(os.path.realpath(path)).phases for task in phase.tasks]
+        rows = [(task.number, one.name, one.run) for task in tasks for one in task.criteria if one.run]
         return trust_.content_digest(os.path.realpath(path)), rows
     definition = load(path, call.project.root)
     return definition.digest, _commands(definition.steps)

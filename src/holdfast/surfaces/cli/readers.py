@@ -38,6 +38,14 @@ def _name(text: str, what: str, limit: str = "64") -> str:
     return checked(text, what, int(limit))
 
 
+def _names(text: str) -> tuple[str, ...]:
+    """`Design,Build,Test`: names for people, each of them some text."""
+    parts = tuple(part.strip() for part in text.split(","))
+    for part in parts:
+        checked_text(part or " ", "phase", 500)
+    return parts
+
+
 def _workflow(text: str) -> str:
     return checked(text, "workflow", 200)
 
@@ -153,6 +161,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "commit": _commit,
     "money": _money,
     "name": _name,
+    "names": _names,
     "pair": _pair,
     "path": _path,
     "sha": sha,

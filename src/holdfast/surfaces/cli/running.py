@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 def status(call: Call) -> None:
     workflow = call.workflow()
     state, facts = workflow.state, workflow.facts()
-    changed = _definition_changed(call, state)
+    changed, apart = _definition_changed(call, state), workflow.out_of_sync()
     if call.args.json:
         data = answers.status(state, facts, words(state))
-        call.write_json({**data, "definition_changed": bool(changed)})
+        call.write_json({**data, "definition_changed": bool(changed), "out_of_sync": apart or None})
         return
     text = render.status(state, facts, call.style, call.width, unicode=call.unicode)
-    call.answer({}, text + (f"\n{call.style.yellow(escape(changed))}\n" if changed else ""))
+    told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart) if said)
+    call.answer({}, text + told)
 
 
 def _definition_changed(call: Call, state: State) -> str:
@@ -70,10 +71,13 @@ def listing(call: Call) -> None:
     status = args.status or ("" if args.all else "active")
     found = project.list(status=status, type=args.type, session=args.session)
     rows = [_row(workflow) for workflow in found]
-    call.answer(
-        {"workflows": rows, "total": len(rows)},
-        lambda: render.listing(rows, call.style, call.width, project.wired.world.now(), unicode=call.unicode),
-    )
+    lost = project.troubles
+
+    def text() -> str:
+        shown = render.listing(rows, call.style, call.width, project.wired.world.now(), unicode=call.unicode)
+        return shown + "".join(f"\n⚠ {escape(said)} (holdfast doctor)\n" for said in lost)
+
+    call.answer({"workflows": rows, "total": len(rows), **({"unreadable": lost} if lost else {})}, text)
 
 
 def _row(workflow: Workflow) -> dict[str, Any]:

@@ -48,12 +48,17 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
         key=args.key or "",
         fresh=fresh,
         branch=args.branch,
+        phases=args.phases,
+        reading=args.reading,
+        reminders=args.remind,
     )
     said = workflow.said
-    workflow.join()
+    if workflow.state.dialect != "compaction":  # an agent's own account goes with whoever takes the work up
+        workflow.join()
     if workflow.state.loads:
         _tidy(call)
     state = workflow.state
+    call.about = state.id if len(project.wired.store.active()) > 1 else ""
     workflow.said = (*said, *_commands(state), *_set_aside(project.set_aside))
     if args.json:
         data = answers.status(state, workflow.facts(), words(state))

@@ -72,6 +72,8 @@ _ACTION = (
     Option("--url", "the pull request that was made already", "text:url:1000", "URL", default=""),
 )
 _FILE = Option("path", "a file of the project", "path", "PATH")
+_TASK = Option("task", "its number", "word", "TASK")
+_FILES = Option("paths", "files of the project", "path", "PATH", nargs="+")
 _SESSION = Option("--session", "the session (default: the one in use)", "word", "S")
 _OF = Option("--step", "the step it belongs to", "word", "STEP")
 
@@ -85,6 +87,7 @@ GROUPS = {
     "steps": "Steps",
     "people": "People and reviewers",
     "whole": "The whole workflow",
+    "resuming": "What outlives a context",
     "agents": "Agents",
     "tree": "The tree of steps",
     "sessions": "Sessions",
@@ -104,6 +107,9 @@ COMMANDS = _make(
             Option("--branch", "the git branch the work goes to", "text:branch:200", "NAME", default=""),
             Option("--resume", "go on with the active one of the same subject"),
             Option("--fresh", "give up the active one of the same subject first"),
+            Option("--phases", "its phases, with commas between them", "names", "A,B,C", default=()),
+            Option("--read", "a file that whoever takes it up has to read", "path", "PATH", many=True, dest="reading"),
+            Option("--remind", "what whoever takes it up has to heed", "text:reminder:2000", "TEXT", many=True),
         ),
     ),
     ("status", "running", "where a workflow stands and what is in the way", "running:status", READ),
@@ -186,6 +192,7 @@ COMMANDS = _make(
     ),
     ("revalidate", "whole", "the work holds although what it builds on has changed", "whole:revalidate", WRITE),
     ("cancel", "whole", "give a workflow up", "whole:cancel", WRITE, (_MARKED,)),
+    ("abort", "whole", "give a run up: the same as cancel", "whole:cancel", WRITE, (_MARKED,)),
     ("pause", "whole", "stop until somebody resumes", "whole:pause", WRITE, (_WHY,)),
     (
         *("extend", "whole", "more money, time or tries (a person only)", "whole:extend", WRITE),
@@ -199,8 +206,43 @@ COMMANDS = _make(
         *("note", "whole", "remember a decision or remark", "whole:note", WRITE),
         (Option("text", "", "text:note:4000", "TEXT"), _OF),
     ),
+    ("reading", "resuming", "the files that have to be read, and which are missing", "resuming:reading", READ),
+    ("reading add", "resuming", "one more file to read", "resuming:reading_add", WRITE, (_FILES,)),
     (
-        *("compacted", "whole", "note that an agent's context was compacted", "starting:compacted", WRITE),
+        *("reading remove", "resuming", "a file that need not be read", "resuming:reading_remove", WRITE),
+        (
+            Option("paths", "files of the project", "path", "PATH", nargs="*"),
+            Option("--outside", "all that lead outside the project"),
+        ),
+    ),
+    (
+        *("remind", "resuming", "what has to be heeded; without a text, what there is", "resuming:remind", WRITE),
+        (Option("texts", "", "text:reminder:2000", "TEXT", nargs="*"), Option("--remove", "take these away")),
+    ),
+    (
+        *("learn", "resuming", "keep what was learned", "resuming:learn", WRITE),
+        (
+            Option("text", "the lesson", "text:lesson:4000", "TEXT"),
+            Option("--type", "", "word", choices=("pattern", "antipattern", "insight"), default="insight"),
+            Option("--pattern", "what to do from now on", "text:pattern:4000", "TEXT", default=""),
+            Option("--context", "where it applies", "text:context:4000", "TEXT", default=""),
+            _OF,
+        ),
+    ),
+    (
+        *("resume-packet", "resuming", "one text that gets an agent going again", "resuming:packet", READ),
+        (Option("--limit", "at most so many characters", "whole:1000:50000", "N"),),
+    ),
+    (
+        *("ack", "resuming", "this session has read its resume packet", "resuming:ack", WRITE),
+        (Option("packet", "the id in the packet", "name:packet", "ID"),),
+    ),
+    (
+        *("hook", "resuming", "answer one event of an agent host, from standard input", "resuming:hook", ""),
+        (Option("--line", "only print the command line that a host should run"),),
+    ),
+    (
+        *("compacted", "resuming", "note that an agent's context was compacted", "starting:compacted", WRITE),
         (Option("--note", "what goes with it", "text:note:500", "TEXT", default=""),),
     ),
     ("signal", "whole", "one line for a loop: DEV_COMPLETE, DEV_BLOCKED or DEV_CONTINUE", "starting:signal", READ),
@@ -245,6 +287,19 @@ COMMANDS = _make(
     ),
     ("agent list", "agents", "who is at work", "agents:listing", READ),
     (
+        *("lock", "agents", "keep files to one agent", "locking:lock", WRITE),
+        (
+            Option("paths", "files, folders, or patterns with * and ?", "text:path:1000", "PATH", nargs="+"),
+            Option("--agent", "who works on them (default: your role)", "name:role", "ROLE"),
+            Option("--ttl", "how long without another lock of the same", "span", "SPAN", default=600),
+        ),
+    ),
+    (
+        *("unlock", "agents", "give files back", "locking:unlock", WRITE),
+        (Option("paths", "as they were locked", "text:path:1000", "PATH", nargs="+"),),
+    ),
+    ("locks", "agents", "the files that agents work on", "locking:listing", READ),
+    (
         *("task add", "tree", "one more task", "tasks:add", WRITE),
         (
             Option("text", "what is to be done", "text:task:1000", "TEXT"),
@@ -261,6 +316,60 @@ COMMANDS = _make(
         ),
     ),
     ("task list", "tree", "the tasks", "tasks:listing", READ),
+    (
+        *("task iterate", "tree", "the criteria are not met: try once more", "orchestra:iterate", WRITE),
+        (_TASK, _WHY),
+    ),
+    ("task retry", "tree", "try a failed task again (a person only)", "orchestra:retry", WRITE, (_TASK,)),
+    ("task skip", "tree", "leave a task out (a person only)", "orchestra:skip", WRITE, (_TASK, _REASON)),
+    ("task manual", "tree", "a person does a task by hand", "orchestra:manual", WRITE, (_TASK, _REASON)),
+    (
+        *(
+            "supervise",
+            "agents",
+            "what a supervisor's check found; or, without a verdict, what to look at",
+        ),
+        *("orchestra:supervise", WRITE),
+        (
+            Option("check_type", "", "word", choices=("pre_task", "post_task", "on_demand")),
+            Option("task", "the task it is about", "word", "TASK", nargs="?"),
+            Option("--verdict", "", "word", choices=("PASS", "AUTO_FIX", "RE_PLAN"), default=""),
+            Option(
+                "--conflict", "its kind: architecture, dependency, api, security, pattern", "word", "KIND", default=""
+            ),
+            Option("--resolution", "what was or has to be done", "text:resolution:4000", "TEXT", default=""),
+            Option("--fixes", "how many fixes were made", "whole:0:10000", "N", default=0),
+            Option("--affects", "a task that has to be planned anew", "word", "TASK", many=True),
+            Option("--file", "a supervisor's answer in JSON (- for standard input)", "path", "FILE", default=""),
+        ),
+    ),
+    (
+        *("commit", "agents", "commit the work of a task, the supervisor or the outer loop", "orchestra:commit", "wt"),
+        (
+            Option("task", "the task whose work it is", "word", "TASK", nargs="?"),
+            Option("-m --message", "what was done", "text:message:20000", "TEXT", required=True),
+            Option("--supervisor", "the supervisor's own fixes"),
+            Option("--outer", "the outer loop's own changes"),
+            Option("--path", "commit this file (default: all that changed)", "path", "PATH", many=True, dest="paths"),
+        ),
+    ),
+    (
+        *("milestone", "agents", "the issue that stands for a finished phase", "orchestra:milestone", WRITE),
+        (
+            Option("phase", "its number or id", "word", "PHASE"),
+            Option("--url", "the issue that is there", "text:url:1000", "URL", default=""),
+            Option("--create", "let gh make one"),
+        ),
+    ),
+    (
+        *("learnings", "resuming", "what was learned, in all runs of this project", "orchestra:learnings", ""),
+        (
+            Option("words", "only those with these words", "text:word:200", "WORD", nargs="*"),
+            Option("--type", "", "word", choices=("pattern", "antipattern", "insight")),
+            Option("--task", "only those of this task", "word", "TASK"),
+            Option("--limit", "at most so many, the newest", "whole:1:10000", "N", default=50),
+        ),
+    ),
     (
         *("amend", "tree", "take changes of the definition over, or change the tree", "amend:amend", "wt"),
         (

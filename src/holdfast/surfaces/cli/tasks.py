@@ -6,7 +6,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.diagram import MARKS
 from holdfast.core.plan import parent
-from holdfast.core.tasks import COMMIT, TASK, new_task, next_number, untested
+from holdfast.core.tasks import COMMIT, DOCUMENT, TASK, new_task, next_number, untested
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
@@ -17,6 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.state import State
     from holdfast.workflow import Workflow
+
+SHOWN = 5
+"""How many learnings whoever begins a task is shown."""
 
 
 def add(call: Call) -> None:
@@ -31,14 +34,29 @@ def add(call: Call) -> None:
 
 def start(call: Call) -> None:
     workflow = call.workflow()
-    path = _task(workflow, call.args.task)
-    call.changed(workflow.begin(path, **call.how()), path)
+    path = task_path(workflow, call.args.task)
+    workflow.begin(path, **call.how())
+    known = _learned(call, workflow)
+    said = "".join(f"\n  {escape(line)}" for line in known)
+    call.changed(workflow, path, more={"learnings": known} if known else None)
+    if said and not call.args.json:
+        call.answer({}, f"learned before:{said}")
+
+
+def _learned(call: Call, workflow: Workflow) -> list[str]:
+    """What runs of this project have learned, newest first, for whoever begins a task."""
+    if workflow.state.loads != DOCUMENT:
+        return []
+    from holdfast import orchestrating
+
+    newest = orchestrating.learnings(call.project.wired.place)[-SHOWN:]
+    return [f"{one.get('type')}: {one.get('lesson')}" for one in reversed(newest)]
 
 
 def done(call: Call) -> None:
     workflow = call.workflow()
-    path = _task(workflow, call.args.task)
-    if workflow.state.plan.step(path).action:
+    path = task_path(workflow, call.args.task)
+    if workflow.state.plan.step(path).action or workflow.state.loads == DOCUMENT:
         workflow.done(path, asked=asked(call), **call.how())
     else:
         commit = readers.sha(call.args.commit) if call.args.commit else ""
@@ -78,7 +96,7 @@ def _home(state: State) -> str:
     return at.split("/")[0]
 
 
-def _task(workflow: Workflow, word: str) -> str:
+def task_path(workflow: Workflow, word: str) -> str:
     tasks = workflow.state.plan.of_kind(TASK)
     found = [path for path in tasks if word in (path, workflow.state.plan.step(path).id)]
     if len(found) > 1:

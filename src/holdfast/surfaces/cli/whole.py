@@ -75,7 +75,8 @@ def restore(call: Call) -> None:
     workflow, number = call.workflow(), call.args.number
     taken = next((one for one in workflow.state.snapshots if one.number == number), None)
     workflow.restore(number, **call.how())
-    command = f"git checkout --detach {taken.head}" if taken and taken.head else None
+    way = "reset --hard" if workflow.state.loads == "task_document" else "checkout --detach"
+    command = f"git {way} {taken.head}" if taken and taken.head else None
     said = call.ok(f"the steps are as they were at snapshot {number}")
     if command:
         said += f" · for the files too: {escape(command)}"

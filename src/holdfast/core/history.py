@@ -1,0 +1,99 @@
+"""What the history of a workflow says of each event, in the engine's words."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import events as ev
+from holdfast.core.state import Actor
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, assert_never
+else:
+
+    def assert_never(value: object) -> None:
+        raise AssertionError(f"unhandled {value!r}")
+
+
+def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None:
+    """What the history says of an event, in the engine's words; None for what is only bookkeeping."""
+
+    def entry(event_name: str, **more: object) -> Mapping[str, Any]:
+        said = {name: value for name, value in more.items() if value not in ("", None, {}, ())}
+        return {"at": at, "event": event_name, "by": actor.label, **said}
+
+    match event:
+        case ev.Started():
+            return entry("started", subject=event.subject)
+        case ev.Moved():
+            return entry(
+                event.move, step=event.step, attempt=event.attempt, reason=event.reason, feedback=event.feedback
+            )
+        case ev.Produced():
+            return entry("produced", step=event.step, artifact=event.name, path=event.artifact.path)
+        case ev.Checked():
+            passed = event.evidence.passed
+            seen = {"run_by": event.evidence.run_by, "detail": event.evidence.detail[:300]}
+            return entry("checked", step=event.step, check=event.name, passed=passed, **seen)
+        case ev.Reviewed():
+            return entry("reviewed", step=event.step, verdict=event.verdict.verdict, feedback=event.verdict.feedback)
+        case ev.Granted():
+            grant = event.grant
+            return entry("approved", step=event.step, word=grant.word, variant=grant.variant)
+        case ev.Noted():
+            return entry("noted", step=event.step, note=event.text)
+        case ev.Marked():
+            return entry(event.mark if event.on else f"{event.mark}_ended", reason=event.reason)
+        case ev.Founded():
+            return entry("revalidated", parent=event.parent)
+        case ev.Rehomed():
+            return entry("committed", session=event.session)
+        case ev.Warned():
+            return entry("warned", bound=event.bound, percent=event.percent, used=event.used, limit=event.limit)
+        case ev.Extended():
+            return entry("extended")
+        case ev.Leased():
+            return entry(
+                "agent_started", agent=event.lease.role, step=event.lease.step, took_over=event.took_over or ""
+            )
+        case ev.Released():
+            return entry("agent_ended", token=event.token, outcome=event.outcome)
+        case ev.Amended():
+            return entry("amended", op=event.op, step=event.path, added=event.step.id if event.step else "")
+        case ev.Snapshotted():
+            return entry("snapshot", number=event.number, head=event.head, label=event.label)
+        case ev.Restored():
+            return entry("restored", number=event.number) if event.number else entry("synced")
+        case ev.Edited():
+            return entry("edited", path=event.path, source=event.source)
+        case ev.Remembered():
+            return {"at": at, "entry": event.entry}
+        case ev.Alerted():
+            return entry("alert", code=event.alert.code, message=event.alert.message)
+        case ev.Locked():
+            agents = {hold.agent for hold in event.holds.values()}
+            return entry("locked", paths=list(event.holds), agent=", ".join(sorted(agents)))
+        case ev.Unlocked():
+            return entry("unlocked", paths=list(event.paths))
+        case ev.Compacted():
+            return entry("context_compacted", note=event.note)
+        case ev.Acknowledged():
+            return entry("caught_up", session=actor.session)
+        case ev.Urged():
+            return entry("held_at_work")
+        case ev.Briefed():
+            return entry("briefed", what=event.what, count=len(event.entries))
+        case ev.Learned():
+            return entry("learned", step=event.learning.step, type=event.learning.type, lesson=event.learning.lesson)
+        case ev.Supervised():
+            said = event.intervention.resolution if event.intervention else ""
+            return entry("supervised", check=event.check_type, task=event.task, verdict=event.verdict, resolution=said)
+        case ev.Refiled():
+            return entry("archived", path=event.file)
+        case ev.Sighted():
+            return entry("sighted", source=event.source)
+        case ev.Adopted() | ev.Recorded() | ev.Spent() | ev.Beat() | ev.Seated():
+            return None
+        case _:
+            assert_never(event)

@@ -1,0 +1,69 @@
+"""What whoever takes the work up must know: files to read, reminders, learnings, notes of the project itself."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core.draft import Draft
+from holdfast.core.names import checked_text
+from holdfast.core.state import Learning
+from holdfast.errors import UsageError
+
+LONGEST = {"reading": 1000, "reminders": 2000}
+MOST = 100
+KINDS = ("pattern", "antipattern", "insight")
+
+
+def brief(draft: Draft, command: cmd.Brief) -> None:
+    now: tuple[str, ...] = getattr(draft.state, command.what)
+    if command.exactly is not None:
+        wanted = command.exactly
+    else:
+        wanted = (*(item for item in now if item not in command.remove), *command.add)
+    items = checked(command.what, wanted)
+    if items != now:
+        draft.emit(ev.Briefed(command.what, items))
+
+
+def checked(what: str, items: tuple[str, ...]) -> tuple[str, ...]:
+    """The items of a list, each once; refused when one is no text or there are too many."""
+    items = tuple(dict.fromkeys(items))
+    for item in items:
+        checked_text(item, f"entry of {what}", LONGEST[what])
+    if len(items) > MOST:
+        raise UsageError(
+            "too_many",
+            f"{what} has at most {MOST} entries, and would have {len(items)}",
+            remedy="keep what matters most, and put the rest into a file that is read",
+            facts={"what": what, "count": len(items), "limit": MOST},
+        )
+    return items
+
+
+def learn(draft: Draft, command: cmd.Learn) -> None:
+    attempt = 0
+    if command.step:
+        _, progress = draft.step(command.step)
+        attempt = progress.attempt
+    if command.type not in KINDS:
+        raise UsageError(
+            "bad_usage", f"{command.type[:40]!r} is not one of {', '.join(KINDS)}", remedy="holdfast learn --help"
+        )
+    for what, text in (("pattern", command.pattern), ("context", command.context)):
+        if text:
+            checked_text(text, what)
+    learning = Learning(
+        at=draft.facts.now,
+        lesson=checked_text(command.lesson, "lesson"),
+        type=command.type,
+        pattern=command.pattern,
+        context=command.context,
+        step=command.step,
+        attempt=attempt,
+    )
+    draft.emit(ev.Learned(learning))
+
+
+def sight(draft: Draft, command: cmd.Sight) -> None:
+    if draft.state.sighted.get(command.source) != command.account:
+        draft.emit(ev.Sighted(command.source, command.account))
