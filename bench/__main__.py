@@ -7,13 +7,15 @@ import platform
 import sys
 import tempfile
 
-from bench import commands, growth, transitions, writers
+from bench import commands, growth, hooks, orchestra, transitions, writers
 
 SUITES = {
     "transitions": transitions.run,
     "growth": growth.run,
     "writers": writers.run,
     "commands": commands.run,
+    "hooks": hooks.run,
+    "orchestra": orchestra.run,
 }
 
 

@@ -22,11 +22,16 @@ from holdfast.core.state import (
     Artifact,
     Evidence,
     Grant,
+    Hold,
+    Intervention,
+    Learning,
     Lease,
     Mark,
     Progress,
+    Seat,
     Snapshot,
     State,
+    Supervision,
     Try,
     Verdict,
 )
@@ -44,7 +49,7 @@ STEP = de.Step(
     outputs=("log",),
     checks=(
         de.Check("tests", run=("pytest", "-q"), run_by="engine", timeout=60, test="fails", report="junit.xml"),
-        de.Check("lint", uses="lint", source="Makefile"),
+        de.Check("lint", uses="lint", source="Makefile", text="nothing to complain about"),
     ),
     review=de.Review(by=("reviewer",), max=4),
     approval=de.Approval("human", rejected="revise"),
@@ -56,6 +61,7 @@ STEP = de.Step(
     action="commit",
     result="log",
     task=de.Step(id="task", steps=(de.Step(id="red"),)),
+    deny=("Bash(git push*)",),
     steps=(de.Step(id="inner", steps=(de.Step(id="innermost"),)),),
 )
 ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
@@ -63,7 +69,13 @@ EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def",
                     {"count": 3, "failing": ["test_a"]})  # fmt: skip
 GRANT = Grant(AT, "ada", "own", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, True)
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
-LEASE = Lease("coder", 3, AT, "boot", 99.5, 600, "verify", "session")
+LEASE = Lease("coder", 3, AT, "boot", 99.5, 600, "verify", "session", "agent-7")
+HOLD = Hold("coder", 4, AT, "boot", 99.5, 600, "session", 3)
+SEAT = Seat(AT, 2, 1)
+LEARNING = Learning(AT, "secrets leaked", "antipattern", "use the environment", "deployment", "verify", 2)
+INTERVENTION = Intervention(AT, "pre_task", "1.2", "security", "critical", "re_plan", "no secrets in code")
+SUPERVISION = Supervision(True, True, 4, 3, 2, 1, AT, (INTERVENTION,))
+SNAPSHOT = Snapshot(1, 3, AT, "abc", "label")
 ALERT = Alert(AT, "edit_refused", "an edit was refused", "a.json", ".holdfast/quarantine/x")
 TRY = Try(1, "failed", AT, "broke", {"violations": [{"check": "words"}]})
 BOUNDS = de.Bounds(max_cost=10, max_time=20, max_iterations=3)
@@ -85,6 +97,7 @@ PROGRESS = Progress(
     past_grants=(GRANT, GRANT),
     tries=(TRY,),
     data={"commit_sha": "abc"},
+    spent=250_000,
 )
 STATE = State(
     ulid="0" * 26,
@@ -124,29 +137,44 @@ STATE = State(
     parent_seal="as it was",
     outdated=Mark(AT, "engine", "it changed"),
     committed_from="darker",
+    reading=("@docs/a.md",),
+    reminders=("run the tests",),
+    keep_going=True,
+    require_ack=True,
+    file="untracked/workflow-state/x/state-x.json",
+    sighted={"CLAUDE.local.md": {"phase": {"current": 2}}},
+    learnings=(LEARNING,),
+    learnings_count=7,
+    supervision=SUPERVISION,
     leases={"coder@verify": LEASE},
+    locks={"src/a.py": HOLD},
+    seats={"session": SEAT},
+    urged=2,
     fence=3,
     keys={"k1": ("payload", 2)},
     notes=({"at": AT, "by": "ada", "text": "n"},),
     history=({"at": AT, "event": "started", "by": "ada"},),
     history_count=101,
-    snapshots=(Snapshot(1, 3, AT, "abc", "label"),),
+    snapshots=(SNAPSHOT,),
     alerts=(ALERT,),
     base={"workflow": {"id": "x"}, "unknown": [1]},
     renderings=((6, {"a.json": "h6"}), (7, {"a.json": "h7"})),
+    stands_at=1,
 )
 EVENTS: list[ev.Event] = [
     ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s",
-               "feature", True, "abc", {"a.py": "b1"}, "1" * 26, "as it was"),
+               "feature", True, "abc", {"a.py": "b1"}, "1" * 26, "as it was", ("@a.md",), ("heed",), True, True,
+               SUPERVISION),
     ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},),
-               5, 2, "d", "a.toml", BOUNDS, "feature", "darker"),
+               5, 2, "d", "a.toml", BOUNDS, "feature", "darker", ("@a.md",), ("heed",), True, True, "x/state.json",
+               SUPERVISION, (LEARNING,), (SNAPSHOT,), 4, 1.5, {"coder@verify": LEASE}, (ALERT,)),
     ev.Moved("completed", "verify", 2, "why", "feedback", True, {"violations": [{"check": "words"}]}, "build"),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),
     ev.Reviewed("verify", VERDICT),
     ev.Granted("verify", GRANT),
     ev.Noted("chose B", "verify"),
-    ev.Recorded({"k": {"deep": [1]}}, "verify"),
+    ev.Recorded({"k": {"deep": [1]}}, "verify", ("gone",)),
     ev.Marked("paused", False, "lunch"),
     ev.Founded("1" * 26, "as it is now"),
     ev.Rehomed("darker", "workspace/sessions/darker/", "workspace/", ("generation-runs",)),
@@ -156,6 +184,17 @@ EVENTS: list[ev.Event] = [
     ev.Leased(LEASE, 2),
     ev.Beat(3, "boot", 120.25),
     ev.Released(3, "done"),
+    ev.Locked({"src/a.py": HOLD}),
+    ev.Unlocked(("src/a.py",)),
+    ev.Compacted("auto"),
+    ev.Seated(),
+    ev.Acknowledged(),
+    ev.Urged(),
+    ev.Briefed("reading", ("@a.md",)),
+    ev.Learned(LEARNING),
+    ev.Supervised("pre_task", "1.2", "RE_PLAN", INTERVENTION, 2),
+    ev.Refiled(".claude/archive/r-1/agent-state.json"),
+    ev.Sighted("CLAUDE.local.md", {"phase": {"current": 2}}),
     ev.Amended("add", "verify", STEP, "build"),
     ev.Snapshotted(1, "abc", "label"),
     ev.Restored(1, (STEP,), {"verify": PROGRESS}),
@@ -192,7 +231,23 @@ def test_there_is_an_example_of_every_event():
 
 @pytest.mark.parametrize(
     "example",
-    [*EVENTS, STATE, PROGRESS, TRY, EVIDENCE, GRANT, LEASE, STEP, STEP.approval, STEP.choice],
+    [
+        *EVENTS,
+        STATE,
+        PROGRESS,
+        TRY,
+        EVIDENCE,
+        GRANT,
+        LEASE,
+        HOLD,
+        SEAT,
+        LEARNING,
+        SUPERVISION,
+        SNAPSHOT,
+        STEP,
+        STEP.approval,
+        STEP.choice,
+    ],
     ids=lambda e: type(e).__name__,
 )
 def test_the_examples_leave_no_field_at_its_default(example):
@@ -220,8 +275,11 @@ def test_a_state_with_everything_comes_back_as_it_was():
 
 
 def test_every_value_a_state_holds_has_an_example_above():
-    parts: tuple[Value, ...] = (ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, ALERT, PROGRESS, STATE)
-    shown = {Actor, Mark, Snapshot, Try, *map(type, parts)}
+    parts: tuple[Value, ...] = (
+        *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, INTERVENTION, SUPERVISION, SNAPSHOT),
+        *(ALERT, PROGRESS, STATE),
+    )
+    shown = {Actor, Mark, Try, *map(type, parts)}
     defined = {cls for cls in vars(state_module).values() if isinstance(cls, type) and issubclass(cls, Value)}
     assert {cls for cls in defined if cls.__module__ == state_module.__name__} <= shown
 

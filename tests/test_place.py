@@ -217,3 +217,49 @@ def test_a_path_that_leaves_the_root_or_deceives_is_refused(here, repository, tm
     with pytest.raises(UsageError) as caught:
         here.inside(path)
     assert (caught.value.code, caught.value.exit_code) == ("outside_root", 2)
+
+
+# Patterns
+
+
+def test_a_pattern_is_written_down_relative_to_the_worktree(here, repository, monkeypatch):
+    assert here.pattern("src/*.py") == "src/*.py"
+    assert here.pattern("*") == "*"
+    assert here.pattern("./a?/b*/c.md") == "a?/b*/c.md"
+    assert here.pattern(str(repository / "src/**/x.py")) == "src/**/x.py"
+    made(repository / "sub")
+    monkeypatch.chdir(repository / "sub")
+    assert here.pattern("*.md") == "sub/*.md"
+    assert here.pattern("../docs/*.md") == "docs/*.md"
+    assert here.pattern("plain.md") == "sub/plain.md"
+
+
+def test_a_pattern_through_a_link_that_leads_inside_is_where_it_leads(here, repository):
+    made(repository / "real")
+    (repository / "link").symlink_to("real")
+    assert here.pattern("link/*.py") == "real/*.py"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../*",
+        "/etc/*",
+        "/*",
+        "a/../../*",
+        "out/*",
+        "src/*/../../x",
+        "*/..",
+        "../?",
+        "a\n*",
+        "*\x1b[2J",
+        "*\0",
+        "*\u202e",
+    ],
+)
+def test_a_pattern_that_leaves_the_root_or_deceives_is_refused(here, repository, tmp_path, path):
+    made(tmp_path / "elsewhere")
+    (repository / "out").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError) as caught:
+        here.pattern(path)
+    assert (caught.value.code, caught.value.exit_code) == ("outside_root", 2)

@@ -10,7 +10,7 @@ from _collections_abc import Mapping
 
 from holdfast import features, forge, git, git_changes, stories
 from holdfast.bootstrap import Wired
-from holdfast.core import refusals, tasks
+from holdfast.core import queries, refusals, tasks
 from holdfast.core.definition import ACTIONS, LOADS
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Value
@@ -122,6 +122,17 @@ def _commit(wired: Wired, repository: git.Repository, state: State, path: str, a
             box.restore()
         raise
     return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
+
+
+def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> str:
+    """Commits the files that are named, or all that changed, with exactly these words."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None:
+        raise UsageError("no_repository", "there is no git repository to commit to", remedy="git init")
+    found = _paths(wired, repository, state, queries.current(state) or "", Asked(paths=paths), "")
+    if not found:
+        raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy="git status")
+    return git_changes.commit(repository, found, message)
 
 
 def _paths(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked, own: str) -> list[str]:

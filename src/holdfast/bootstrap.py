@@ -6,15 +6,14 @@ import os
 from _collections_abc import Callable
 
 from holdfast import trust
-from holdfast.core.apply import replay
 from holdfast.core.commands import RecordCheck
 from holdfast.core.definition import Check
 from holdfast.core.gates import sealed
 from holdfast.core.plan import Plan
-from holdfast.core.state import State
+from holdfast.core.state import Hold, State
+from holdfast.core.tasks import DOCUMENT
 from holdfast.core.value import Value
-from holdfast.definitions import Catalogue, load
-from holdfast.dialects import DIALECTS
+from holdfast.dialects import OWN
 from holdfast.digest import digest as hashed
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
@@ -24,6 +23,10 @@ from holdfast.place import HOME, Place, read_regular
 from holdfast.settings import Settings
 from holdfast.stores.files import FilesStore
 from holdfast.world import LocalWorld
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.definitions import Catalogue
 
 
 class Wired(Value):
@@ -36,16 +39,24 @@ class Wired(Value):
     documents: Documents
     engine: Engine
     reconciler: Reconciler
-    catalogue: Catalogue
+    is_trusted: Callable[[str, str], bool]
+    """Whether a person trusted the content with this digest at this path."""
     result_of: Callable[[State], str]
     """What a finished workflow's result is, as others build on it."""
     signers: str
     """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
+    @property
+    def catalogue(self) -> Catalogue:
+        """The definitions. Most commands are about a workflow that has its own, so they are looked for when asked."""
+        from holdfast.definitions import Catalogue
+
+        return Catalogue(self.place.root, self.is_trusted)
+
 
 def wire(place: Place, settings: Settings) -> Wired:
     store = FilesStore(place.home, wait=settings.lock_wait)
-    own = (HOME, *(path for dialect in DIALECTS.values() for path in dialect.own))
+    own = (HOME, *(path for paths in OWN.values() for path in paths))
 
     def is_trusted(digest: str, path: str) -> bool:
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
@@ -62,17 +73,15 @@ def wire(place: Place, settings: Settings) -> Wired:
         path = os.path.join(place.root, state.source)
         if state.source in ("", BUILT_IN) or is_trusted(state.digest, path):
             return True
+        if state.loads == DOCUMENT:
+            return False  # what its commands were when it started is what a person has to trust
+        from holdfast.definitions import load
+
         now = load(path) if os.path.exists(path) else None
         if now is None or not is_trusted(now.digest, path):
             return False
         plan = Plan(now.steps)
         return command.step in plan and check is not None and plan.step(command.step).check(command.name) == check
-
-    def past(state: State, number: int) -> State | None:
-        found = next((snapshot for snapshot in state.snapshots if snapshot.number == number), None)
-        if found is None:
-            return None
-        return replay(record for record in store.history(state.ulid) if record.revision <= found.revision)
 
     def seal(state: State) -> str:
         """What the result is that a workflow builds on; empty when it is not approved, or itself out of date."""
@@ -93,10 +102,23 @@ def wire(place: Place, settings: Settings) -> Wired:
         file = stories.plan_file(place.base(state.worktree), state.context, state.session)
         return f"{said} {hashed(read_regular(file, stories.LARGEST) or b'') if file else 'unwritten'}"
 
-    world = LocalWorld(place, own, trusts, past, seal)
+    def locks(state: State) -> tuple[tuple[str, Hold], ...]:
+        """The files that agents of the other workflows hold. One whose journal is broken holds nobody up."""
+        found: list[tuple[str, Hold]] = []
+        for one in documents.guard.entries():
+            ulid = str(one.get("ulid"))
+            if not one.get("locks") or ulid == state.ulid:
+                continue
+            try:
+                other = store.load(ulid)
+            except HoldfastError:
+                continue
+            found += other.locks.items() if other.worktree == state.worktree else ()
+        return tuple(found)
+
     documents = Documents(place, store, wait=settings.lock_wait)
+    world = LocalWorld(place, own, trusts, documents.past, seal, locks, documents.checkpoints.paths)
     engine = Engine(store, world, documents)
-    catalogue = Catalogue(place.root, is_trusted)
     return Wired(
         place=place,
         settings=settings,
@@ -105,7 +127,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         documents=documents,
         engine=engine,
         reconciler=Reconciler(engine, documents),
-        catalogue=catalogue,
+        is_trusted=is_trusted,
         result_of=result_of,
         signers=_signers(place, settings),
     )

@@ -48,6 +48,10 @@ class Conflict(HoldfastError):
     exit_code = 5
 
 
+class Held(Conflict):
+    """Somebody else has it, by the rules: a step, a file, a whole workflow."""
+
+
 class Broken(HoldfastError):
     """Data on disk is damaged and needs a person."""
 

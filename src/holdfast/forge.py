@@ -102,6 +102,27 @@ def create(top: str, branch: str, *, title: str, body: str, base: str = "") -> P
     return PullRequest(number, url, title)
 
 
+def create_issue(top: str, *, title: str, body: str) -> str:
+    """Makes an issue and gives its address."""
+    _require_words(title, body)
+    typed = _typed("gh", "issue", "create", "--title", title)
+    _require_gh("", typed)
+    words = ("--title", title, "--body-file", "-")
+    printed = _gh(top, "", "create", *words, body=body.encode(), about="issue")
+    url = printed.decode("utf-8", "replace").strip().rpartition("\n")[2]
+    if not _is_issue(url):
+        why = f"gh issue create did not end with the address of an issue: {_plain(url)}"
+        raise Refused("gh_failed", why, remedy="gh issue list")
+    return url
+
+
+def _is_issue(url: str) -> bool:
+    import re
+
+    form = rf"https://{_HOST}(?::[0-9]{{1,5}})?/{_FOLDER}/{_FOLDER}/issues/[1-9][0-9]{{0,8}}"
+    return len(url) <= _LONGEST_ADDRESS and re.fullmatch(form, url) is not None
+
+
 def command(branch: str, *, title: str, base: str = "", remote: str = "origin") -> str:
     """What a person types into a shell to do the same, with every word quoted where it needs to be.
 
@@ -155,15 +176,15 @@ def number_in(url: str) -> int | None:
 
 def _require_gh(branch: str, remedy: str) -> None:
     if not available():
-        why = "there is no gh on PATH to open or find a pull request with"
+        why = f"there is no gh on PATH to {'open or find a pull request' if branch else 'make an issue'} with"
         raise Refused("no_gh", why, remedy=remedy, facts={"branch": branch})
 
 
-def _gh(top: str, branch: str, action: str, *words: str, body: bytes = b"") -> bytes:
+def _gh(top: str, branch: str, action: str, *words: str, body: bytes = b"", about: str = "pr") -> bytes:
     """What `gh pr ACTION` printed; refused when it fails or does not end in time."""
-    what = f"gh pr {action}"
+    what = f"gh {about} {action}"
     try:
-        code, printed, complaint = _run([available() or "gh", "pr", action, *words], top, body)
+        code, printed, complaint = _run([available() or "gh", about, action, *words], top, body)
     except TimeoutError:
         late = f"{what} took longer than {TIMEOUT_SECONDS} s: what it was asked for may or may not have happened"
         raise _failed(late, branch, code="gh_timeout") from None
@@ -282,7 +303,7 @@ def _typed(*words: str) -> str:
 
 
 def _failed(message: str, branch: str, remedy: str = "", code: str = "gh_failed") -> Refused:
-    look = _typed("gh", "pr", "list", "--head", branch)
+    look = _typed("gh", "pr", "list", "--head", branch) if branch else "gh issue list"
     return Refused(code, message, remedy=remedy or look, facts={"branch": branch})
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator, Mapping
 
-from holdfast import equipping, features, git, git_changes, stories, tooling
+from holdfast import equipping, features, git, git_changes, orchestrating, stories, tooling
 from holdfast.core import lifecycle
 from holdfast.core.definition import MAX_STEPS, Definition, Step
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text
 from holdfast.core.plan import Plan
-from holdfast.core.state import State
-from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, next_number, shaped
+from holdfast.core.state import State, Supervision
+from holdfast.core.tasks import DOCUMENT, FEATURE, current_feature, feature_of, new_task, next_number, shaped
 from holdfast.core.value import Value
 from holdfast.dialects.story_adoption import planned
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -34,6 +34,8 @@ class Loaded(Value):
     title: str = ""
     branch: str | None = None
     finished: Mapping[str, str] = {}
+    begun: tuple[str, ...] = ()
+    supervision: Supervision = Supervision()
 
 
 class Surroundings(Value):
@@ -44,11 +46,18 @@ class Surroundings(Value):
     dirt: Mapping[str, str] = {}
 
 
-def load(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> Loaded:
+def load(
+    definition: Definition, subject: str, context: Mapping[str, Any], place: Place, phases: tuple[str, ...] = ()
+) -> Loaded:
     """Reads what the definition says the subject is. Changes nothing."""
     loaded = Loaded(definition, subject, context)
+    if phases or definition.loads == "phases":
+        return _phased(loaded, phases)
     if definition.loads in _STORIES:
         return _STORIES[definition.loads](loaded)
+    if definition.loads == DOCUMENT:
+        found = orchestrating.load(definition, subject, context, place)
+        return loaded.replace(**dict(found.items()))
     if definition.loads:
         if place.repository is None:
             raise UsageError(
@@ -63,6 +72,27 @@ def load(definition: Definition, subject: str, context: Mapping[str, Any], place
     loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
     check_steps(loaded.definition.steps)
     return loaded
+
+
+def _phased(loaded: Loaded, names: tuple[str, ...]) -> Loaded:
+    """Phases that the user names, where the definition leaves them open."""
+    from holdfast.dialects.compaction import phases
+
+    definition = loaded.definition
+    if definition.loads != "phases":
+        own = ", ".join(step.label for step in definition.steps)
+        raise UsageError(
+            "bad_phases", f"{definition.name} has phases of its own: {own}", remedy="leave out --phases, or use custom"
+        )
+    if not names and definition.name == "custom":
+        raise UsageError(
+            "bad_phases",
+            "custom has no phases of its own",
+            remedy='holdfast start custom NAME --phases "Backup,Migrate,Verify"',
+        )
+    steps = phases(names) if names else definition.steps
+    check_steps(steps)
+    return loaded.replace(definition=definition.replace(steps=steps))
 
 
 def _scene(loaded: Loaded) -> Loaded:
@@ -87,6 +117,8 @@ def identity(definition: Definition, subject: str, context: Mapping[str, Any], p
             return _written(subject, place)
         except NotFound:
             return subject
+    if definition.loads == DOCUMENT and subject:
+        return orchestrating.absolute(subject)
     if definition.loads == "task":
         return _about(subject, context, place)[0]
     return subject

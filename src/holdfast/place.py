@@ -6,6 +6,7 @@ import os
 from stat import S_ISREG
 
 from holdfast import git
+from holdfast.core.patterns import is_pattern
 from holdfast.core.value import Value
 from holdfast.errors import Refused, UsageError
 
@@ -47,13 +48,30 @@ class Place(Value):
         relative = os.path.relpath(real, os.path.realpath(self.worktree))
         bad = any(ord(c) < 32 or c == "\x7f" for c in relative) or not relative.isprintable()
         if relative == os.curdir or relative.split(os.sep)[0] == os.pardir or bad or os.path.islink(real):
-            raise UsageError(
-                "outside_root",
-                f"{path[:200]!r} is not a file inside the project",
-                remedy=f"name a file below {self.worktree}",
-                facts={"path": path[:400], "root": self.worktree},
-            )
+            raise self._outside(path)
         return relative.replace(os.sep, "/")
+
+    def pattern(self, path: str) -> str:
+        """A path, or a pattern with `*` and `?` over paths, as it is written down: it never leaves the worktree."""
+        if not is_pattern(path):
+            return self.inside(path)
+        parts = [part for part in path.split("/") if part not in ("", os.curdir)]
+        first = next(number for number, part in enumerate(parts) if is_pattern(part))
+        above = os.path.join(os.getcwd(), "/" if path.startswith("/") else "", *parts[:first])
+        relative = os.path.relpath(os.path.realpath(above), os.path.realpath(self.worktree))
+        climbs = os.pardir in parts[first:] or relative.split(os.sep)[0] == os.pardir
+        if climbs or not path.isprintable():
+            raise self._outside(path)
+        inside = [] if relative == os.curdir else relative.split(os.sep)
+        return "/".join((*inside, *parts[first:]))
+
+    def _outside(self, path: str) -> UsageError:
+        return UsageError(
+            "outside_root",
+            f"{path[:200]!r} is not a file inside the project",
+            remedy=f"name a file below {self.worktree}",
+            facts={"path": path[:400], "root": self.worktree},
+        )
 
 
 def below(base: str, path: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _collections_abc import Mapping
+from _collections_abc import Mapping, Sequence
 
 from holdfast import bootstrap
 from holdfast import place as places
@@ -15,7 +15,7 @@ from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.state import ENGINE, State
 from holdfast.dialects import dialect
-from holdfast.errors import NotFound, UsageError
+from holdfast.errors import Broken, NotFound, UsageError
 from holdfast.ports import Entry
 from holdfast.settings import Settings
 from holdfast.stores.locks import Locked
@@ -43,6 +43,8 @@ class Project:
         self.wired = wired
         self.set_aside = ""
         """Where a broken document went that was in the way of a start."""
+        self.troubles: list[str] = []
+        """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
 
     @property
@@ -60,11 +62,16 @@ class Project:
         key: str = "",
         fresh: bool = False,
         branch: str = "",
+        phases: Sequence[str] = (),
+        reading: Sequence[str] = (),
+        reminders: Sequence[str] = (),
     ) -> Workflow:
         """Starts a workflow by the name of its definition, or from one given as values.
 
         One that is active with the same id is refused, unless `fresh` gives it up first. The same `key` again returns
         the workflow that it started. `branch` is where the work goes, if not where the definition would put it.
+        `phases` are the phases where the definition leaves them open; `reading` are files that whoever takes the work
+        up has to read, and `reminders` what they have to heed.
         """
         from holdfast import starting
 
@@ -78,6 +85,9 @@ class Project:
             key=key,
             fresh=fresh,
             branch=branch,
+            phases=tuple(phases),
+            reading=tuple(reading),
+            reminders=tuple(reminders),
         )
 
     def find(self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None) -> Workflow | None:
@@ -167,9 +177,13 @@ class Project:
                 continue
             if status and not entry.active and status not in _words(entry.dialect, entry.status):
                 continue
-            state = self.wired.store.load(entry.ulid)
-            if entry.active:
-                state = self.wired.reconciler.reconcile(state)
+            try:
+                state = self.wired.store.load(entry.ulid)
+                if entry.active:
+                    state = self.wired.reconciler.reconcile(state)
+            except (Broken, NotFound) as broken:
+                self.troubles.append(f"{entry.id}: {broken.message}")
+                continue
             if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
                 found.append(Workflow(self.wired, state))
         return found
@@ -179,6 +193,11 @@ class Project:
         if not self._healed and os.path.isdir(self.wired.place.home):
             self._healed = True
             self.wired.reconciler.heal()
+            if any(name.startswith("inbox") for name in os.listdir(self.wired.place.home)):
+                from holdfast.hosts.inbox import fold
+
+                # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
+                fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
             if os.path.isdir(os.path.join(self.wired.place.home, "sessions")):
                 from holdfast.sessions import Sessions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator, Mapping
 
-from holdfast import loading, plainjson, stories, ulid
+from holdfast import configuration, loading, plainjson, required, stories, ulid
 from holdfast import place as places
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
@@ -38,6 +38,9 @@ def start(
     key: str = "",
     fresh: bool = False,
     branch: str = "",
+    phases: tuple[str, ...] = (),
+    reading: tuple[str, ...] = (),
+    reminders: tuple[str, ...] = (),
 ) -> Workflow:
     if subject:
         checked_text(subject, "subject", 1000)
@@ -46,7 +49,8 @@ def start(
             raise UsageError("bad_name", f"{name[:80]!r} cannot be a key of the context", remedy="--set KEY=VALUE")
     plainjson.require(context, "context")
     wired, place = project.wired, project.wired.place
-    loaded = loading.load(definition, subject, context, place)
+    definition = _configured(definition, place.root)
+    loaded = loading.load(definition, subject, context, place, phases)
     begun = loading.surroundings(loaded, place, branch, wired.world.own(place.key()))
     spoken = dialect(definition.dialect)
     command = cmd.Start(
@@ -62,14 +66,23 @@ def start(
         head=begun.head,
         dirt=begun.dirt,
         finished=loaded.finished,
+        reading=required.entries(reading, place),
+        reminders=reminders,
+        begun=loaded.begun,
+        supervision=loaded.supervision,
     )
     places.prepare(place, insist=wired.settings.allow_unsafe_fs)
     project.heal()
-    _adopt_before(project, command.id)
+    if spoken.single:
+        _clear(project, spoken.name)
+    else:
+        _adopt_before(project, command.id)
     with Locked(place.starting, wired.settings.lock_wait):
         room = _Room(project, command, by_subject=spoken.by_subject)
         if not room.is_taken_by(key):
             command = room.make(fresh=fresh)
+            if spoken.single:
+                _archive(project, command)
             if definition.loads == "plan":
                 command = _founded(project, command)
         outcome = wired.engine.start(command, wired.settings.actor, key=key)
@@ -77,6 +90,14 @@ def start(
     if spoken.folder:
         os.makedirs(os.path.join(place.base(state.worktree), spoken.folder(state)), exist_ok=True)
     return Workflow(wired, state).ahead()
+
+
+def _configured(definition: Definition, root: str) -> Definition:
+    """What the project's settings ask of every workflow holds beside what its definition asks."""
+    asked = configuration.resuming(root)
+    return definition.replace(
+        keep_going=definition.keep_going or asked.keep_going, require_ack=definition.require_ack or asked.require_ack
+    )
 
 
 def find(project: Project, definition: Definition, subject: str, context: Mapping[str, Any]) -> Entry | None:
@@ -120,6 +141,8 @@ class _Room:
         command = self._command
         if entry.worktree != command.worktree:
             return False
+        if dialect(command.definition.dialect).single:
+            return entry.dialect == command.definition.dialect and (entry.active or entry.subject == command.subject)
         if not self._by_subject:
             return entry.id == command.id or self._concerns(entry)
         about = (entry.type, entry.subject, entry.session)
@@ -185,6 +208,41 @@ def _adopt_before(project: Project, name: str, about: str = "") -> None:
     project.set_aside = set_aside(project, name) or project.set_aside
     if adopt_on_first_use(project, name, exactly=True) is None and about:
         adopt_on_first_use(project, "", about=lambda context: loading.concerns(context, about))
+
+
+def _clear(project: Project, name: str) -> None:
+    """The one place of a document must be free: a run that no journal knows is taken over, what is broken set aside."""
+    from holdfast.upkeep.adopting import adopt, set_aside_at
+    from holdfast.upkeep.orphans import orphaned
+
+    for found in orphaned(project, only=name):
+        if found.wrong is not None and found.wrong.code == "document_broken":
+            project.set_aside = set_aside_at(project, found)
+        else:
+            adopt(project, [os.path.join(project.wired.place.worktree, found.path)])
+
+
+def _archive(project: Project, command: cmd.Start) -> None:
+    """What a finished run left at the place of the new one is kept, for whoever wants to know how it went."""
+    wired, spoken = project.wired, dialect(command.definition.dialect)
+    over = [e for e in wired.store.entries() if not e.active and e.dialect == spoken.name]
+    for entry in (e for e in over if e.worktree == command.worktree):
+        state = wired.store.load(entry.ulid)
+        if state.file:
+            continue
+        here = spoken.document.path(state)
+        above, _, name = here.rpartition("/")
+        file = f"{above}/archive/{state.id}/{name}"
+        base = wired.place.base(state.worktree)
+        os.makedirs(os.path.join(base, os.path.dirname(file)), exist_ok=True)
+        where = spoken.checkpoints
+        for number in (0, *(taken.number for taken in state.snapshots)):
+            if where is None:
+                break
+            old, new = where(state, number), where(state.replace(file=file), number)
+            if os.path.exists(os.path.join(base, old)):
+                os.rename(os.path.join(base, old), os.path.join(base, new))
+        wired.reconciler.settle(wired.engine.execute(state.ulid, cmd.Refile(file), wired.settings.actor))
 
 
 def _session(project: Project, named: str) -> str:

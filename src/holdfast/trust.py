@@ -63,6 +63,11 @@ def content_digest(path: str) -> str:
         tooling.configured(os.path.dirname(os.path.dirname(path)))
         with open(path, "rb") as file:
             return hashed(file.read())
+    if path.endswith(".md"):
+        from holdfast import orchestrating, task_document
+
+        task_document.read(path)
+        return orchestrating.digest_of(path)
     from holdfast.definitions import load
 
     return load(path).digest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterator, Mapping
+from _collections_abc import Callable, Iterator, Mapping, Sequence
 
 from holdfast import plainjson, signing
 from holdfast.bootstrap import Wired
@@ -11,11 +11,13 @@ from holdfast.core import commands as cmd
 from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
 from holdfast.core.definition import AT_ONCE, Step
-from holdfast.core.gates import policy
+from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE, FINISHED, OPEN
-from holdfast.core.state import Evidence, Lease, Progress, State
+from holdfast.core.state import BASE, Evidence, Lease, Progress, State
+from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.dialects import dialect
 from holdfast.errors import Conflict, UsageError
+from holdfast.stores.locks import Locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from holdfast.actions import Asked
+    from holdfast.required import Required
 
 
 BLUEPRINT = "blueprint_path"
@@ -118,7 +121,45 @@ class Workflow:
             command, asked = command.replace(artifacts=rest), Asked(paths=(named,))
         if self._acts(command.step) and how.get("key", "") not in self.state.keys:
             command = self._acted(command, asked, token=how.get("token", 0))
+        elif self._is_task(path) and self.state.step(path).status == ACTIVE:
+            command = command.replace(data=self._worked(path, how))
         return self.execute(command, **how)
+
+    def _is_task(self, path: str) -> bool:
+        """Whether the step is a task of a document, whose criteria and changes Holdfast looks at itself."""
+        return self.state.loads == DOCUMENT and self.state.plan.step(path).kind == TASK
+
+    def _worked(self, path: str, how: Mapping[str, Any]) -> dict[str, Any]:
+        """Runs the criteria that have a command and were not seen to hold, and asks git what was changed."""
+        from holdfast import git, orchestrating
+
+        facts = self.facts()
+        for check in self.state.plan.step(path).checks:
+            if check.run and check_verdict(check, self.state.step(path), facts) != "passed":
+                self.check(check.name, step=path, token=how.get("token", 0))
+        base = self._wired.place.base(self.state.worktree)
+        repository = git.find(base) if self._wired.place.repository else None
+        since = self.state.step(path).data.get(BASE)
+        if repository is None or not isinstance(since, str):
+            return {}
+        task = self.state.plan.step(path).id
+        return orchestrating.work(repository, task, since, self._wired.world.aside(self.state))
+
+    def iterate(self, step: str, reason: str, **how: Any) -> Self:
+        """One more try at a task whose criteria are not met."""
+        return self.execute(cmd.Iterate(self.path(step), reason), **how)
+
+    def supervise(self, check_type: str, task: str = "", verdict: str = "PASS", **found: Any) -> Self:
+        """Records what a check of the supervisor found: `conflict_type`, `resolution`, `fixes`, `affected`."""
+        how = {name: found.pop(name) for name in ("token", "key") if name in found}
+        return self.execute(cmd.Supervise(check_type, task, verdict, **found), **how)
+
+    def out_of_sync(self) -> str:
+        """What is wrong between the checkpoints and git; empty when all is well."""
+        from holdfast import git, orchestrating
+
+        repository = git.find(self._wired.place.base(self.state.worktree)) if self._wired.place.repository else None
+        return orchestrating.out_of_sync(repository, self.state) if repository and self.state.loads == DOCUMENT else ""
 
     def _planned(self, path: str) -> dict[str, str]:
         """The plan itself, where it lies at its place when a planning run ends: whoever builds on it sees it change."""
@@ -288,6 +329,72 @@ class Workflow:
     def compacted(self, note: str = "", **how: Any) -> Self:
         return self.execute(cmd.Compacted(note), **how)
 
+    def acknowledge(self, packet: str, **how: Any) -> Self:
+        """This session has read its resume packet."""
+        return self.execute(cmd.Acknowledge(packet), **how)
+
+    def required(self) -> list[Required]:
+        """The files that have to be read, and whether they are there."""
+        from holdfast.required import look
+
+        return look(self.state.reading, self._wired.place.base(self.state.worktree))
+
+    def read_first(self, *paths: str, **how: Any) -> Self:
+        """Adds files to the required reading; each has to be there, inside the project."""
+        from holdfast.required import entries
+
+        return self.execute(cmd.Brief("reading", add=entries(paths, self._wired.place)), **how)
+
+    def read_no_more(self, *paths: str, **how: Any) -> Self:
+        """Takes files off the required reading, by the path or by the entry as it is."""
+        listed = self.state.reading
+        known = [next((entry for entry in listed if entry in (path, f"@{path}")), "") for path in paths]
+        if "" in known:
+            raise refusals.not_listed(paths[known.index("")], "reading", listed)
+        return self.execute(cmd.Brief("reading", remove=tuple(known)), **how)
+
+    def remind(self, *texts: str, remove: Sequence[str] = (), **how: Any) -> Self:
+        """Adds reminders that outlive the agent's context, or takes some away."""
+        unknown = next((text for text in remove if text not in self.state.reminders), None)
+        if unknown is not None:
+            raise refusals.not_listed(unknown, "reminders", self.state.reminders)
+        return self.execute(cmd.Brief("reminders", add=texts, remove=tuple(remove)), **how)
+
+    def learn(
+        self,
+        lesson: str,
+        type: str = "insight",
+        *,
+        pattern: str = "",
+        context: str = "",
+        step: str = "",
+        **how: Any,
+    ) -> Self:
+        """Keeps what was learned: a `pattern` to follow, an `antipattern` to avoid, or an `insight`."""
+        return self.execute(cmd.Learn(lesson, type, pattern, context, self.path(step) if step else ""), **how)
+
+    def lock(self, *paths: str, agent: str = "", ttl: int = 600, **how: Any) -> int:
+        """Claims files, or what a pattern means, for one agent; gives the fencing token."""
+        command = cmd.Lock(tuple(self._wired.place.pattern(path) for path in paths), agent, ttl)
+        with Locked(self._wired.place.starting, self._wired.settings.lock_wait):  # other workflows lock files too
+            self.execute(command, **how)
+        return max((self.state.locks[path].token for path in command.paths if path in self.state.locks), default=0)
+
+    def unlock(self, *paths: str, **how: Any) -> Self:
+        return self.execute(cmd.Unlock(tuple(self._wired.place.pattern(path) for path in paths)), **how)
+
+    def packet(self, *, occasion: str = "resume", others: Sequence[str] = (), limit: int = 0) -> str:
+        """One text that gets any agent going again."""
+        from holdfast import configuration
+        from holdfast.core.packet import packet
+
+        session = self._wired.settings.actor.session
+        most = limit or configuration.resuming(self._wired.place.root).packet_limit
+        seen = self.required()
+        return packet(
+            self.state, self.facts(), session=session, required=seen, others=others, occasion=occasion, limit=most
+        )
+
     def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
         return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)
 
@@ -320,7 +427,7 @@ class Workflow:
             token = how.get("token", 0)
             evidence = evidence_.run(self._wired, self.state, path, name, given=data or {}, echo=echo, token=token)
         else:
-            tree = self._wired.world.tree(self.state).id
+            tree = None if self.state.loads == DOCUMENT else self._wired.world.tree(self.state).id
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
         self.execute(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]

@@ -9,8 +9,8 @@ from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import moment
 from holdfast.core.lifecycle import OPEN
-from holdfast.core.state import State
-from holdfast.core.tasks import COMMIT
+from holdfast.core.state import Hold, State
+from holdfast.core.tasks import COMMIT, DOCUMENT
 from holdfast.digest import digest
 from holdfast.place import Place, read_regular
 from holdfast.plainjson import parse
@@ -36,12 +36,16 @@ class LocalWorld:
         trusted: Callable[[State, cmd.RecordCheck], bool],
         past: Callable[[State, int], State | None],
         seal: Callable[[State], str],
+        locks: Callable[[State], tuple[tuple[str, Hold], ...]],
+        kept: Callable[[State], tuple[str, ...]],
     ) -> None:
         self._place = place
         self._own = own
         self._trusted = trusted
         self._past = past
         self._seal = seal
+        self._locks = locks
+        self._kept = kept
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
         self.signer = ""
@@ -60,13 +64,14 @@ class LocalWorld:
             mono=time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic(),
             hashes=self._artifacts(state, command),
             tree=tree.id if tree else None,
-            head=tree.head if tree else self._head(command),
+            head=tree.head if tree else self._head(state, command),
             dirty=tree.dirty if tree else False,
             trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state, command),
             signer=self.signer,
             past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
             results=self._results(state, command),
             parent_seal=self._seal(state) if state.parent else None,
+            locks=self._locks(state) if isinstance(command, cmd.Lock) else (),
             unknown_commits=self._unknown_commits(state, command),
         )
 
@@ -92,7 +97,9 @@ class LocalWorld:
         inside = os.path.relpath(base, repository.top) if repository else os.curdir
         checks = (check for path in state.plan.paths for check in state.plan.step(path).checks if check.report)
         reports = dict.fromkeys(os.path.normpath(os.path.join(inside, check.report)) for check in checks)
-        return (*self.own(state.worktree), *(path for path in reports if path.partition("/")[0] not in ("", "..")))
+        kept = (os.path.normpath(os.path.join(inside, path)) for path in self._kept(state))
+        outside = ("", "..")
+        return (*self.own(state.worktree), *kept, *(path for path in reports if path.partition("/")[0] not in outside))
 
     def _repository(self, base: str) -> git.Repository | None:
         known = self._place.repository
@@ -107,10 +114,16 @@ class LocalWorld:
             return None
         return self.tree(state)
 
-    def _head(self, command: cmd.Command | None) -> str | None:
-        if isinstance(command, cmd.TakeSnapshot) and self._place.repository:
-            return git.head(self._place.repository)
-        return None
+    def _head(self, state: State, command: cmd.Command | None) -> str | None:
+        kept = (
+            (cmd.TakeSnapshot, cmd.Begin, cmd.Done, cmd.Approve, cmd.Edit)
+            if state.loads == DOCUMENT
+            else cmd.TakeSnapshot
+        )
+        if not isinstance(command, kept):
+            return None
+        repository = self._repository(self._place.base(state.worktree))
+        return git.head(repository) if repository else None
 
     def _artifacts(self, state: State, command: cmd.Command | None) -> dict[str, tuple[str, int] | None]:
         wanted = dict.fromkeys(
@@ -119,7 +132,7 @@ class LocalWorld:
             if progress.artifacts
             for artifact in progress.artifacts.values()
         )
-        for part in command.commands if isinstance(command, cmd.Edit) else (command,):
+        for part in _parts(command):
             if isinstance(part, (cmd.Done, cmd.Attach, cmd.Submit)):
                 wanted.update(dict.fromkeys(part.artifacts.values()))
         base = self._place.base(state.worktree)
@@ -128,7 +141,7 @@ class LocalWorld:
     def _results(self, state: State, command: cmd.Command | None) -> dict[str, Any]:
         """What the result says that a step is handed in with."""
         found: dict[str, Any] = {}
-        for part in command.commands if isinstance(command, cmd.Edit) else (command,):
+        for part in _parts(command):
             if isinstance(part, cmd.Done) and part.step in state.plan and state.plan.step(part.step).result:
                 name = state.plan.step(part.step).result
                 known = state.step(part.step).artifacts.get(name)
@@ -146,7 +159,7 @@ class LocalWorld:
 
     def _unknown_commits(self, state: State, command: cmd.Command | None) -> tuple[str, ...]:
         """Of the commits that an edited document names, those that are not part of the branch."""
-        parts = command.commands if isinstance(command, cmd.Edit) else ()
+        parts = _parts(command) if isinstance(command, cmd.Edit) else ()
         named = [part.values[COMMIT] for part in parts if isinstance(part, cmd.Record) and part.values.get(COMMIT)]
         repository = self._repository(self._place.base(state.worktree)) if named else None
         if repository is None:
@@ -180,3 +193,8 @@ class LocalWorld:
             except OSError:
                 self._boot = "unknown"
         return self._boot
+
+
+def _parts(command: cmd.Command | None) -> tuple[cmd.Command | None, ...]:
+    """The commands that one command stands for."""
+    return command.commands if isinstance(command, (cmd.Edit, cmd.Together)) else (command,)

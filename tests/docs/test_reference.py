@@ -13,14 +13,19 @@ import pytest
 import holdfast
 from holdfast import errors, settings, tools
 from holdfast.codec import _EVENTS, _MOVED
-from holdfast.core import lifecycle
+from holdfast.configuration import resuming
+from holdfast.core import lifecycle, packet
 from holdfast.core.diagram import lifecycle_diagram
 from holdfast.core.reading import read
-from holdfast.dialects import story
+from holdfast.dialects import compaction, orchestrator, story
 from holdfast.dialects.skill import DOCUMENT
 from holdfast.dialects.spec import Items
 from holdfast.surfaces.cli import overview
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command, Option
+from holdfast.surfaces.hooks import quick
+from holdfast.task_document import model
+from holdfast.task_document.blocks import normal
+from holdfast.task_document.sections import LABELS, kind_of
 from holdfast.workflow import StepWork
 from tests.docs.blocks import PAGES, ROOT, blocks
 from tests.docs.terminal import Terminal
@@ -165,7 +170,8 @@ def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
 def test_every_code_that_a_script_may_act_on_is_documented_and_no_others(heading, cls):
     section = page("errors.md").partition(f"## {heading}: {getattr(errors, cls).exit_code}\n")[2].partition("\n## ")[0]
     first = "\n".join(re.findall(r"^\| ([^|]*) \|", section, flags=re.MULTILINE))
-    assert set(re.findall(r"`(\w+)`", first)) == codes(cls)
+    kinds = (cls, *(kind.__name__ for kind in getattr(errors, cls).__subclasses__()))
+    assert set(re.findall(r"`(\w+)`", first)) == set().union(*map(codes, kinds))
 
 
 def known_keys(data: dict, at: str) -> set[str]:
@@ -203,7 +209,7 @@ def test_every_key_of_a_definition_is_documented_and_no_others(heading, data, at
 
 def test_every_environment_variable_is_documented_and_no_others():
     sources = "\n".join(SOURCES)
-    read_ones = set(re.findall(r'environ(?:\.get\(|, )"([A-Z_]+)"', sources))
+    read_ones = set(re.findall(r'environ(?:\.get\(|, )b?"([A-Z_]+)"', sources))
     named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", sources))
     coloured = {"FORCE_COLOR", "CLICOLOR_FORCE"}
     text = page("environment.md")
@@ -234,7 +240,7 @@ def test_every_public_member_is_documented_with_the_arguments_it_has(cls):
         else:
             wanted = [a for a in inspect.signature(member).parameters if a not in ("self", "how")]
             calls = re.findall(rf"`(?:step\.)?{name}\((.*?)\)`", text)
-            found = any(re.findall(r"(?:^|, )(\w+)", re.sub(r"=[^,]*", "", call)) == wanted for call in calls)
+            found = any(re.findall(r"(?:^|, )\*{0,2}(\w+)", re.sub(r"=[^,]*", "", call)) == wanted for call in calls)
         if not found:
             missing.append(name)
     assert missing == []
@@ -263,6 +269,67 @@ def test_every_field_of_the_story_document_is_documented_and_no_others():
     assert first_column(entries) == {field.at for part in steps for field in part.fields}
 
 
+def test_every_field_of_the_compaction_document_is_documented_and_no_others():
+    fields = {part.at for part in compaction.DOCUMENT.parts if not isinstance(part, Items)}
+    assert first_column(page("compaction-document.md")) == fields
+
+
+def test_every_field_of_the_orchestrator_document_is_documented_and_no_others():
+    whole, _, rest = page("orchestrator-document.md").partition("Each entry of `completed_tasks` and `pending_tasks`")
+    lists = [part for part in orchestrator.DOCUMENT.parts if isinstance(part, Items)]
+    fields = {part.at for part in orchestrator.DOCUMENT.parts if not isinstance(part, Items)}
+    assert first_column(whole) == fields | {f"{part.at}[]" for part in lists}
+    assert first_column(rest.partition("\n## ")[0]) == {field.at for part in lists for field in part.fields}
+
+
+def test_every_label_of_a_task_document_is_documented_and_no_others():
+    _, _, text = page("task-document.md").partition("## Tasks\n")
+    tasks, _, settings_text = text.partition("## Settings\n")
+    assert {normal(label) for label in first_column(tasks)} == LABELS["task"].keys()
+    second = "\n".join(re.findall(r"^\|[^|]*\| ([^|]+) \|", settings_text.partition("\n## ")[0], flags=re.MULTILINE))
+    known = {label for kind, labels in LABELS.items() if kind != "task" for label in labels}
+    assert {normal(label) for label in re.findall(r"`([^`]+)`", second)} == known
+
+
+def test_the_headings_of_a_task_document_open_what_the_reference_says():
+    section = page("task-document.md").partition("## Outline\n")[2].partition("\n## ")[0]
+    named = {heading.lstrip("# ") for heading in first_column(section) if heading.startswith("## ")}
+    assert {kind_of(heading, within_phase=False) for heading in named} == {
+        "goal",
+        "context",
+        "criteria",
+        "safety",
+        "supervisor",
+        "outer",
+    }
+
+
+def test_the_limits_of_a_task_document_are_those_of_its_reader():
+    section = page("task-document.md").partition("## Limits\n")[2].partition("\n## ")[0]
+    limits = (model.MOST_PHASES, model.MOST_TASKS, model.MOST_CRITERIA, model.LONGEST_NAME, model.LONGEST_CRITERION)
+    assert list(map(int, re.findall(r"\d+", section)))[:5] == list(limits)
+
+
+def test_every_event_that_a_hook_answers_is_documented_and_no_others():
+    section = page("hooks.md").partition("## Events\n")[2].partition("\n## ")[0]
+    assert first_column(section) == set(quick._REACTIONS)
+
+
+def test_the_parts_of_the_resume_packet_are_documented_in_the_order_in_which_they_are_kept():
+    section = page("hooks.md").partition("## The resume packet\n")[2].partition("\n## ")[0]
+    parts = re.findall(r"^\| ([a-z ]+) \|.*\| (\d+) \|$", section, flags=re.MULTILINE)
+    assert tuple(name for name, _ in sorted(parts, key=lambda part: int(part[1]))) == packet._IMPORTANCE
+
+
+def test_every_key_of_resuming_in_the_configuration_is_documented_and_no_others(tmp_path):
+    (tmp_path / ".holdfast").mkdir()
+    (tmp_path / ".holdfast" / "config.toml").write_text(f"[resume]\n{STRANGE} = 1\n")
+    with pytest.raises(errors.UsageError) as refusal:
+        resuming(str(tmp_path))
+    section = page("configuration.md").partition("## `[resume]`\n")[2]
+    assert first_column(section) == set(refusal.value.message.partition("known are ")[2].split(", "))
+
+
 def first_column(text: str) -> set[str]:
     cells = "\n".join(re.findall(r"^\| ([^|]+) \|", text, flags=re.MULTILINE))
     return set(re.findall(r"`([^`]+)`", cells))
@@ -283,11 +350,14 @@ def test_every_file_that_holdfast_makes_is_documented(tmp_path):
         printf '{"workflow": {"id": "x"}, "state_machine": {"phases": [{"name": "y"}]}}' > x.json && holdfast adopt
         python -c 'import holdfast; w = holdfast.open().workflow("chore"); [w.note(str(n)) for n in range(70)]'
         holdfast session create draft
+        echo nonsense | holdfast hook
+        echo '{"hook_event_name": "SessionEnd", "session_id": "one"}' | holdfast hook
     """
     code, said = terminal.as_agent(f"set -e\n{story}")
     assert code == 0, said
     made = {path.name for path in (tmp_path / "project" / ".holdfast").iterdir()}
     assert {"archive", "index", "journal", "quarantine", "sessions", "slots", "starting", "state", "workflows"} <= made
+    assert {"guard", "hook.log", "inbox"} <= made
     text = page("files-on-disk.md")
     assert [name for name in made if not re.search(rf"^\| `\.holdfast/{name}[`/]", text, flags=re.MULTILINE)] == []
 

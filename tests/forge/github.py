@@ -17,7 +17,7 @@ Branches are those of the bare repository, so an unpushed one fails here as it d
 
 What can go wrong is told beforehand: `token` (another one than gh has: 401), `silent` (takes requests and never
 answers), `cut_after_creating` (opens the pull request and hangs up), `rival` (the title under which someone opens the
-same one first).
+same one first), `has_issues` (without them, no issue is made).
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ import graphql
 HOST = "api.github.com"
 SCHEMA = Path(__file__).with_name("github.graphql").read_text()
 LARGEST_PAGE = 100
+LONGEST_TITLE = 256
 
 
 @dataclass
@@ -56,6 +57,16 @@ class Opened:
 
 
 @dataclass
+class Issue:
+    """An issue as this GitHub keeps it."""
+
+    number: int
+    url: str
+    title: str
+    body: str
+
+
+@dataclass
 class GitHub:
     """One repository, `owner/name`, in memory and in a bare repository under `folder`."""
 
@@ -67,7 +78,9 @@ class GitHub:
     silent: bool = False
     cut_after_creating: bool = False
     rival: str = ""
+    has_issues: bool = True
     opened: list[Opened] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
     objections: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
     """The names of the queries and mutations that came, in their order."""
@@ -205,7 +218,7 @@ class GitHub:
 
 
 class _Root:
-    """The two roots of the schema: what a repository answers, and the one thing that changes it."""
+    """The two roots of the schema: what a repository answers, and what changes it."""
 
     def __init__(self, github: GitHub) -> None:
         self.github = github
@@ -228,6 +241,20 @@ class _Root:
         made = github.open(head, input["title"], base=base, body=input.get("body", ""), draft=input["draft"])
         return {"pullRequest": _shown(github, made)}
 
+    def createIssue(self, _: object, *, input: dict[str, Any]) -> dict[str, Any]:  # noqa: A002, N802
+        github = self.github
+        if input["repositoryId"] != _Repository.id:
+            raise graphql.GraphQLError(f"Could not resolve to a node with the global id of '{input['repositoryId']}'")
+        if not github.has_issues:
+            raise graphql.GraphQLError("Issues are disabled in this repository")
+        if len(input["title"]) > LONGEST_TITLE:
+            raise graphql.GraphQLError(f"Title is too long (maximum is {LONGEST_TITLE} characters)")
+        number = len(github.issues) + 1
+        page = f"https://github.com/{github.owner}/{github.name}/issues/{number}"
+        made = Issue(number, page, input["title"], input.get("body", ""))
+        github.issues.append(made)
+        return {"issue": {"id": f"I_{number}", "number": number, "url": page, "title": made.title, "body": made.body}}
+
 
 def _obstacles(github: GitHub, base: str, head: str, title: str) -> list[str]:
     """Why GitHub opens no pull request, in its own words."""
@@ -237,8 +264,8 @@ def _obstacles(github: GitHub, base: str, head: str, title: str) -> list[str]:
     if wrong or not _run("git", "-C", str(github.bare), "rev-list", "-1", tips[head], f"^{tips[base]}"):
         wrong.append(f"No commits between {base} and {head}")
     wrong += [f"{end} ref must be a branch" for end, name in (("Head", head), ("Base", base)) if not tips[name]]
-    if len(title) > 256:
-        wrong.append("Title is too long (maximum is 256 characters)")
+    if len(title) > LONGEST_TITLE:
+        wrong.append(f"Title is too long (maximum is {LONGEST_TITLE} characters)")
     for one in github.opened:
         if (one.owner, one.head, one.base, one.state) == (github.owner, head, base, "OPEN"):
             wrong.append(f"A pull request already exists for {github.owner}:{head}.")
@@ -250,13 +277,14 @@ class _Repository:
 
     id = "R_kgDOAAAAAQ"
     description = None
-    hasIssuesEnabled = hasWikiEnabled = mergeCommitAllowed = rebaseMergeAllowed = squashMergeAllowed = True  # noqa: N815
+    hasWikiEnabled = mergeCommitAllowed = rebaseMergeAllowed = squashMergeAllowed = True  # noqa: N815
     viewerPermission = "WRITE"  # noqa: N815
     parent = None
 
     def __init__(self, github: GitHub) -> None:
         self._github = github
         self.name = github.name
+        self.hasIssuesEnabled = github.has_issues
         self.owner = {"__typename": "Organization", "id": "O_1", "login": github.owner}
         self.defaultBranchRef = {"id": "REF_1", "name": github.default_branch}
 

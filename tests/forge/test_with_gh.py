@@ -1,4 +1,4 @@
-"""Pull requests through the real gh, against a GitHub on loopback that holds it to the published contract."""
+"""Pull requests and issues through the real gh, against a GitHub on loopback that keeps to the published contract."""
 
 from __future__ import annotations
 
@@ -184,3 +184,41 @@ def test_the_command_for_people_pushes_and_opens_the_same(checkout, github):
     subprocess.run(["sh", "-c", typed], cwd=checkout.top, check=True, capture_output=True, stdin=subprocess.DEVNULL)
     (kept,) = github.opened
     assert (kept.title, kept.head, kept.base, kept.body) == ('Don\'t $(touch x) & "go"', BRANCH, "release", "")
+
+
+# Issues
+
+
+def test_an_issue_is_made_with_its_words_and_its_address_given_back(checkout, github):
+    body = "- [x] 1.1 Größer `$HOME` 🚪\n"
+    url = forge.create_issue(checkout.top, title="Milestone: “Foundation” & $HOME", body=body)
+    assert url == "https://github.com/octo-org/octo-repo/issues/1"
+    (kept,) = github.issues
+    assert (kept.title, kept.body) == ("Milestone: “Foundation” & $HOME", body)
+    assert github.opened == []
+
+
+def test_a_title_of_an_issue_that_looks_like_an_option_is_a_title(checkout, github):
+    forge.create_issue(checkout.top, title="--web", body="")
+    assert (github.issues[0].title, github.issues[0].body) == ("--web", "")
+
+
+def test_a_repository_without_issues_is_refused_in_the_words_of_gh(checkout, github):
+    github.has_issues = False
+    refused = refusal(lambda: forge.create_issue(checkout.top, title="Milestone", body=""))
+    assert (refused.code, refused.exit_code, refused.remedy) == ("gh_failed", 3, "gh issue list")
+    assert "disabled issues" in refused.message
+    assert github.issues == []
+
+
+def test_an_issue_with_a_token_that_is_not_accepted_is_answered_with_the_login(checkout, github):
+    github.token = "a new one"
+    refused = refusal(lambda: forge.create_issue(checkout.top, title="Milestone", body=""))
+    assert (refused.code, refused.remedy) == ("gh_failed", "gh auth login")
+
+
+def test_a_github_that_never_answers_leaves_it_open_whether_the_issue_was_made(checkout, github, monkeypatch):
+    monkeypatch.setattr(forge, "TIMEOUT_SECONDS", 1)
+    github.silent = True
+    refused = refusal(lambda: forge.create_issue(checkout.top, title="Milestone", body=""))
+    assert (refused.code, refused.remedy) == ("gh_timeout", "gh issue list")

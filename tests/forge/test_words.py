@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 import pytest
 
@@ -297,3 +298,33 @@ def test_the_number_is_read_from_the_address_of_a_pull_request(url, number):
 )  # fmt: skip
 def test_anything_else_has_no_number(url):
     assert forge.number_in(url) is None
+
+
+# Issues
+
+ISSUES = "https://github.com/o/r/issues"
+
+
+def test_without_gh_the_refusal_is_the_command_that_makes_the_issue(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    refused = refusal(lambda: forge.create_issue(str(tmp_path), title="Don't $(touch x)", body=""))
+    assert (refused.code, refused.exit_code) == ("no_gh", 3)
+    assert shlex.split(refused.remedy) == ["gh", "issue", "create", "--title", "Don't $(touch x)"]
+    assert "make an issue" in refused.message
+
+
+@pytest.mark.parametrize("printed", ["", "done", f"{ISSUES}/0", f"{ISSUES}/7\nThanks!", f"{PAGE}/7", "javascript:1"])
+def test_only_the_address_of_an_issue_ends_its_making(impostor, tmp_path, printed):
+    (tmp_path / "answer").write_text(f"Some news.\n{printed}\n")
+    impostor(f"cat '{tmp_path}/answer'")
+    refused = refusal(lambda: forge.create_issue(str(tmp_path), title="T", body="B"))
+    assert (refused.code, refused.remedy) == ("gh_failed", "gh issue list")
+
+
+@pytest.mark.parametrize(("title", "body"), [("", ""), ("two\nlines", ""), ("x" * 1001, ""), ("T", "x" * (1 << 19))])
+def test_words_that_no_issue_can_have_are_refused_before_gh_is_asked(impostor, tmp_path, title, body):
+    impostor(f"touch '{tmp_path}/asked'")
+    with pytest.raises(UsageError) as caught:
+        forge.create_issue(str(tmp_path), title=title, body=body)
+    assert caught.value.code == "bad_text"
+    assert not (tmp_path / "asked").exists()

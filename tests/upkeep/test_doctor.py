@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from holdfast import trust
+from holdfast.core.commands import Brief
 from holdfast.errors import Refused
 from holdfast.upkeep.doctor import Finding, Report, examine, repair
 
@@ -329,3 +330,39 @@ def test_a_repaired_project_has_nothing_more_to_repair(site):
     second = repair(site.open())
     assert "repaired" not in codes(second, "ok")
     assert second.worst == "ok"
+
+
+# Hooks
+
+
+def test_a_view_of_hooks_that_is_gone_is_found_and_made_anew(site):
+    workflow = site.open().start({**SMALL, "keep_going": True}, "x")
+    view = site.home / "guard"
+    before = json.loads(view.read_text())
+    view.unlink()
+    assert found(examine(site.open()), "guard").remedy == "holdfast doctor --repair"
+    assert not view.exists()
+    assert "guard" not in codes(repair(site.open()))
+    assert json.loads(view.read_text()) == before
+    assert before["workflows"][0]["id"] == workflow.id
+
+
+def test_what_a_hook_had_to_log_today_is_told_and_what_is_long_ago_is_not(site):
+    started(site)
+    log = site.home / "hook.log"
+    log.write_text("2020-01-01T00:00:00Z Stop too old to matter\n")
+    assert "hook" not in codes(examine(site.open()))
+    now = site.open().wired.world.now()
+    log.write_text(f"{now} PreCompact the journal is locked\nnot a line of ours\n")
+    assert "the journal is locked" in found(examine(site.open()), "hook").message
+
+
+def test_reading_that_is_missing_or_outside_is_told_and_the_outside_not_named(site):
+    (site.root / "here.md").write_text("x")
+    workflow = site.open().start({**SMALL, "reading": ["here.md", "gone.md"]}, "x")
+    assert "gone.md" in found(examine(site.open()), "reading").message
+    (site.root / "out.md").symlink_to("/etc/hostname")
+    workflow.execute(Brief("reading", exactly=("@out.md",)))
+    message = found(examine(site.open()), "reading").message
+    assert "outside" in message
+    assert "out.md" not in message

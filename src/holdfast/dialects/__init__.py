@@ -1,21 +1,54 @@
-"""The dialects: what each convention's documents look like on disk."""
+"""The dialects: what each convention's documents look like on disk. Each is imported when it is first spoken."""
 
 from __future__ import annotations
 
-from holdfast.dialects.skill import DIALECT as SKILL
-from holdfast.dialects.spec import Dialect
-from holdfast.dialects.story import DIALECT as STORY
 from holdfast.errors import NotFound
 
-DIALECTS: dict[str, Dialect] = {SKILL.name: SKILL, STORY.name: STORY}
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.dialects.spec import Dialect
+
+OWN = {
+    "skill": (".claude/workflow-state",),
+    "story": ("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
+    "compaction": ("untracked/workflow-state",),
+    "orchestrator": tuple(
+        f".claude/{name}"
+        for name in ("agent-state.json", "checkpoint.json", "locks.json", "learnings.jsonl", "archive")
+    ),
+}
+"""The paths that belong to each dialect alone."""
+
+_spoken: dict[str, Dialect] = {}
 
 
 def dialect(name: str) -> Dialect:
-    if name not in DIALECTS:
-        raise NotFound(
-            "no_dialect",
-            f"there is no dialect {name[:60]!r}; there are: {', '.join(DIALECTS)}",
-            remedy="holdfast schema",
-            facts={"dialect": name[:200], "dialects": list(DIALECTS)},
-        )
-    return DIALECTS[name]
+    found = _spoken.get(name)
+    if found is None:
+        found = _spoken[name] = _imported(name)
+    return found
+
+
+def dialects() -> list[Dialect]:
+    """All of them."""
+    return [dialect(name) for name in OWN]
+
+
+def _imported(name: str) -> Dialect:
+    match name:
+        case "skill":
+            from holdfast.dialects.skill import DIALECT
+        case "story":
+            from holdfast.dialects.story import DIALECT
+        case "compaction":
+            from holdfast.dialects.compaction import DIALECT
+        case "orchestrator":
+            from holdfast.dialects.orchestrator import DIALECT
+        case _:
+            raise NotFound(
+                "no_dialect",
+                f"there is no dialect {name[:60]!r}; there are: {', '.join(OWN)}",
+                remedy="holdfast schema",
+                facts={"dialect": name[:200], "dialects": list(OWN)},
+            )
+    return DIALECT

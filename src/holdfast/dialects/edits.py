@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Container, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries
@@ -10,7 +10,7 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import Plan, parent
 from holdfast.core.state import Evidence, State
 from holdfast.dialects.fields import is_moment
-from holdfast.dialects.mapping import Change, changes, new_entries
+from holdfast.dialects.mapping import Change, at, changes, new_entries
 from holdfast.dialects.spec import ABSENT, Document, Meaning
 from holdfast.errors import Refused
 
@@ -24,6 +24,8 @@ def edit(
 ) -> cmd.Edit:
     """The edit that leads from one document to another. Raises when it cannot be understood."""
     asked = commands(state, list(changes(document, state, old, new)))
+    if document.also:
+        asked += document.also(state, old, new)
     entries = [one for one in new_entries(document, old, new) if not _restates(document, state, one, asked)]
     return cmd.Edit(path=path, document=new, commands=tuple(asked), entries=tuple(entries), source=source)
 
@@ -63,10 +65,12 @@ def commands(state: State, found: list[Change]) -> list[cmd.Command]:
                 step, _, name = change.item.rpartition("#")
                 checks.setdefault(step, {})[name] = cmd.RecordCheck(step, name, _evidence(change))
             case Meaning.CONTEXT:
-                first.append(cmd.Record(_difference(change)))
+                first.append(_difference(change))
             case Meaning.DATA:
                 name = change.at.rpartition(".")[2]
                 first.append(cmd.Record({name: None if change.new is ABSENT else change.new}, change.item))
+            case Meaning.READING | Meaning.REMINDERS:
+                first.append(_listed(state, change))
             case "added":
                 plan = _grown(plan, first, _addition(change))
             case "removed":
@@ -193,11 +197,27 @@ def _evidence(change: Change) -> Evidence:
 _OF_EVIDENCE = ("status", "last_run", "passed")
 
 
-def _difference(change: Change) -> Mapping[str, Any]:
+def _difference(change: Change) -> cmd.Record:
     old = change.old if isinstance(change.old, Mapping) else {}
     new = change.new if isinstance(change.new, Mapping) else {}
-    gone = {name: None for name in old if name not in new}
-    return {**gone, **{name: value for name, value in new.items() if name not in old or old[name] != value}}
+    changed = {name: value for name, value in new.items() if name not in old or old[name] != value}
+    return cmd.Record(changed, removed=tuple(name for name in old if name not in new))
+
+
+def _listed(state: State, change: Change) -> cmd.Brief:
+    """A list as it was written, or, where it has changed meanwhile, what was added to it and taken away."""
+    old, new = _texts(change, change.old), _texts(change, change.new)
+    if getattr(state, change.meaning) == old:
+        return cmd.Brief(change.meaning, exactly=new)
+    added = tuple(item for item in new if item not in old)
+    return cmd.Brief(change.meaning, add=added, remove=tuple(item for item in old if item not in new))
+
+
+def _texts(change: Change, said: Any) -> tuple[str, ...]:
+    listed = [] if said is ABSENT else said
+    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
+        raise Refused("wrong_shape", f"{change.at} is not a list of texts", remedy="holdfast schema")
+    return tuple(listed)
 
 
 def _addition(change: Change) -> cmd.AddStep:
@@ -207,8 +227,31 @@ def _addition(change: Change) -> cmd.AddStep:
     return cmd.AddStep(above, step)
 
 
-def nearest(rendered: list[tuple[int, Mapping[str, Any]]], edited: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The rendering an edit began from: the one it differs least from, newest first. A slow editor may be behind."""
+def finishing(state: State, reason: str = "", besides: Container[str] = ()) -> list[cmd.Command]:
+    """What is left to do when somebody says that the whole is finished: phases that never began are left out."""
+    out: list[cmd.Command] = []
+    for path in state.plan.leaves():
+        status, step = state.step(path).status, state.plan.step(path)
+        if status in lifecycle.FINISHED or path in besides:
+            continue
+        if status == lifecycle.PENDING and step.optional:
+            out.append(cmd.Skip(path, reason))
+        elif status in lifecycle.STUCK:
+            out += [cmd.Resume(path), cmd.Done(path)]
+        else:
+            out += [cmd.Begin(path), cmd.Done(path)]
+    return out
+
+
+def nearest(
+    rendered: list[tuple[int, Mapping[str, Any]]], edited: Mapping[str, Any], stamp: str = ""
+) -> Mapping[str, Any]:
+    """The rendering an edit began from: the one with its stamp, or that it differs least from, newest first.
+
+    A slow editor may be behind.
+    """
+    said = at(edited, stamp) if stamp else None
+    rendered = [one for one in rendered if said is not None and at(one[1], stamp) == said] or rendered
     closest: tuple[int, Mapping[str, Any]] = min(reversed(rendered), key=lambda one: _distance(one[1], edited))
     return closest[1]
 

@@ -10,7 +10,7 @@ from _collections_abc import Iterator, Mapping
 from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.dialects.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning
-from holdfast.dialects.text import Entries, Kept
+from holdfast.dialects.text import Entries, Kept, KeptList
 from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
@@ -37,6 +37,7 @@ class Memory:
     def __init__(self, most: int = 8000) -> None:
         self._most = most
         self._items: dict[tuple[str, str, str], tuple[tuple[object, ...], Kept]] = {}
+        self._lists: dict[tuple[str, str], tuple[tuple[object, ...], KeptList]] = {}
         self._histories: dict[str, tuple[tuple[Mapping[str, Any], ...], Entries]] = {}
 
     def item(self, key: tuple[str, str, str], on: tuple[object, ...]) -> Kept | None:
@@ -47,6 +48,15 @@ class Memory:
         if len(self._items) >= self._most:
             self._items.clear()
         self._items[key] = (on, item)
+
+    def items(self, key: tuple[str, str], on: tuple[object, ...]) -> KeptList | None:
+        known = self._lists.get(key)
+        return known[1] if known and all(a is b for a, b in zip(known[0], on, strict=True)) else None
+
+    def keep_items(self, key: tuple[str, str], on: tuple[object, ...], items: KeptList) -> None:
+        if len(self._lists) >= self._most:
+            self._lists.clear()
+        self._lists[key] = (on, items)
 
     def history(self, document: Document, state: State) -> Entries:
         """The history in the dialect's words. It only ever grows at its end, so only the new entries are translated."""
@@ -164,7 +174,7 @@ _paths: dict[str, tuple[list[str], str]] = {}
 
 def _says(field: Field, literal: Any, value: Any) -> bool:
     if field.codec is None:
-        return bool(literal == value) and type(literal) is type(value)
+        return _same(literal, value)
     try:
         said = field.codec.decode(literal)
         return bool(said == value or literal == value or said == field.codec.decode(field.codec.encode(value)))
@@ -172,11 +182,22 @@ def _says(field: Field, literal: Any, value: Any) -> bool:
         return False
 
 
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are written alike: 1 is neither true nor 1.0, while a list is a list of whatever kind."""
+    alike = type(one) is type(other) or (isinstance(one, (list, dict)) and isinstance(other, (list, dict)))
+    return alike and bool(one == other)
+
+
 def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | None) -> None:
     *above, last = part.at.split(".")
     holder = out
     for name in above:
         holder = holder.setdefault(name, {})
+    if memory and part.follows and part.key:
+        same = memory.items((state.ulid, part.at), part.follows(state))
+        if same is not None:
+            holder[last] = same
+            return
     known = _by_name(part, holder.get(last))
     items = part.each(state)
     written: list[tuple[Any, dict[str, Any]]] = []
@@ -197,7 +218,9 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
             memory.keep(key, on, target)
         written.append((name, target))
     if part.key:
-        holder[last] = [target for _, target in written]
+        holder[last] = KeptList(target for _, target in written)
+        if memory and part.follows:
+            memory.keep_items((state.ulid, part.at), part.follows(state), holder[last])
     elif written or last in holder or state.origin != "adopted":
         kept = holder.get(last)
         holder[last] = {**(kept if isinstance(kept, dict) else {}), **dict(written)}
@@ -223,7 +246,7 @@ def _hashable(name: Any) -> bool:
 
 def _field_change(field: Field, item: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
     before, after = _at(old, field.at), _at(new, field.at)
-    if before == after and type(before) is type(after):
+    if _same(before, after):
         return
     if field.codec:
         before, after = _read(field, before), _read(field, after)
@@ -290,3 +313,9 @@ def _copy(data: Any) -> Any:
     if isinstance(data, list):
         return [_copy(item) for item in data]
     return data
+
+
+def at(document: Mapping[str, Any], path: str) -> Any:
+    """What stands at a place of a document; None when nothing does."""
+    found = _at(document, path)
+    return None if found is _MISSING else found

@@ -310,6 +310,7 @@ def _former(state: State) -> tuple[str, ...]:
 DOCUMENT = Document(
     path=_place,
     former=_former,
+    stamp="workflow.updated_at",
     history="history",
     entry=_entry,
     subject=_subject,
@@ -392,6 +393,11 @@ def identify(definition: Definition, subject: str, context: Mapping[str, Any], n
     return f"{definition.name}-{md5((subject + chr(10)).encode(), usedforsecurity=False).hexdigest()[:8]}"
 
 
+def id_of(document: Mapping[str, Any]) -> str:
+    workflow = document.get("workflow")
+    return str(workflow.get("id", "")) if isinstance(workflow, Mapping) else ""
+
+
 def _activity(item: Mapping[str, Any] | None) -> str:
     said = item.get("last_activity") if item else None
     return said if isinstance(said, str) else ""
@@ -421,7 +427,7 @@ def index(entries: list[Any], old: Mapping[str, Any] | None, now: str, session: 
 DIALECT = Dialect(
     name="skill",
     document=DOCUMENT,
-    own=(FOLDER,),
+    id_of=id_of,
     folders=(f"{FOLDER}/active", f"{FOLDER}/completed"),
     identify=identify,
     status_words=WORKFLOW_WORDS,

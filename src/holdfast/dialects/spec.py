@@ -50,6 +50,8 @@ class Meaning:
     CONTEXT = "context"  # values to remember
     DATA = "data"  # a fact about a step
     CHECK = "check"  # evidence, reported
+    READING = "reading"  # the list of what has to be read
+    REMINDERS = "reminders"  # the list of what has to be heeded
 
 
 class Field(Value):
@@ -76,6 +78,8 @@ class Items(Value):
     depends: Callable[[State, str], tuple[object, ...]]
     key: str = ""
     when: Callable[[State], bool] | None = None
+    follows: Callable[[State], tuple[object, ...]] | None = None
+    """The objects that all items follow from: while these are the same ones, so is the list."""
     added: Callable[[State, Mapping[str, Any]], Any] | None = None
 
 
@@ -83,12 +87,18 @@ class Document(Value):
     """One file of a workflow: where it lies, and the parts that make it up, in order."""
 
     path: Callable[[State], str]
+    """Relative to the top of the worktree; empty where there is none (any more)."""
     former: Callable[[State], tuple[str, ...]]
     parts: tuple[Field | Items, ...]
     history: str = ""
     entry: Callable[[State, Mapping[str, Any]], Mapping[str, Any]] | None = None
     subject: Callable[[State, Mapping[str, Any]], tuple[str, str]] | None = None
     """Which step an entry that somebody wrote is about, and whether it has begun or is done: `started`, `completed`."""
+    stamp: str = ""
+    """The field that no two renderings share: it tells from which of them somebody began an edit."""
+    also: Callable[[State, Mapping[str, Any], Mapping[str, Any]], list[Any]] | None = None
+    """The commands that an edit stands for beside what its fields mean one by one: from the state, the old document
+    and the new one."""
 
 
 class Dialect(Value):
@@ -96,8 +106,8 @@ class Dialect(Value):
 
     name: str
     document: Document
-    own: tuple[str, ...]
-    """Paths that belong to the dialect alone."""
+    id_of: Callable[[Mapping[str, Any]], str]
+    """The id of the workflow whose document this is; empty when it is none."""
     identify: Callable[[Definition, str, Mapping[str, Any], str], str]
     status_words: Mapping[str, str]
     missing: str
@@ -115,3 +125,19 @@ class Dialect(Value):
     """The folder in which the work's own files are kept; it is made with the workflow."""
     folders: tuple[str, ...] = ()
     """Folders that scripts expect to be there once there is a document."""
+    views: Callable[[State], Mapping[str, Mapping[str, Any]]] | None = None
+    """Further files that say how a workflow stands, and that nobody else writes: by path."""
+    checkpoints: Callable[[State, int], str] | None = None
+    """Where the copy of the document lies that is kept with a snapshot; number 0 is the newest."""
+    copies: str = ""
+    """What those copies are called: the newest that can be read stands in for a broken document."""
+    learnings: Callable[[State], str] | None = None
+    """Where every learning is added, one line of JSON each."""
+    learned: Callable[[State, Any], Mapping[str, Any]] | None = None
+    """A learning in the dialect's words."""
+    single: bool = False
+    """Only one workflow at a time can run in a worktree: its document has a fixed place."""
+    own_folder: bool = False
+    """Each workflow has a folder of its own for its document, which goes when that goes."""
+    guarded: Callable[[State], tuple[str, ...]] | None = None
+    """Files of a workflow that nobody but Holdfast writes; where there are none, edits are decided."""

@@ -171,6 +171,7 @@ def _steps(at: str, key: str, *, planning: bool) -> Items:
 DOCUMENT = Document(
     path=place,
     former=_former,
+    stamp="updated_at",
     parts=(
         Field("workflow_id", lambda s, _: s.id, meaning=Meaning.FIXED),
         Field("workflow_type", lambda s, _: s.type, meaning=Meaning.FIXED),
@@ -234,7 +235,7 @@ def _status(entry: Any, before: Any) -> str:
 DIALECT = Dialect(
     name="story",
     document=DOCUMENT,
-    own=("workspace/workflow-state", LOGS, "workspace/session.lock"),
+    id_of=lambda document: str(document.get("workflow_id", "")),
     identify=identify,
     status_words=WORKFLOW_WORDS,
     missing="rendered",
@@ -244,4 +245,5 @@ DIALECT = Dialect(
     by_subject=True,
     log=lambda state: f"{LOGS}/{state.id}.log",
     folder=working_dir,
+    guarded=lambda state: (place(state), f"{folder(state.session)}/workflow-state/index.json"),
 )

@@ -23,6 +23,12 @@ class Kept(dict):  # type: ignore[type-arg]
     """An object of a document that will never change, so that its text need be made only once."""
 
 
+class KeptList(list):  # type: ignore[type-arg]
+    """A list of a document that will never change. It remembers its own text, which goes with it."""
+
+    text = ""
+
+
 class Entries(list):  # type: ignore[type-arg]
     """A list of objects that are each on a line of their own. `lines` has their text."""
 
@@ -54,6 +60,9 @@ class Writer:
             return self._kept(value, indent)[1]
         if isinstance(value, dict):
             return self._object(value, indent)
+        if type(value) is KeptList:
+            value.text = value.text or self._list(value, indent)
+            return value.text
         if isinstance(value, (list, tuple)):
             return self._list(value, indent)
         return _line(value)

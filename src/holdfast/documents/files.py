@@ -6,11 +6,15 @@ import os
 import time
 
 from holdfast import git, git_command
+from holdfast.core.apply import replay
 from holdfast.core.state import State
 from holdfast.dialects import dialect
 from holdfast.dialects.mapping import Memory, put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
+from holdfast.documents.checkpoints import Checkpoints
+from holdfast.documents.guard import Guard
+from holdfast.documents.learnings import Learnings
 from holdfast.documents.lists import Lists
 from holdfast.documents.logs import Logs
 from holdfast.documents.renderings import is_rendering, is_torn, newest_hash, revision_of
@@ -43,13 +47,18 @@ class Documents:
         self._judged: set[tuple[str, str]] = set()
         self._written: dict[str, bytes] = {}
         self._slots: dict[tuple[str, str], str] = {}
+        self._views: dict[str, bytes] = {}
         self._lists = Lists(place, store, wait)
         self._logs = Logs(place, store)
+        self._learnings = Learnings(place, store, wait)
+        self.checkpoints = Checkpoints(place, self.past)
+        self.guard = Guard(place, store, wait)
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
     def render(self, state: State) -> dict[str, bytes]:
         document = dialect(state.dialect).document
-        return {document.path(state): self._writer.write(put(document, state.base, state, self._memory))}
+        path = document.path(state)
+        return {path: self._writer.write(put(document, state.base, state, self._memory))} if path else {}
 
     def value(self, state: State) -> Mapping[str, Any]:
         """The native document as JSON."""
@@ -60,7 +69,7 @@ class Documents:
         raced: list[tuple[str, bytes]] = []
         moved = len(state.renderings) < 2 or state.renderings[-2][1].keys() != rendered.keys()
         moved = moved or any(self.full(state, path) not in self._seen for path in rendered)
-        if all(self._overtaken(state, path) for path in rendered):
+        if rendered and all(self._overtaken(state, path) for path in rendered):
             return raced
         with self._lock(state):
             for path, data in rendered.items():
@@ -72,10 +81,31 @@ class Documents:
                 if not self.elsewhere(state, path):
                     self._retire(state, path)
             self._logs.refresh(state)
+            self.checkpoints.refresh(state)
+            self._show_views(state)
+        self._learnings.refresh(state)
         return raced
+
+    def _show_views(self, state: State) -> None:
+        """Files that follow from the state alone: written when they say something else than before."""
+        views = dialect(state.dialect).views
+        for path, value in views(state).items() if views else ():
+            full, data = self.full(state, path), self._writer.write(value)
+            if self._views.get(full) != data and not self.elsewhere(state, path):
+                if self.read(state, path) != data:
+                    durable_write(full, data, mode=0o644, alone=True)
+                self._views[full] = data
+
+    def past(self, state: State, number: int) -> State | None:
+        """The state as it was when a snapshot was taken."""
+        found = next((one for one in state.snapshots if one.number == number), None)
+        if found is None or not found.revision:
+            return None
+        return replay(record for record in self._store.history(state.ulid) if record.revision <= found.revision)
 
     def enlist(self, state: State) -> None:
         self._lists.refresh(state, self.elsewhere)
+        self.guard.refresh(state)
 
     def look(self, state: State) -> tuple[State, str, bytes | None]:
         """The newest state, its document's place and what lies there.
@@ -94,7 +124,9 @@ class Documents:
         data = self.read(state, path)
         newest = self._store.load(state.ulid)
         there = dialect(state.dialect).document.path(newest)
-        return newest, there, data if there == path else self.read(newest, there)
+        if there == path:
+            return newest, there, data
+        return newest, there, self.read(newest, there) if there else None
 
     def full(self, state: State, path: str) -> str:
         return f"{self._place.base(state.worktree)}/{path}"
@@ -257,6 +289,8 @@ class Documents:
         data = self.read(state, path)
         remove(self._slot(state, path))
         if data is None:
+            if dialect(state.dialect).own_folder:
+                _remove_empty(os.path.dirname(self.full(state, path)))
             return
         ours = {hashed for _, documents in state.renderings for hashed in documents.values()}
         is_ours = digest(data) in ours or (self.full(state, path), digest(data)) in self._judged
@@ -265,6 +299,8 @@ class Documents:
             is_ours = True
         if is_ours:
             remove(self.full(state, path))
+            if dialect(state.dialect).own_folder:
+                _remove_empty(os.path.dirname(self.full(state, path)))
         self._seen.pop(self.full(state, path), None)
 
     def _lock(self, state: State) -> Locked:
@@ -298,6 +334,13 @@ class Documents:
         from holdfast.core.moment import from_epoch
 
         return from_epoch(time.time())
+
+
+def _remove_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        pass  # somebody keeps something there
 
 
 def _committed(repository: git.Repository, branch: str, full: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core.apply import Record, history_entry
+from holdfast.core.apply import Record
+from holdfast.core.history import entry_of
 from holdfast.core.moment import whole
 from holdfast.core.state import State
 from holdfast.dialects import dialect
@@ -53,7 +54,7 @@ def _reached(fd: int) -> tuple[int, bool]:
 def _lines(record: Record) -> list[str]:
     found = []
     for event in record.events:
-        entry = history_entry(event, record.at, record.actor)
+        entry = entry_of(event, record.at, record.actor)
         if entry is None or "entry" in entry:
             continue
         more = "".join(f" {name}={_plain(value)}" for name, value in entry.items() if name not in ("at", "event", "by"))

@@ -5,19 +5,19 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries
+from holdfast.core import queries
 from holdfast.core.apply import replay
 from holdfast.core.definition import Definition
 from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
 from holdfast.dialects import dialect
-from holdfast.dialects.edits import edit, nearest
+from holdfast.dialects.edits import edit, finishing, nearest
 from holdfast.dialects.mapping import put
 from holdfast.dialects.text import Writer
 from holdfast.digest import digest
 from holdfast.documents.files import Documents
 from holdfast.documents.renderings import BLOCK, is_patchwork, is_rendering
 from holdfast.engine import Engine, Outcome
-from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
+from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
 from holdfast.plainjson import compact, parse
 
 TYPE_CHECKING = False
@@ -30,10 +30,11 @@ HOLDFAST = Actor("engine", surface="document")
 
 CLEAN, STALE, UNPLACED, MISSING = "clean", "stale", "unplaced", "missing"
 WRITING, DAMAGED, FROM_GIT, EDITED, ELSEWHERE = "writing", "damaged", "from_git", "edited", "elsewhere"
+CHECKPOINT = "checkpoint"
 
 
 DEEPEST = 100
-REFUSALS = (Refused, UsageError, NotFound, ValueError, RecursionError)
+REFUSALS = (Refused, Held, UsageError, NotFound, ValueError, RecursionError)
 """What the rules, or a document nobody can keep, lead to; a lock or a disk that fails is nobody's fault."""
 
 
@@ -48,9 +49,13 @@ class Reconciler:
         Whoever is about to write shows the document anew in any case: then an old rendering is left as it is.
         """
         place = dialect(state.dialect).document.path(state)
+        if not place:
+            return state
         if self._documents.is_clean(state, place):
             return self._copied(state, place) if queries.is_active(state) else state
         state, path, data = self._documents.look(state)
+        if not path:
+            return state
         if writing and data is not None and is_rendering(state, path, digest(data)):
             return state
         return self._act(state, path, data)
@@ -83,6 +88,8 @@ class Reconciler:
         document = _json(data)
         if not isinstance(document, Mapping):
             return WRITING if self._documents.being_written(state, path) else DAMAGED
+        if self._documents.checkpoints.number_of(state, data):
+            return CHECKPOINT
         if compact(document) == compact(state.base):
             return STALE  # taken before, by a process that died, or went no further yet
         if self._documents.in_head(state, path, data):
@@ -104,6 +111,8 @@ class Reconciler:
             return self._restored(state, path, data)
         if kind in (DAMAGED, WRITING):
             return self._damaged(state, path, data)
+        if kind == CHECKPOINT:
+            return self._put_back(state, path, data)
         document = _json(data)
         if kind == FROM_GIT:
             return self._taken_over(state, path, data, document)
@@ -122,7 +131,18 @@ class Reconciler:
         if spoken.missing == "abandoned":
             command = cmd.Cancel(f"{path} was deleted")
             return self.settle(self._engine.execute(state.ulid, command, FILE))
+        if spoken.missing == "completed":
+            return self._deleted(state, path)
         return self.settle(self._engine.show(state))
+
+    def _deleted(self, state: State, path: str) -> State:
+        """Whoever deletes such a document says that the work is done. Gates hold all the same."""
+        try:
+            together = cmd.Together(tuple(finishing(state, f"{path} was deleted")))
+            return self.settle(self._engine.execute(state.ulid, together, FILE))
+        except REFUSALS as refusal:
+            said = f"{path} was deleted, but the work is not done: {refusal}"
+            return self._alarm(state, path, "edit_refused", said, "")
 
     def _copied(self, state: State, path: str) -> State:
         """Scripts finish a workflow by a copy among the finished ones, and leave the document where it was."""
@@ -152,16 +172,25 @@ class Reconciler:
         self, state: State, path: str, data: bytes, document: Mapping[str, Any], *, found_at: str = ""
     ) -> State:
         try:
-            said = _canonical(document)
-            base = nearest(self._renderings(state), document)
+            said, spoken = _canonical(document), dialect(state.dialect)
+            base = nearest(self._renderings(state), document, spoken.document.stamp)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
-            command = edit(dialect(state.dialect).document, state, path, base, document)
+            command = edit(spoken.document, state, path, base, document)
             if found_at:
-                command = command.replace(commands=(*command.commands, *_finish(state, command)))
+                done = {part.step for part in command.commands if isinstance(part, cmd.Done)}
+                command = command.replace(commands=(*command.commands, *finishing(state, besides=done)))
             return self._decided(state, found_at or path, data, command, FILE)
         except REFUSALS as refusal:
             return self._refused(state, path, data, refusal, found_at or path)
+
+    def _put_back(self, state: State, path: str, data: bytes) -> State:
+        """Somebody copied a checkpoint over the document: the state goes back to it."""
+        command = cmd.Restore(self._documents.checkpoints.number_of(state, data))
+        try:
+            return self._decided(state, path, data, command, FILE)
+        except REFUSALS as refusal:
+            return self._refused(state, path, data, refusal, path)
 
     def _taken_over(self, state: State, path: str, data: bytes, document: Mapping[str, Any]) -> State:
         try:
@@ -228,14 +257,3 @@ def _canonical(document: Mapping[str, Any]) -> bytes:
     if level:
         raise UsageError("too_deep", f"it is nested more than {DEEPEST} levels deep", remedy="nest it less deeply")
     return dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode()
-
-
-def _finish(state: State, command: cmd.Edit) -> list[cmd.Command]:
-    """What is left to do when somebody put a document among the finished ones."""
-    named = {part.step for part in command.commands if isinstance(part, cmd.Done)}
-    left = [path for path in state.plan.leaves() if state.step(path).status not in lifecycle.FINISHED]
-    out: list[cmd.Command] = []
-    for path in left:
-        if path not in named:
-            out += [cmd.Begin(path), cmd.Done(path)]
-    return out

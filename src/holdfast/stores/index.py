@@ -17,7 +17,7 @@ from holdfast.errors import HoldfastError
 from holdfast.plainjson import compact, parse
 from holdfast.ports import Entry, refuse_second
 from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, make_directories, not_written, remove, sync_directories
+from holdfast.stores.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,8 +171,7 @@ class Index:
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             if self._seen and self._seen[0] == stamp:
                 return self._seen[1]
-            with open(self._path, "rb") as file:
-                first, _, last = file.read().partition(_FINISHED)
+            first, _, last = read_file(self._path).partition(_FINISHED)
             data, finished = parse(first + b"}"), last[:-1]
             if data["seal"] != digest(finished):
                 return None

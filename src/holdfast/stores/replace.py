@@ -80,9 +80,11 @@ def reserve(slot: str, *, dir_mode: int = 0o777) -> None:
 
 
 def read_file(path: str) -> bytes:
-    """The whole content of a file that is not a symbolic link."""
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    """The whole content of a regular file. Anything else is an OSError, and nobody is waited for."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
+        if not S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
         parts = []
         while part := os.read(fd, max(os.fstat(fd).st_size + 1, 1 << 16)):
             parts.append(part)

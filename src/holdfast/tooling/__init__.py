@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.configuration import CONFIG
 from holdfast.tooling import cargo, golang, makefile, node, python
-from holdfast.tooling.config import CONFIG, configured
+from holdfast.tooling.config import configured
 from holdfast.tooling.folder import Folder
 from holdfast.tooling.tool import NAMES, Tool
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
+from holdfast import configuration
+from holdfast.configuration import CONFIG
 from holdfast.core.names import nearest
-from holdfast.errors import UsageError
-from holdfast.tooling.folder import LARGEST, read
 from holdfast.tooling.tool import NAMES, Tool
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-CONFIG = ".holdfast/config.toml"
 _KEYS = ("run", "report")
 _LONGEST_PATH = 1000
 _PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/ ")
@@ -25,26 +22,12 @@ def configured(root: str) -> dict[str, Tool]:
     A command without words stands for a name that the project does not want to be looked for. One UsageError
     `bad_config` lists every mistake. Other tables of the file are not looked at.
     """
-    path = os.path.join(root, CONFIG)
-    try:
-        content = read(path)
-    except (FileNotFoundError, NotADirectoryError):
+    parsed = configuration.parse(root)
+    if parsed is None:
         return {}
-    except OSError as failure:
-        raise _bad_config(path, [(0, f"it cannot be read: {failure.strerror or failure}")]) from None
-    if len(content) > LARGEST:
-        raise _bad_config(path, [(0, f"it is larger than {LARGEST >> 20} MiB")])
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as wrong:
-        raise _bad_config(path, [(content.count(b"\n", 0, wrong.start) + 1, "this is not UTF-8")]) from None
     reader = _Reader()
-    tools = reader.commands(_parsed(path, text).get("commands", {}))
-    if reader.mistakes:
-        from holdfast.definitions.places import Places
-
-        places = Places(text)
-        raise _bad_config(path, [(places.line(where), message) for where, message in reader.mistakes])
+    tools = reader.commands(parsed.data.get("commands", {}))
+    parsed.report(reader.mistakes)
     return tools
 
 
@@ -101,33 +84,3 @@ def _stays_inside(path: object) -> bool:
     if not isinstance(path, str) or len(path) > _LONGEST_PATH or not _PATH.issuperset(path):
         return False
     return all(part.strip() and part not in (".", "..") for part in path.removeprefix("./").split("/"))
-
-
-def _parsed(path: str, text: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as wrong:
-        message, _, place = str(wrong).rpartition(" (at ")
-        number = place.removeprefix("line ").partition(",")[0]
-        line = int(number) if number.isdigit() else text.rstrip().count("\n") + 1
-        raise _bad_config(path, [(line, f"not TOML: {message}")]) from None
-    except (ValueError, RecursionError) as wrong:
-        from holdfast.definitions.places import unparsable
-
-        reason = "nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
-        raise _bad_config(path, [(unparsable(text), f"not TOML: {reason}")]) from None
-
-
-def _bad_config(path: str, mistakes: list[tuple[int, str]]) -> UsageError:
-    """Line 0: the mistake is that of the whole file."""
-    found = [{"where": f"{CONFIG}:{line}" if line else CONFIG, "message": message} for line, message in mistakes]
-    many = len(found)
-    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in found)
-    return UsageError(
-        "bad_config",
-        f"{many} mistake{'s' if many > 1 else ''} in the configuration: {listed}",
-        remedy=f"${{EDITOR:-vi}} {CONFIG}",
-        facts={"path": path, "mistakes": found},
-    )

@@ -9,15 +9,16 @@ from _collections_abc import Callable, Iterable, Mapping
 from holdfast import place as places
 from holdfast import ulid
 from holdfast.core import commands as cmd
-from holdfast.core.definition import Definition
+from holdfast.core.definition import Bounds, Definition
 from holdfast.core.mistakes import check_steps
+from holdfast.core.patterns import matches
 from holdfast.core.state import State
 from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.stores.locks import Locked
-from holdfast.stores.replace import read_file, remove
+from holdfast.stores.replace import durable_write, read_file, remove
 from holdfast.upkeep.orphans import Found, active, branch_in, dialect_of, look, orphaned
 
 TYPE_CHECKING = False
@@ -48,6 +49,10 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
         try:
             if found.wrong is not None and found.wrong.code == "document_broken":
                 kept[found.path] = _quarantined(project, found)
+                copy = _copy(project, found)
+                if copy is not None:
+                    adopted.append(_adopted(project, copy))
+                    del kept[found.path]
             else:
                 adopted.append(_adopted(project, found))
         except HoldfastError as refusal:
@@ -73,6 +78,11 @@ def set_aside(project: Project, name: str) -> str:
         if found.wrong is not None and found.wrong.code == "document_broken" and name in found.names:
             return _quarantined(project, found)
     return ""
+
+
+def set_aside_at(project: Project, found: Found) -> str:
+    """Puts this broken document into quarantine; says where the copy is."""
+    return _quarantined(project, found)
 
 
 def adopt_on_first_use(
@@ -139,8 +149,23 @@ def _understood(project: Project, found: Found) -> tuple[State, Mapping[str, Any
         state = spoken.adopt(document, definition, facts, state.ulid)
         check_steps(state.plan.steps)
         origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
-        state = state.replace(bounds=definition.bounds, loads=definition.loads or state.loads, **origin)
-    return state.replace(worktree=wired.place.key()), document
+        bounds = definition.bounds if definition.bounds != Bounds() else state.bounds
+        state = state.replace(bounds=bounds, loads=definition.loads or state.loads, **origin)
+    lies_at = "" if spoken.document.path(state) == found.path else found.path
+    return state.replace(worktree=wired.place.key(), file=lies_at), document
+
+
+def _copy(project: Project, broken: Found) -> Found | None:
+    """The newest copy of a broken document that can be read, where its dialect keeps some: put in its place."""
+    folder = os.path.dirname(os.path.join(project.wired.place.worktree, broken.path))
+    pattern = broken.dialect.copies
+    names = [name for name in os.listdir(folder) if pattern and matches(pattern, name)]
+    for name in sorted(names, key=lambda one: os.stat(os.path.join(folder, one)).st_mtime_ns, reverse=True):
+        found = look(project, f"{os.path.dirname(broken.path)}/{name}", broken.dialect)
+        if found.wrong is None:
+            durable_write(os.path.join(folder, os.path.basename(broken.path)), found.data, mode=0o644)
+            return found.replace(path=broken.path)
+    return None
 
 
 def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:

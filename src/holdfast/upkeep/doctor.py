@@ -17,7 +17,7 @@ from holdfast.plainjson import parse
 from holdfast.ports import Entry, entry_of
 from holdfast.stores.index import NEWEST
 from holdfast.stores.replace import remove
-from holdfast.upkeep import journals, surroundings
+from holdfast.upkeep import hooks, journals, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 from holdfast.upkeep.journals import Reading
 from holdfast.upkeep.orphans import orphaned
@@ -41,6 +41,7 @@ def examine(project: Project) -> Report:
         here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
         return Report((*here, *_orphans(project, []), surroundings.git(wired)))
     readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
+    whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     return Report(
         (
             surroundings.file_system(wired),
@@ -48,6 +49,9 @@ def examine(project: Project) -> Report:
             *_journals(wired, readings),
             *_index(wired, readings),
             *_unsettled(wired),
+            *hooks.guard(wired, whole),
+            *hooks.reading(wired, whole),
+            *hooks.log(wired),
             *_documents(wired, readings),
             *_orphans(project, [r.state for r in readings if r.state is not None and queries.is_active(r.state)]),
             *surroundings.quarantined(wired),
@@ -100,6 +104,10 @@ def _repaired(wired: Wired) -> Iterator[str]:
     if Report(tuple(_index(wired, readings))).worst != OK:
         wired.store.rebuild_index()
         yield "the index was rebuilt from the journals"
+    whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
+    if Report(tuple(hooks.guard(wired, whole))).worst != OK:
+        wired.documents.guard.rebuild()
+        yield "the view that hooks judge by was made anew"
     for reading in readings:
         if reading.state and not reading.damage and _document(wired, reading.state)[0] in SAFE:
             wired.reconciler.reconcile(wired.store.load(reading.ulid))
@@ -237,8 +245,10 @@ def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
             case kinds.DAMAGED:
                 yield warning("document_damaged", f"{path} is empty or torn; the journal has it whole", REPAIR, path)
             case kinds.MISSING:
-                message = f"{path} is missing, which is taken as giving {state.id} up"
-                remedy = f"if it should go on: {status}, then holdfast resume -w {state.id}"
+                done = dialect(state.dialect).missing == "completed"
+                message = f"{path} is missing, which is taken as {'finishing' if done else 'giving up'} {state.id}"
+                again = "reopen STEP" if done else "resume"
+                remedy = f"if it should go on: {status}, then holdfast {again} -w {state.id}"
                 yield warning("document_missing", message, remedy, path)
             case kinds.EDITED | kinds.FROM_GIT:
                 where = "came with git" if kind == kinds.FROM_GIT else "was edited"

@@ -6,9 +6,10 @@ import os
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core.names import is_ulid
+from holdfast.core.patterns import matches
 from holdfast.core.state import State
 from holdfast.core.value import Value
-from holdfast.dialects import DIALECTS
+from holdfast.dialects import OWN, dialect, dialects
 from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import LARGEST
 from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
@@ -39,12 +40,11 @@ class Found(Value):
     @property
     def names(self) -> tuple[str, str]:
         """What it can be called by: the id in it, and its file's name."""
-        return id_in(self.document), os.path.basename(self.path).removesuffix(".json")
+        return self.id, os.path.basename(self.path).removesuffix(".json")
 
-
-def id_in(document: Mapping[str, Any]) -> str:
-    workflow = document.get("workflow")
-    return str(workflow.get("id", "")) if isinstance(workflow, Mapping) else ""
+    @property
+    def id(self) -> str:
+        return self.dialect.id_of(self.document)
 
 
 def branch_in(document: Mapping[str, Any]) -> object:
@@ -52,46 +52,57 @@ def branch_in(document: Mapping[str, Any]) -> object:
     return workflow.get("branch") if isinstance(workflow, Mapping) else None
 
 
-def orphaned(project: Project, running: Iterable[State] | None = None) -> list[Found]:
+def orphaned(project: Project, running: Iterable[State] | None = None, *, only: str = "") -> list[Found]:
     """Files are listed before the workflows are: one that is just being started is then seen with its workflow.
 
-    `running` are the states of the active workflows, where they are known already.
+    `running` are the states of the active workflows, where they are known already; `only` is a dialect.
     """
-    files = _files(project.wired.place.worktree)
+    files = _files(project.wired.place.worktree, [dialect(only)] if only else dialects())
     if running is None:
         ids = {entry.id for entry in active(project)}
         known = _known(project, [path for path, _ in files])
     else:
         here = [state for state in running if state.worktree == project.wired.place.key()]
         ids = {state.id for state in here}
-        known = {DIALECTS[state.dialect].document.path(state) for state in here}
+        known = {dialect(state.dialect).document.path(state) for state in here}
     found = [look(project, path, spoken) for path, spoken in files if path not in known]
     return [one for one in found if one.wrong is not None or not _has_journal(project, one, ids)]
 
 
 def _has_journal(project: Project, found: Found, running: set[str]) -> bool:
     """Whether a workflow wrote it: one that runs, or one that ended and whose document stays where it was."""
-    id = id_in(found.document)
+    id = found.id
     if id in running or not found.dialect.by_subject:
         return id in running
     return any(entry.id == id for entry in project.wired.store.find(id))
 
 
-def _files(worktree: str) -> list[tuple[str, Dialect]]:
-    from fnmatch import fnmatchcase
-
+def _files(worktree: str, among: list[Dialect]) -> list[tuple[str, Dialect]]:
     found = []
-    for spoken in DIALECTS.values():
+    for spoken in among:
         for pattern in spoken.patterns:
             folder, _, name = pattern.rpartition("/")
-            try:
-                listed = sorted(os.listdir(os.path.join(worktree, folder)))
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            files = [file for file in listed if fnmatchcase(file, name) and file != INDEX and not file.startswith(".")]
-            paths = [f"{folder}/{file}" for file in files]
-            found += [(path, spoken) for path in paths if os.path.isfile(os.path.join(worktree, path))]
+            for path in [f"{one}/{file}" for one in _folders(worktree, folder) for file in _listed(worktree, one)]:
+                file = os.path.basename(path)
+                fits = matches(name, file) and file != INDEX and not file.startswith(".")
+                if fits and os.path.isfile(os.path.join(worktree, path)):
+                    found.append((path, spoken))
     return found
+
+
+def _folders(worktree: str, pattern: str) -> list[str]:
+    """The folders a pattern stands for, in which one part may be `*`."""
+    above, star, below = pattern.partition("/*")
+    if not star:
+        return [pattern]
+    return [f"{above}/{name}{below}" for name in _listed(worktree, above) if not name.startswith(".")]
+
+
+def _listed(worktree: str, folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(os.path.join(worktree, folder)))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def active(project: Project) -> list[Entry]:
@@ -117,23 +128,27 @@ def _marked(home: str) -> list[str]:
 def _known(project: Project, paths: list[str]) -> set[str]:
     """Which of these paths are documents of active workflows. Most are named after the id; others must be asked."""
     running = active(project)
-    named = {f"{entry.id}.json": entry.ulid for entry in running}
+    named = {name: e.ulid for e in running for name in (f"{e.id}.json", f"state-{e.id}.json")}
     known = {path for path in paths if os.path.basename(path) in named}
     if len(known) < len(paths):
         seen = {named[os.path.basename(path)] for path in known}
         for entry in running:
             if entry.ulid not in seen:
-                state = project.wired.store.load(entry.ulid)
-                known.add(DIALECTS[state.dialect].document.path(state))
+                try:
+                    state = project.wired.store.load(entry.ulid)
+                except HoldfastError as broken:  # it is in nobody's way here
+                    project.troubles.append(broken.message)
+                    continue
+                known.add(dialect(state.dialect).document.path(state))
     return known
 
 
 def dialect_of(path: str) -> Dialect:
     """The dialect whose folder a path lies in."""
-    for spoken in DIALECTS.values():
-        if any(path.startswith(f"{folder}/") for folder in spoken.own):
-            return spoken
-    folders = [folder for spoken in DIALECTS.values() for folder in spoken.own]
+    for name, owned in OWN.items():
+        if any(path == folder or path.startswith(f"{folder}/") for folder in owned):
+            return dialect(name)
+    folders = [folder for owned in OWN.values() for folder in owned]
     raise UsageError(
         "no_dialect",
         f"{path} lies in no folder that a dialect keeps its documents in",
