@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -873,3 +874,17 @@ def test_the_default_branch_is_the_one_of_origin_else_main_or_master(published, 
     sh(published, "fetch", "-q")
     sh(published, "remote", "set-head", "origin", "team/trunk")
     assert git_changes.default_branch(repo) == "team/trunk"
+
+
+def test_commits_made_at_the_same_moment_do_not_take_each_other_back(project):
+    """Each process begins at the HEAD it finds; the work of all of them is in the last one."""
+    script = (
+        "import sys; from holdfast import git, git_changes; git_changes.commit(git.find('.'), [sys.argv[1]], 'one')"
+    )
+    names = [f"n{number}.txt" for number in range(6)]
+    for name in names:
+        write(project, name, name)
+    running = [subprocess.Popen([sys.executable, "-c", script, name], cwd=project) for name in names]
+    assert [process.wait() for process in running] == [0] * len(names)
+    assert set(names) <= set(sh(project, "ls-tree", "-r", "--name-only", "HEAD").split())
+    assert len(sh(project, "log", "--oneline").splitlines()) == 1 + len(names)

@@ -130,8 +130,14 @@ def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
     """Commit exactly these paths, relative to the top, as they are in the working tree: the full hash.
 
     What else is staged stays so and is not in the commit. Git commits from an index made of HEAD and these paths, so
-    that a refusal leaves the user's own untouched; a hook that stages more adds it to the commit.
+    that a refusal leaves the user's own untouched; a hook that stages more adds it to the commit. One at a time: two
+    that began at the same HEAD would take each other's work back.
     """
+    with _Alone(repo):
+        return _committed(repo, paths, message)
+
+
+def _committed(repo: git.Repository, paths: Sequence[str], message: str) -> str:
     import tempfile
 
     _require_idle(repo)
@@ -155,6 +161,23 @@ def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
     assert made is not None
     _follow(repo, before, made)
     return made
+
+
+class _Alone:
+    """Holds the lock of the git folder, which git itself does not use; waits for whoever has it."""
+
+    def __init__(self, repo: git.Repository) -> None:
+        self._folder = repo.git_dir
+        self._fd = -1
+
+    def __enter__(self) -> None:
+        import fcntl
+
+        self._fd = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
 
 
 def catch_up(repo: git.Repository) -> None:

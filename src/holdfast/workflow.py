@@ -280,6 +280,12 @@ class Workflow:
         return self.execute(cmd.Reopen(self.path(step), feedback), **how)
 
     def resume(self, step: str = "", **how: Any) -> Self:
+        """Goes on after a stop. Where only one workflow can run in a worktree, another one is in the way."""
+        if self.state.cancelled and dialect(self.state.dialect).single:
+            key = (self.state.dialect, self.state.worktree)
+            running = [entry for entry in self._wired.store.active() if (entry.dialect, entry.worktree) == key]
+            if running:
+                raise refusals.another_runs(running[0].id)
         return self.execute(cmd.Resume(self.path(step) if step else ""), **how)
 
     def cancel(self, reason: str = "", **how: Any) -> Self:

@@ -23,6 +23,7 @@ from holdfast.core.commands import (
     Start,
     StartAgent,
     TakeSnapshot,
+    Unblock,
 )
 from holdfast.core.state import Snapshot
 from tests.core.play import DOLLAR, HOUR, OTHER_AGENT, PERSON, Play, definition, moves, only, step
@@ -156,9 +157,11 @@ def test_a_person_takes_it_over_by_hand():
     play.refuses(Begin(TASK), "wrong_status")
 
 
-def test_the_run_can_be_given_up():
+def test_only_a_person_gives_up_a_run_that_waits_for_a_person():
+    """Whoever could, could begin it afresh, with all its tries and money."""
     play = used_up()
-    play.do(Cancel("it cannot be done"))
+    play.refuses(Cancel("it cannot be done"), "person_needed")
+    play.do(Cancel("it cannot be done"), by=PERSON)
     assert queries.status(play.state) == "cancelled"
 
 
@@ -171,10 +174,22 @@ def test_what_failed_of_itself_is_a_persons_too():
     assert play.state.step(TASK).attempt == 2
 
 
-def test_during_a_pause_a_failure_is_recorded_and_no_try_begins():
+def test_during_a_pause_nothing_is_tried():
     play = run()
-    play.do(Pause("over night"), Iterate(TASK, "red"))
-    assert play.status(TASK) == "failed"
+    play.do(Pause("over night"))
+    play.refuses(Iterate(TASK, "red"), "paused")
+    assert play.status(TASK) == "active"
+
+
+def test_a_person_takes_a_task_over_whatever_is_used_up_and_only_a_person_gives_it_back():
+    play = used_up()
+    attempt = play.state.step(TASK).attempt
+    play.refuses(Block(TASK, "ada does it", by_hand=True), "person_needed")
+    play.do(Block(TASK, "ada does it", by_hand=True), by=PERSON)
+    assert (play.status(TASK), play.state.step(TASK).attempt) == ("blocked", attempt)
+    play.refuses(Unblock(TASK), "person_needed")
+    play.do(Unblock(TASK), by=PERSON)
+    assert (play.status(TASK), play.state.step(TASK).attempt) == ("active", attempt)
 
 
 # Budgets
@@ -213,10 +228,12 @@ def test_a_bound_that_is_reached_stops_the_work_and_a_person_lifts_it():
         refusal = play.refuses(command, "bound_reached")
         assert "holdfast extend --cost" in refusal.remedy
         assert "holdfast cancel" in refusal.remedy
-    play.do(Iterate(TASK, "red"))
-    assert play.status(TASK) == "failed"
-    play.do(Extend(cost=DOLLAR), Resume(TASK), by=PERSON)
+    play.refuses(Iterate(TASK, "red"), "bound_reached")
+    play.refuses(Cancel("begin afresh"), "person_needed")
     assert play.status(TASK) == "active"
+    play.do(Extend(cost=DOLLAR), by=PERSON)
+    play.do(Iterate(TASK, "red"))
+    assert play.state.step(TASK).attempt == 2
 
 
 # What is kept after each task

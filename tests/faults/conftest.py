@@ -5,9 +5,7 @@ import subprocess
 
 import pytest
 
-pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
-
-from tests.faults.commands import Commands  # noqa: E402
+from tests.faults.commands import Commands
 
 
 @pytest.fixture(scope="session", autouse=True)

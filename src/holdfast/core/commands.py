@@ -73,8 +73,11 @@ class Iterate(Value):
 
 
 class Block(Value):
+    """A step cannot go on. `by_hand`: a person does it, and only a person lets others at it again."""
+
     step: str
     reason: str
+    by_hand: bool = False
 
 
 class Unblock(Value):

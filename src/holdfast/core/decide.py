@@ -71,7 +71,7 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.ChangeStep: tree.change,
 }
 
-WORK = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Skip, cmd.Reopen, cmd.Unblock)
+WORK = (*(cmd.Begin, cmd.Done, cmd.Iterate, cmd.Submit, cmd.Review, cmd.Approve, cmd.Skip, cmd.Reopen, cmd.Unblock),)
 """What moves the work on: refused while the workflow is cancelled, paused or out of bounds."""
 
 ALWAYS = (

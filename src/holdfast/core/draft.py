@@ -60,11 +60,11 @@ class Draft:
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
             limit = self.state.bounds.max_iterations
-            if limit and attempt > limit and self._is_bounded(path):
+            if limit and attempt > limit and self.is_bounded(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed, data or {}, blames))
 
-    def _is_bounded(self, path: str) -> bool:
+    def is_bounded(self, path: str) -> bool:
         """Whether the bound on tries counts for a step: for every leaf, and of a task document for its tasks alone."""
         step = self.state.plan.step(path)
         return not step.steps and (self.state.loads != "task_document" or step.kind == "task")

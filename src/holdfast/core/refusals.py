@@ -401,3 +401,12 @@ def not_a_task(path: str) -> Refused:
 
 def bad_verdict(message: str, remedy: str) -> UsageError:
     return UsageError("bad_verdict", message, remedy=remedy)
+
+
+def another_runs(workflow: str) -> Refused:
+    return Refused(
+        "already_active",
+        f"{workflow} is active, and only one of its kind can run here",
+        remedy=f"holdfast status -w {workflow}",
+        facts={"workflow": workflow},
+    )

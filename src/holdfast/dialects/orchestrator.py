@@ -41,6 +41,11 @@ def _field(at: str, value: Any, codec: Any = None, **more: Any) -> Field:
 def _pause(state: State, _: str) -> Any:
     """What keeps the run, in the engine's words, where the dialect has none."""
     word = queries.status(state)
+    if word == "in_progress":
+        spent = next((usage for usage in queries.usages(state, state.updated_at) if usage.reached), None)
+        if spent is not None:
+            said = f"the bound on {spent.bound} is used up ({spent.used_text} of {spent.limit_text}): extend or abort"
+            return {"status": "out_of_bounds", "reason": said}
     if word in _PLAIN:
         return ABSENT
     if state.paused:

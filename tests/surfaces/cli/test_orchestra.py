@@ -185,8 +185,10 @@ def test_a_person_does_it_by_hand(used_up):
 
 
 def test_a_task_that_is_worked_on_is_given_to_a_person(at_work):
-    said = at_work.ok("task", "manual", "1.1", "--reason", "ada knows the key", "--json").json
-    assert (said["step"]["status"], said["step"]["reason"]) == ("blocked", "ada knows the key")
+    assert at_work.agent("task", "manual", "1.1", "--json").error["code"] == "person_needed"
+    at_work.people_ok("task", "manual", "1.1", "--reason", "ada knows the key")
+    assert at_work.agent("unblock", "1.1", "--json").error["code"] == "person_needed"
+    at_work.people_ok("unblock", "1.1")
 
 
 @pytest.mark.parametrize("task", ["1.1", "1.2"])
@@ -197,7 +199,8 @@ def test_only_what_is_stuck_is_retried(at_work, task):
 
 
 def test_the_run_is_given_up(used_up):
-    used_up.ok("abort", "--reason", "it cannot be done")
+    assert used_up.agent("abort", "--json").error["code"] == "person_needed"
+    used_up.people_ok("abort", "--reason", "it cannot be done")
     assert document(used_up)["orchestrator"]["status"] == "failed"
     assert used_up.ok("list", "--json", "--all").json["workflows"][0]["status"] == "failed"
 
@@ -240,7 +243,7 @@ def test_a_bound_that_is_reached_refuses_work_until_a_person_extends_it(at_work)
     assert at_work.ok("agent", "start", "helper", "--json").json["left"]["cost"] == "$0.00"
     at_work.ok("agent", "end", "--token", "1")
     at_work.people_ok("extend", "--cost", "1")
-    at_work.ok("task", "manual", "1.1")
+    at_work.people_ok("task", "manual", "1.1")
     assert at_work.ok("agent", "start", "other", "--json").json["left"]["cost"] == "$1.00"
 
 
@@ -478,7 +481,7 @@ BAD = [
     (("task", "iterate", "1.1", "--reason", "x", "--token", "9"), 5, "fenced"),
     (("task", "retry", "9.9"), 4, "no_task"),
     (("task", "skip", "plan"), 4, "no_task"),
-    (("task", "manual", "1.2"), 3, "wrong_status"),
+    (("task", "manual", "1.2"), 3, "person_needed"),
     (("supervise",), 2, "bad_usage"),
     (("supervise", "sometimes", "1.1"), 2, "bad_usage"),
     (("supervise", "pre_task", "9.9"), 4, "no_task"),

@@ -119,7 +119,8 @@ def spend(draft: Draft, command: cmd.Spend) -> None:
         raise UsageError("bad_number", "an amount spent is more than nothing", remedy="holdfast agent spend 0.20")
     if command.step:
         draft.step(command.step)
-    draft.emit(ev.Spent(command.micros, command.agent, command.step))
+    held = next((lease.step for lease in draft.state.leases.values() if draft.token and lease.token == draft.token), "")
+    draft.emit(ev.Spent(command.micros, command.agent, command.step or held))
 
 
 def _lease(draft: Draft, token: int) -> Lease:

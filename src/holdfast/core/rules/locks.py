@@ -53,8 +53,8 @@ def unlock(draft: Draft, command: cmd.Unlock) -> None:
         hold = draft.state.locks.get(path)
         if hold is None:
             continue
-        own = hold.session == actor.session and (not actor.name or hold.agent == actor.name)
-        own = own and hold.lease in (0, draft.token)
+        same = hold.session == actor.session and (bool(actor.session) or hold.agent == _holder(draft, ""))
+        own = same and hold.lease in (0, draft.token) and (not actor.name or hold.agent == actor.name)
         if not own and not draft.is_person and not hold.expired(facts.boot, facts.mono):
             raise refusals.locked(path, path, hold)
         freed.append(path)
@@ -73,7 +73,7 @@ def renew(draft: Draft, lease: int) -> None:
     """A sign of life of an agent is one for all that it holds; what ran out may be another's by now."""
     facts = draft.facts
     held = {
-        path: hold.replace(boot=facts.boot, deadline=facts.mono + hold.ttl)
+        path: hold.replace(at=facts.now, boot=facts.boot, deadline=facts.mono + hold.ttl)
         for path, hold in draft.state.locks.items()
         if lease and hold.lease == lease and not hold.expired(facts.boot, facts.mono)
     }

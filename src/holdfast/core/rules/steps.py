@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+BY_HAND = "by_hand"
+"""The fact about a step that a person does it."""
 _OPEN = (lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING)
 _ENDS = ("completed", "skipped", "overridden")
 
@@ -210,8 +212,16 @@ def _may_try_again(draft: Draft, path: str, *, is_reopened: bool) -> bool:
 
 
 def block(draft: Draft, command: cmd.Block) -> None:
-    draft.step(command.step)
-    draft.move("blocked", command.step, reason=checked_text(command.reason, "reason"))
+    _, progress = draft.step(command.step)
+    checked_text(command.reason, "reason")
+    if command.by_hand:
+        if not draft.is_person:
+            raise refusals.person_needed("take a step over by hand", f"holdfast task manual {command.step}")
+        if progress.status == lifecycle.FAILED:  # no try is used up by a person's own work
+            draft.emit(ev.Moved("resumed", command.step, progress.attempt, renewed=True))
+    draft.move("blocked", command.step, reason=command.reason)
+    if command.by_hand:
+        draft.emit(ev.Recorded({BY_HAND: True}, command.step))
 
 
 def unblock(draft: Draft, command: cmd.Unblock) -> None:
@@ -223,7 +233,12 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
             raise refusals.person_needed("guide an escalated step", f"holdfast unblock {command.step} --guidance TEXT")
         draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
     elif progress.status == lifecycle.BLOCKED:
+        by_hand = progress.data.get(BY_HAND) is True
+        if by_hand and not draft.is_person:
+            raise refusals.person_needed("let others at a step that a person does", f"holdfast unblock {command.step}")
         draft.move("resumed", command.step, feedback=command.guidance)
+        if by_hand:
+            draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))
     else:
         unblockable = (lifecycle.BLOCKED, lifecycle.ESCALATED)
         raise refusals.wrong_status(draft.state, command.step, "unblocked", unblockable)

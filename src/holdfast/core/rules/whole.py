@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, moment, queries, refusals
+from holdfast.core import lifecycle, moment, queries, refusals, tasks
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.rules import steps, tree
@@ -51,7 +51,16 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
         raise refusals.already_finished(draft.state)
     if command.reason:
         checked_text(command.reason, "reason", 500)
+    if not draft.is_person and draft.state.loads == tasks.DOCUMENT and _is_a_persons_turn(draft):
+        raise refusals.person_needed("give up a run that stands at a bound or at a failed task", "holdfast abort")
     draft.emit(ev.Marked("cancelled", reason=command.reason))
+
+
+def _is_a_persons_turn(draft: Draft) -> bool:
+    """Whether the work stopped where a person decides how it goes on: whoever gave it up could begin it afresh."""
+    state = draft.state
+    spent = any(usage.reached for usage in queries.usages(state, draft.facts.now))
+    return spent or any(queries.is_used_up(state, path) for path in state.plan.leaves())
 
 
 def pause(draft: Draft, command: cmd.Pause) -> None:
@@ -101,7 +110,7 @@ def warn(draft: Draft) -> None:
     limit = draft.state.bounds.max_iterations
     tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
     for path in tried if limit else ():
-        attempt = draft.state.step(path).attempt if draft.state.plan.is_leaf(path) else 0
+        attempt = draft.state.step(path).attempt if draft.is_bounded(path) else 0
         for percent in queries.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
             if limit and 100 * attempt // limit >= percent and not said:

@@ -9,7 +9,7 @@ from holdfast.bootstrap import BUILT_IN
 from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals
 from holdfast.core.definition import Definition, Step
-from holdfast.core.tasks import FEATURE, TASK
+from holdfast.core.tasks import DOCUMENT, FEATURE, TASK
 from holdfast.definitions import Change, changes, load
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
@@ -79,6 +79,11 @@ def _definition(call: Call, state: State) -> Definition:
         )
     if state.source == BUILT_IN:
         return call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
+    if state.loads == DOCUMENT:
+        from holdfast import orchestrating
+
+        built_in = call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
+        return orchestrating.load(built_in, state.source, {}, call.project.wired.place).definition
     return load(_file(call, state), call.project.root)
 
 
@@ -156,7 +161,7 @@ def _require_trust(call: Call, state: State, definition: Definition, change: Cha
         definition.digest, _file(call, state), data_dir=settings.data_dir, config_dir=settings.config_dir
     )
     if not known:
-        raise refusals.untrusted(state.type)
+        raise refusals.untrusted(state.source if state.loads == DOCUMENT else state.type)
 
 
 def _runs(step: Step) -> set[tuple[str, ...]]:

@@ -49,13 +49,7 @@ def manual(call: Call) -> None:
     workflow = call.workflow()
     path = task_path(workflow, call.args.task)
     reason = call.args.reason or "a person does it by hand"
-    if call.args.key and call.args.key in workflow.state.keys:
-        pass  # it was done, and what it was done to looks different now
-    elif workflow.state.step(path).status == lifecycle.FAILED:
-        workflow.execute(cmd.Together((cmd.Resume(path), cmd.Block(path, reason))), **call.how())
-    else:
-        workflow.block(path, reason, **call.how())
-    call.changed(workflow, path)
+    call.changed(workflow.execute(cmd.Block(path, reason, by_hand=True), **call.how()), path)
 
 
 def supervise(call: Call) -> None:

@@ -322,7 +322,14 @@ COMMANDS = _make(
     ),
     ("task retry", "tree", "try a failed task again (a person only)", "orchestra:retry", WRITE, (_TASK,)),
     ("task skip", "tree", "leave a task out (a person only)", "orchestra:skip", WRITE, (_TASK, _REASON)),
-    ("task manual", "tree", "a person does a task by hand", "orchestra:manual", WRITE, (_TASK, _REASON)),
+    (
+        "task manual",
+        "tree",
+        "a person does a task by hand",
+        "orchestra:manual",
+        WRITE,
+        (_TASK, _REASON),
+    ),
     (
         *(
             "supervise",

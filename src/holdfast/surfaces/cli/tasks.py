@@ -25,11 +25,20 @@ SHOWN = 5
 def add(call: Call) -> None:
     args, workflow = call.args, call.workflow()
     above = workflow.path(args.under) if args.under else _home(workflow.state)
-    name = args.id or str(next_number(workflow.state, above))
+    name = args.id or _numbered(workflow.state, above)
     text, tested = untested(args.text)
     workflow.add_step(new_task(workflow.state, above, name, text, tested=tested), above, **call.how())
     path = f"{above}/{name}"
     call.changed(workflow, path, call.ok(f"task {path} added"), {"task": name, "path": path})
+
+
+def _numbered(state: State, above: str) -> str:
+    """The next number below a step; in a phase of a task document that of the phase goes before it."""
+    if state.loads != DOCUMENT:
+        return str(next_number(state, above))
+    phase = above.removeprefix("phase-")
+    inside = [state.plan.step(path).id.rpartition(".")[2] for path in state.plan.children(above)]
+    return f"{phase}.{max((int(number) for number in inside if number.isdigit()), default=0) + 1}"
 
 
 def start(call: Call) -> None:
