@@ -6,6 +6,7 @@ What commands it names is read where commands are looked for.
 from __future__ import annotations
 
 import os
+from errno import EIO
 
 from holdfast.core.names import nearest
 from holdfast.core.value import Value
@@ -52,6 +53,8 @@ def parse(root: str) -> Parsed | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as failure:
+        if failure.errno == EIO:
+            raise  # the disk's fault, and no mistake of anybody's
         raise bad_config(path, [(0, f"it cannot be read: {failure.strerror or failure}")]) from None
     if len(content) > LARGEST:
         raise bad_config(path, [(0, f"it is larger than {LARGEST >> 20} MiB")])

@@ -367,14 +367,7 @@ class Workflow:
         return self.execute(cmd.Brief("reminders", add=texts, remove=tuple(remove)), **how)
 
     def learn(
-        self,
-        lesson: str,
-        type: str = "insight",
-        *,
-        pattern: str = "",
-        context: str = "",
-        step: str = "",
-        **how: Any,
+        self, lesson: str, type: str = "insight", *, pattern: str = "", context: str = "", step: str = "", **how: Any
     ) -> Self:
         """Keeps what was learned: a `pattern` to follow, an `antipattern` to avoid, or an `insight`."""
         return self.execute(cmd.Learn(lesson, type, pattern, context, self.path(step) if step else ""), **how)
