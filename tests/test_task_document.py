@@ -308,6 +308,15 @@ def test_a_bound_that_cannot_be_kept_is_a_mistake(line):
 
 
 @pytest.mark.parametrize(
+    "body", ["| Bound | Value |\n|---|---|\n| Maximum cost | $5 |", "Never spend more than $5.", "- be careful", ""]
+)
+def test_bounds_that_nobody_can_read_are_a_mistake_and_not_no_bounds(body):
+    ((line, message),) = mistakes(f"{SMALL}## Safety Bounds\n{body}\n")
+    assert line == 4
+    assert "**Maximum cost**: $10" in message
+
+
+@pytest.mark.parametrize(
     ("section", "supervisor"),
     [
         ("", False),

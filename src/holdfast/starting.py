@@ -212,12 +212,12 @@ def _adopt_before(project: Project, name: str, about: str = "") -> None:
 
 def _clear(project: Project, name: str) -> None:
     """The one place of a document must be free: a run that no journal knows is taken over, what is broken set aside."""
-    from holdfast.upkeep.adopting import adopt, set_aside_at
+    from holdfast.upkeep.adopting import adopt, quarantine
     from holdfast.upkeep.orphans import orphaned
 
     for found in orphaned(project, only=name):
         if found.wrong is not None and found.wrong.code == "document_broken":
-            project.set_aside = set_aside_at(project, found)
+            project.set_aside = quarantine(project, found)
         else:
             adopt(project, [os.path.join(project.wired.place.worktree, found.path)])
 

@@ -12,6 +12,7 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.queries import is_used_up
 from holdfast.core.state import Actor, Artifact, Progress, State
+from holdfast.core.tasks import DOCUMENT, TASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Draft:
     def is_bounded(self, path: str) -> bool:
         """Whether the bound on tries counts for a step: for every leaf, and of a task document for its tasks alone."""
         step = self.state.plan.step(path)
-        return not step.steps and (self.state.loads != "task_document" or step.kind == "task")
+        return not step.steps and (self.state.loads != DOCUMENT or step.kind == TASK)
 
     def open_branches(self, path: str) -> None:
         """A step that is worked on stands in branches that are worked on."""

@@ -22,7 +22,7 @@ from holdfast.core.state import (
     State,
     Supervision,
 )
-from holdfast.core.tasks import TASK
+from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.dialects import orchestrator_words as words
 from holdfast.dialects.fields import is_moment
 from holdfast.errors import UsageError
@@ -71,7 +71,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         title=str(said.get("task_doc") or "").rpartition("/")[2].removesuffix(".md"),
         subject=str(said.get("task_doc") or "")[:1000],
         context={"task_doc": said.get("task_doc")},
-        loads="task_document",
+        loads=DOCUMENT,
         origin="adopted",
         created_at=started,
         updated_at=facts.now,

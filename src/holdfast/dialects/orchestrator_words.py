@@ -30,7 +30,6 @@ WORKFLOW_WORDS = {
     "finalized": COMPLETED,
     "cancelled": FAILED,
 }
-AGENT_STATUSES = ("in_progress", "waiting", "blocked")
 KINDS = ("pattern", "antipattern", "insight")
 
 

@@ -27,6 +27,7 @@ class Reading:
         self.is_feature = outline.is_feature
         self._mistakes = [*outline.mistakes, *checking.missing(outline), *checking.numbers(outline)]
         safety, supervisor, outer = (self._only(kind) for kind in ("safety", "supervisor", "outer"))
+        self._require_bounds(safety)
         self.document = TaskDocument(
             path=path,
             title=outline.title or "",
@@ -55,6 +56,11 @@ class Reading:
         for again in sections[1:]:
             self._mistakes.append((again.line, f"there is such a section already, in line {sections[0].line}"))
         return sections[0] if sections else None
+
+    def _require_bounds(self, safety: Section | None) -> None:
+        """Bounds in a table or in prose are not read: somebody means them, so nobody may think that they hold."""
+        if safety is not None and not safety.said and not any(line > safety.line for line, _ in self._mistakes):
+            self._mistakes.append((safety.line, "no bound can be read here: write it as '**Maximum cost**: $10'"))
 
     def _told(self, kind: str) -> str:
         section = self._only(kind)

@@ -48,7 +48,7 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
     for found in wanted:
         try:
             if found.wrong is not None and found.wrong.code == "document_broken":
-                kept[found.path] = _quarantined(project, found)
+                kept[found.path] = quarantine(project, found)
                 copy = _copy(project, found)
                 if copy is not None:
                     adopted.append(_adopted(project, copy))
@@ -76,13 +76,8 @@ def set_aside(project: Project, name: str) -> str:
     """
     for found in orphaned(project):
         if found.wrong is not None and found.wrong.code == "document_broken" and name in found.names:
-            return _quarantined(project, found)
+            return quarantine(project, found)
     return ""
-
-
-def set_aside_at(project: Project, found: Found) -> str:
-    """Puts this broken document into quarantine; says where the copy is."""
-    return _quarantined(project, found)
 
 
 def adopt_on_first_use(
@@ -193,7 +188,7 @@ def _definition(project: Project, spoken: Dialect, name: str) -> Definition | No
     return found if found.dialect == spoken.name else None
 
 
-def _quarantined(project: Project, found: Found) -> str:
+def quarantine(project: Project, found: Found) -> str:
     """Keeps a copy, then takes the broken file out of the way, unless it has changed meanwhile."""
     wired = project.wired
     full = os.path.join(wired.place.worktree, found.path)
