@@ -1,0 +1,28 @@
+"""What is asked in GraphQL: only there does a GitHub say whether a thread is resolved."""
+
+from __future__ import annotations
+
+VIEWER = "query HoldfastViewer { viewer { login } }"
+
+_COMMENTS = """pageInfo { hasNextPage endCursor }
+nodes { author { login } body path line originalLine createdAt url state }"""
+
+THREADS = f"""query HoldfastThreads($owner: String!, $name: String!, $number: Int!, $after: String) {{
+  repository(owner: $owner, name: $name) {{
+    pullRequest(number: $number) {{
+      reviewThreads(first: 50, after: $after) {{
+        pageInfo {{ hasNextPage endCursor }}
+        nodes {{
+          id path line originalLine isResolved isOutdated
+          comments(first: 50) {{ {_COMMENTS} }}
+        }}
+      }}
+    }}
+  }}
+}}"""
+
+MORE_COMMENTS = f"""query HoldfastComments($id: ID!, $after: String) {{
+  node(id: $id) {{
+    ... on PullRequestReviewThread {{ comments(first: 100, after: $after) {{ {_COMMENTS} }} }}
+  }}
+}}"""

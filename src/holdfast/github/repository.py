@@ -1,0 +1,100 @@
+"""Which repository of which GitHub a remote names, and which token may go there."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterable, Mapping
+
+from holdfast.core.value import Value
+
+PUBLIC = "github.com"
+LONGEST_ADDRESS = 2000
+
+_TENANTS = ".ghe.com"
+_BESIDE = {"ssh.github.com": PUBLIC, "www.github.com": PUBLIC}
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_NAME = rf"{_LABEL}(?:\.{_LABEL})*"
+_PORT = r":[0-9]{1,5}"
+_HOST = rf"(?P<host>{_NAME})"
+_PATH = r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,99})/(?P<name>[A-Za-z0-9_.-]{1,104}?)(?:\.git)?/?"
+_FORMS = (
+    rf"https://(?:[^/@\s]*@)?{_HOST}(?P<port>{_PORT})?/{_PATH}",
+    rf"ssh://(?:[A-Za-z0-9_.-]+@)?{_HOST}(?:{_PORT})?/{_PATH}",
+    rf"(?:[A-Za-z0-9_.-]+@)?{_HOST}:/?{_PATH}",
+)
+
+
+class Repository(Value):
+    """A repository and the GitHub it is on; `host` has a port where that GitHub is not at the usual one."""
+
+    host: str
+    owner: str
+    name: str
+
+
+def repository_in(url: str, hosts: Iterable[str] = ()) -> Repository | None:
+    """The repository that a remote's URL names; None where its host is not a GitHub.
+
+    A host counts by its name: `github.com`, `github.…`, `….ghe.com`, and those in `hosts`, which the user named.
+    """
+    import re
+
+    match = next(filter(None, (re.fullmatch(form, url) for form in _FORMS)), None) if _is_short(url) else None
+    if match is None or match["name"] in (".", "..", ".git"):
+        return None
+    host = match["host"].lower()
+    port = match.groupdict().get("port") or ""
+    host = _BESIDE.get(host, host) + ("" if port == ":443" else port)
+    looks_alike = host.startswith("github.") and not host.startswith(f"{PUBLIC}.")
+    if not (_is_ours(host) or looks_alike or host in hosts):
+        return None
+    return Repository(host, match["owner"], match["name"])
+
+
+def is_host(text: str) -> bool:
+    """Whether a text is the name of a host, with or without a port."""
+    import re
+
+    return _is_short(text) and re.fullmatch(rf"{_NAME}(?:{_PORT})?", text) is not None
+
+
+def named_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Hosts that the user says are GitHubs: `GH_HOST`, and where an action of one runs, `GITHUB_SERVER_URL`."""
+    server = environ.get("GITHUB_SERVER_URL", "")
+    named = (environ.get("GH_HOST", ""), server.removeprefix("https://").rstrip("/"))
+    return tuple(host.lower() for host in named if is_host(host))
+
+
+def token_in(environ: Mapping[str, str], host: str, hosts: Iterable[str] = ()) -> str:
+    """The token that the environment has for a host, or nothing.
+
+    An enterprise token does not say which host it is for. It goes only to one in `hosts`, as otherwise the remote of
+    any repository that is looked at could send for it.
+    """
+    if not _is_ours(host) and host not in hosts:
+        return ""
+    return next(filter(None, (environ.get(name, "").strip() for name in token_names(host))), "")
+
+
+def token_names(host: str) -> tuple[str, str]:
+    """The variables in which `gh`, too, looks for the token of a host, the first before the second."""
+    return ("GH_TOKEN", "GITHUB_TOKEN") if _is_ours(host) else ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+
+
+def roots(host: str, base_url: str = "") -> tuple[str, str]:
+    """Where a GitHub answers: the address that its REST paths continue, and the one of GraphQL."""
+    if base_url:
+        rest = base_url.rstrip("/")
+    elif _is_ours(host):
+        rest = f"https://api.{host}"
+    else:
+        rest = f"https://{host}/api/v3"
+    return rest, f"{rest.removesuffix('/v3')}/graphql" if rest.endswith("/api/v3") else f"{rest}/graphql"
+
+
+def _is_ours(host: str) -> bool:
+    """Whether GitHub itself runs the host."""
+    return host == PUBLIC or host.endswith(_TENANTS)
+
+
+def _is_short(text: str) -> bool:
+    return len(text) <= LONGEST_ADDRESS
