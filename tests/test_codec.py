@@ -17,9 +17,11 @@ from holdfast.core import state as state_module
 from holdfast.core.apply import Record, replay
 from holdfast.core.plan import Plan
 from holdfast.core.state import (
+    Act,
     Actor,
     Alert,
     Artifact,
+    Escalation,
     Evidence,
     Grant,
     Hold,
@@ -56,6 +58,7 @@ STEP = de.Step(
     choice=de.Choice(options=("A", "B"), by="human", rejected="revise"),
     retry=de.Retry(max=3, back_to="build", exhausted="escalated"),
     optional=True,
+    mandatory=True,
     parallel=True,
     kind="task",
     action="commit",
@@ -77,6 +80,8 @@ INTERVENTION = Intervention(AT, "pre_task", "1.2", "security", "critical", "re_p
 SUPERVISION = Supervision(True, True, 4, 3, 2, 1, AT, (INTERVENTION,))
 SNAPSHOT = Snapshot(1, 3, AT, "abc", "label")
 ALERT = Alert(AT, "edit_refused", "an edit was refused", "a.json", ".holdfast/quarantine/x")
+ACT = Act(AT, "created", 1, "NEEDS_REVISION")
+ESCALATION = Escalation("verify", "four reviews", 4, AT, AT, "override")
 TRY = Try(1, "failed", AT, "broke", {"violations": [{"check": "words"}]})
 BOUNDS = de.Bounds(max_cost=10, max_time=20, max_iterations=3)
 PROGRESS = Progress(
@@ -89,6 +94,8 @@ PROGRESS = Progress(
     waiting_since=AT,
     reason="broke",
     feedback=("one", "two"),
+    advice="two",
+    acts=(ACT,),
     artifacts={"log": ARTIFACT},
     evidence={"tests": EVIDENCE},
     verdicts=(VERDICT,),
@@ -146,6 +153,8 @@ STATE = State(
     learnings=(LEARNING,),
     learnings_count=7,
     supervision=SUPERVISION,
+    escalations=(ESCALATION,),
+    read_only=("*-reviewer",),
     leases={"coder@verify": LEASE},
     locks={"src/a.py": HOLD},
     seats={"session": SEAT},
@@ -164,10 +173,11 @@ STATE = State(
 EVENTS: list[ev.Event] = [
     ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s",
                "feature", True, "abc", {"a.py": "b1"}, "1" * 26, "as it was", ("@a.md",), ("heed",), True, True,
-               SUPERVISION),
+               ("*-reviewer",), SUPERVISION),
     ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},),
-               5, 2, "d", "a.toml", BOUNDS, "feature", "darker", ("@a.md",), ("heed",), True, True, "x/state.json",
-               SUPERVISION, (LEARNING,), (SNAPSHOT,), 4, 1.5, {"coder@verify": LEASE}, (ALERT,)),
+               5, 2, "d", "a.toml", BOUNDS, "feature", "darker", ("@a.md",), ("heed",), True, True, ("reader",),
+               "x/state.json", SUPERVISION, (LEARNING,), (SNAPSHOT,), 4, 1.5, {"coder@verify": LEASE}, (ALERT,),
+               (ESCALATION,)),
     ev.Moved("completed", "verify", 2, "why", "feedback", True, {"violations": [{"check": "words"}]}, "build"),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),
@@ -188,6 +198,7 @@ EVENTS: list[ev.Event] = [
     ev.Unlocked(("src/a.py",)),
     ev.Compacted("auto"),
     ev.Seated(),
+    ev.Advised("verify", "shorter"),
     ev.Acknowledged(),
     ev.Urged(),
     ev.Briefed("reading", ("@a.md",)),
@@ -236,6 +247,8 @@ def test_there_is_an_example_of_every_event():
         STATE,
         PROGRESS,
         TRY,
+        ACT,
+        ESCALATION,
         EVIDENCE,
         GRANT,
         LEASE,

@@ -9,6 +9,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal
 from holdfast.core.decide import decide, weigh
+from holdfast.core.refusals import stale_revision
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
 from holdfast.core.value import Value
 from holdfast.digest import digest
@@ -56,8 +57,13 @@ class Engine:
             return known
         return Outcome(after, events, self._show(after, rendered, kept=True))
 
-    def execute(self, ulid: str, command: cmd.Command, actor: Actor, *, token: int = 0, key: str = "") -> Outcome:
-        """Decides and keeps one command. It is durable when this returns; a refusal changed nothing."""
+    def execute(
+        self, ulid: str, command: cmd.Command, actor: Actor, *, token: int = 0, key: str = "", expected: int = 0
+    ) -> Outcome:
+        """Decides and keeps one command. It is durable when this returns; a refusal changed nothing.
+
+        `expected` is the revision that whoever asks has seen: one who decided by an older one is refused.
+        """
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
         rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
@@ -66,6 +72,8 @@ class Engine:
             nonlocal rendered, events
             if isinstance(command, (cmd.Edit, cmd.TakeOver)) and compact(command.document) == compact(state.base):
                 return None  # another process saw the same edit and was faster
+            if expected and state.revision != expected and key not in state.keys:
+                raise stale_revision(state, expected)
             facts = self.world.facts(state, command)
             decided = weigh(state, request, facts)
             if not decided.events:

@@ -73,8 +73,10 @@ def gated(chance: Chance, step: Step) -> Step:
             return step.replace(approval=Approval(policy))
         case 2:
             return step.replace(choice=Choice(("A", "B"), policy))
-        case 3:
-            return step.replace(review=Review(chance.pick(((), ("reviewer",))), 1 + chance.below(2)))
+        case 3 | 9:
+            review = Review(chance.pick(((), ("reviewer",))), 1 + chance.below(2))
+            again = Retry(2, exhausted="escalated") if step.kind != "task" else step.retry
+            return step.replace(review=review, retry=again)
         case 4:
             return step.replace(checks=(Check("tests"),))
         case 5:

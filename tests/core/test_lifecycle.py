@@ -24,11 +24,12 @@ awaited      -        waiting   waiting    -        -        -          -       
 revised      -        -         active     active   -        -          -        -          -
 completed    -        done      done       done     -        -          -        -          -
 overridden   -        -         -          -        -        -          -        done       -
-failed       -        failed    -          -        -        -          -        -          -
+failed       -        failed    failed     -        -        -          -        -          -
 rejected     -        -         -          failed   -        -          -        -          -
 blocked      -        blocked   -          -        -        -          -        -          -
 escalated    -        -         escalated  -        -        escalated  -        -          -
 retried      -        -         -          -        -        active     -        -          -
+review_retried -      -         -          -        -        in_review  -        -          -
 resumed      -        -         -          -        -        active     active   active     -
 reopened     -        -         -          -        active   -          -        -          active
 skipped      skipped  skipped   -          -        -        skipped    -        -          -

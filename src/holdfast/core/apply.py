@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
+from holdfast.core import births, cycle, lifecycle, moment
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, moment
 from holdfast.core.history import entry_of
 from holdfast.core.plan import Plan
 from holdfast.core.state import (
     BASE,
     BEGAN,
+    FOUND,
     KEPT,
     KEPT_ALERTS,
     KEPT_KEYS,
@@ -84,9 +85,9 @@ def replay(records: Iterable[Record], state: State | None = None) -> State | Non
 
 def apply(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
     if isinstance(event, ev.Started):
-        return _remember(_started(event, at), event, at, actor)
+        return _remember(births.started(event, at), event, at, actor)
     if isinstance(event, ev.Adopted):
-        return _remember(_adopted(event, at), event, at, actor)
+        return _remember(_rested(_finished(births.adopted(event, at), at), at), event, at, actor)
     assert state is not None, "a journal begins with started or adopted"
     return _remember(_rested(_applied(state, event, at, actor), at), event, at, actor)
 
@@ -96,11 +97,17 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Started() | ev.Adopted():
             return state
         case ev.Moved():
-            after = _moved(state.step(event.step), event, at)
+            before = state.step(event.step)
+            after = _moved(before, event, at)
             if event.move in ("reset", "reopened", "retried") and event.step in state.plan:
                 judged = state.plan.step(event.step).result  # what was found of other work says nothing of this
                 after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
+            if event.step in state.plan and state.plan.step(event.step).review:
+                after = cycle.acted(before, after, event, at)
             moved = _with(state.replace(urged=0) if state.urged else state, event.step, after)
+            if lifecycle.ESCALATED in (before.status, after.status):
+                listed = cycle.escalations(moved.escalations, before, after, event, at)
+                moved = moved.replace(escalations=listed[-KEPT:])
             return _finished(_blamed(moved, event, at) if event.blames else moved, at)
         case ev.Produced():
             step = state.step(event.step)
@@ -111,15 +118,14 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Reviewed():
             step = state.step(event.step)
             approved = event.verdict.verdict == "approved"
-            return _with(
-                state,
-                event.step,
-                step.replace(
-                    verdicts=(*step.verdicts, event.verdict)[-KEPT_PER_STEP:],
-                    reviewed=approved,
-                    rounds=step.rounds if approved else step.rounds + 1,
-                ),
+            reviewed = step.replace(
+                verdicts=(*step.verdicts, event.verdict)[-KEPT_PER_STEP:],
+                reviewed=approved,
+                rounds=step.rounds if approved else step.rounds + 1,
             )
+            return _with(state, event.step, cycle.judged(reviewed, event.verdict.verdict))
+        case ev.Advised():
+            return _with(state, event.step, cycle.advised(state.step(event.step), event.feedback))
         case ev.Granted():
             step = state.step(event.step)
             old = (step.grant,) if step.grant else ()
@@ -198,7 +204,9 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return state.replace(snapshots=(*state.snapshots, taken)[-KEPT:], stands_at=event.number)
         case ev.Restored():
             stands_at = event.number or state.stands_at
-            return _finished(state.replace(plan=Plan(event.steps), progress=event.progress, stands_at=stands_at), at)
+            listed = cycle.restored(state.escalations, event.progress, at)
+            back = state.replace(plan=Plan(event.steps), progress=event.progress, escalations=listed)
+            return _finished(back.replace(stands_at=stands_at), at)
         case ev.Edited():
             return state.replace(base=event.document)
         case ev.Remembered():
@@ -212,82 +220,6 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
 def _recorded(known: Mapping[str, Any], event: ev.Recorded) -> dict[str, Any]:
     kept = {name: value for name, value in known.items() if name not in event.removed}
     return {**kept, **event.values}
-
-
-def _started(event: ev.Started, at: str) -> State:
-    return State(
-        ulid=event.ulid,
-        id=event.id,
-        type=event.type,
-        plan=Plan(event.steps),
-        dialect=event.dialect,
-        version=event.version,
-        digest=event.digest,
-        source=event.source,
-        title=event.title,
-        subject=event.subject,
-        context=event.context,
-        bounds=event.bounds,
-        branch=event.branch,
-        worktree=event.worktree,
-        session=event.session,
-        loads=event.loads,
-        advance=event.advance,
-        head=event.head,
-        dirt=event.dirt,
-        parent=event.parent,
-        parent_seal=event.parent_seal,
-        reading=event.reading,
-        reminders=event.reminders,
-        keep_going=event.keep_going,
-        require_ack=event.require_ack,
-        supervision=event.supervision,
-        created_at=at,
-        updated_at=at,
-    )
-
-
-def _adopted(event: ev.Adopted, at: str) -> State:
-    state = State(
-        ulid=event.ulid,
-        id=event.id,
-        type=event.type,
-        plan=Plan(event.steps),
-        dialect=event.dialect,
-        title=event.title,
-        subject=event.subject,
-        context=event.context,
-        branch=event.branch,
-        worktree=event.worktree,
-        origin="adopted",
-        created_at=event.created_at or at,
-        updated_at=at,
-        progress=event.progress,
-        history=event.history[-KEPT:],
-        history_count=max(len(event.history), event.history_count),
-        version=event.version,
-        digest=event.digest,
-        source=event.source,
-        bounds=event.bounds,
-        loads=event.loads,
-        session=event.session,
-        reading=event.reading,
-        reminders=event.reminders,
-        keep_going=event.keep_going,
-        require_ack=event.require_ack,
-        file=event.file,
-        supervision=event.supervision,
-        learnings=event.learnings[-KEPT:],
-        learnings_count=len(event.learnings),
-        snapshots=event.snapshots,
-        spent=event.spent,
-        rested_seconds=event.rested_seconds,
-        leases=event.leases,
-        alerts=event.alerts,
-        fence=max((lease.token for lease in event.leases.values()), default=0),
-        base=event.document,
-    )
-    return _rested(_finished(state, at), at)
 
 
 def _supervised(supervision: Supervision, event: ev.Supervised, at: str) -> Supervision:
@@ -324,12 +256,15 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     move, status = event.move, lifecycle.after(step.status, event.move)
     changes: dict[str, Any] = {"status": status, "reason": event.reason}
     if event.attempt and event.attempt != step.attempt:
-        changes.update(attempt=event.attempt, started_at=at, finished_at="", rounds=0, reviewed=False)
+        changes.update(attempt=event.attempt, started_at=at, finished_at="", reviewed=False)
+        if move != "retried":  # whoever tries again has not been given more reviews
+            changes["rounds"] = 0
         if step.attempt:
             # Facts about a try are not facts about the next one.
-            changes["data"] = {name: step.data[name] for name in (BASE, BEGAN) if name in step.data}
+            changes["data"] = {name: step.data[name] for name in (BASE, BEGAN, FOUND) if name in step.data}
     if event.feedback:
         changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
+    changes["advice"] = cycle.advice(step, event)
     if event.renewed:
         changes.update(failures=0, rounds=0)
     if move == "failed":

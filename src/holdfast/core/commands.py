@@ -116,6 +116,28 @@ class Reopen(Value):
     feedback: str = ""
 
 
+class Reset(Value):
+    """Begins a step anew as if it had never been worked on, and all that wait for it; without a step, everything."""
+
+    step: str = ""
+
+
+class Advise(Value):
+    """Feedback that a step has to heed, whenever it is worked on next."""
+
+    step: str
+    feedback: str
+
+
+class Finalize(Value):
+    """The result of a completed workflow is handed over: nothing moves it any more.
+
+    `elsewhere`: it was, in another clone, and what it was made of is not here any more.
+    """
+
+    elsewhere: bool = False
+
+
 class Resume(Value):
     step: str = ""
 
@@ -371,6 +393,9 @@ Command = (
     | Approve
     | Reject
     | Reopen
+    | Reset
+    | Advise
+    | Finalize
     | Resume
     | Cancel
     | Pause

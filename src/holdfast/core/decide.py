@@ -35,6 +35,9 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Review: people.review,
     cmd.Approve: people.approve,
     cmd.Reject: people.reject,
+    cmd.Reset: whole.reset,
+    cmd.Advise: briefing.advise,
+    cmd.Finalize: whole.finalize,
     cmd.Resume: whole.resume,
     cmd.Cancel: whole.cancel,
     cmd.Pause: whole.pause,
@@ -71,7 +74,20 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.ChangeStep: tree.change,
 }
 
-WORK = (*(cmd.Begin, cmd.Done, cmd.Iterate, cmd.Submit, cmd.Review, cmd.Approve, cmd.Skip, cmd.Reopen, cmd.Unblock),)
+WORK = (
+    *(
+        cmd.Begin,
+        cmd.Done,
+        cmd.Iterate,
+        cmd.Submit,
+        cmd.Review,
+        cmd.Approve,
+        cmd.Skip,
+        cmd.Reopen,
+        cmd.Reset,
+        cmd.Unblock,
+    ),
+)
 """What moves the work on: refused while the workflow is cancelled, paused or out of bounds."""
 
 ALWAYS = (
@@ -93,6 +109,12 @@ ALWAYS = (
     cmd.Rehome,
 )
 """What stays possible whatever has happened, and needs no lease."""
+
+AFTERWARDS = (
+    *(cmd.Finalize, cmd.Note, cmd.Record, cmd.Alarm, cmd.Spend, cmd.EndAgent, cmd.Unlock),
+    *(cmd.Compacted, cmd.Acknowledge, cmd.Sit, cmd.Leave, cmd.Remember, cmd.Refile),
+)
+"""What can still be said of a workflow whose result is handed over."""
 
 
 def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple[ev.Event, ...]:
@@ -118,6 +140,7 @@ def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
             raise refusals.key_conflict(request.key, revision)
         return draft
     command = request.command
+    agents.check_role(draft, request)
     agents.check_fence(draft, request)
     hosts.check_caught_up(draft, request)
     if isinstance(command, cmd.Edit):
@@ -135,6 +158,8 @@ def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
 
 
 def _one(draft: Draft, command: cmd.Command) -> None:
+    if draft.state.finalized and not isinstance(command, AFTERWARDS):
+        raise refusals.finalized(draft.state)
     if isinstance(command, WORK):
         _may_work(draft)
     elif draft.state.cancelled and not isinstance(command, ALWAYS):
@@ -208,6 +233,7 @@ def _start(command: cmd.Start) -> ev.Started:
         reminders=briefing.checked("reminders", (*definition.reminders, *command.reminders)),
         keep_going=definition.keep_going,
         require_ack=definition.require_ack,
+        read_only=definition.read_only,
         supervision=command.supervision,
     )
 
@@ -248,4 +274,6 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
         rested_seconds=state.rested_seconds,
         leases=state.leases,
         alerts=state.alerts,
+        escalations=state.escalations,
+        read_only=state.read_only,
     )

@@ -18,7 +18,7 @@ ACTIONS = {
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
 AT_ONCE = ("load", "branch")
 """Actions that need nobody: Holdfast does them as soon as their step is reached."""
-LOADS = ("feature", "task", "scene", "plan", "phases", "task_document")
+LOADS = ("feature", "task", "scene", "plan", "phases", "task_document", "description")
 """What the subject of a workflow can be read as."""
 MAX_STEPS = 2000
 DEEPEST = 8
@@ -49,6 +49,8 @@ class Review(Value):
 
     by: tuple[str, ...] = ()
     max: int = 4
+    files: bool = False
+    """Whether a reviewer writes the review into a file, which decides."""
 
 
 class Approval(Value):
@@ -102,6 +104,8 @@ class Step(Value):
     retry: Retry | None = None
     parallel: bool = False
     optional: bool = False
+    mandatory: bool = False
+    """Whether nobody may leave it out, not even a person."""
     action: str = ""
     result: str = ""
     """The output that says in JSON whether the work passed: `{"status": "PASS"}` or `FAIL`, with its violations."""
@@ -141,6 +145,8 @@ class Definition(Value):
     """Whether an agent is held at its work until the workflow is done, blocked or out of bounds."""
     require_ack: bool = False
     """Whether a session has to show that it read the resume packet before it may write."""
+    read_only: tuple[str, ...] = ()
+    """Roles that may look and change nothing, as patterns: `*-reviewer`."""
     digest: str = ""
     source: str = ""
     """The file it was read from; empty for one that was given as Python values."""

@@ -8,6 +8,7 @@ from holdfast.core.definition import Bounds, Step
 from holdfast.core.state import (
     Alert,
     Artifact,
+    Escalation,
     Evidence,
     Grant,
     Hold,
@@ -54,6 +55,7 @@ class Started(Value):
     reminders: tuple[str, ...] = ()
     keep_going: bool = False
     require_ack: bool = False
+    read_only: tuple[str, ...] = ()
     supervision: Supervision = Supervision()
 
 
@@ -85,6 +87,7 @@ class Adopted(Value):
     reminders: tuple[str, ...] = ()
     keep_going: bool = False
     require_ack: bool = False
+    read_only: tuple[str, ...] = ()
     file: str = ""
     supervision: Supervision = Supervision()
     learnings: tuple[Learning, ...] = ()
@@ -93,6 +96,7 @@ class Adopted(Value):
     rested_seconds: float = 0
     leases: Mapping[str, Lease] = {}
     alerts: tuple[Alert, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
 
 
 class Moved(Value):
@@ -124,6 +128,13 @@ class Checked(Value):
 class Reviewed(Value):
     step: str
     verdict: Verdict
+
+
+class Advised(Value):
+    """A step got feedback beside the moves that carry some."""
+
+    step: str
+    feedback: str
 
 
 class Granted(Value):
@@ -311,6 +322,7 @@ Event = (
     | Produced
     | Checked
     | Reviewed
+    | Advised
     | Granted
     | Noted
     | Recorded

@@ -92,6 +92,11 @@ def approving(step: Step, path: str, *, renewing: bool = False) -> str:
     return f"holdfast approve {path}{variant}{' --sign KEY' if policy(step) == 'signed' else ''}"
 
 
+def reviewing(step: Step, path: str) -> str:
+    """The command that says what a review found."""
+    return f"holdfast review {path}{'' if step.review and step.review.files else ' --verdict approved'}"
+
+
 def artifact_hashes(progress: Progress) -> dict[str, str]:
     return {name: artifact.hash for name, artifact in progress.artifacts.items()}
 
@@ -136,9 +141,7 @@ def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> lis
     found = []
     if step.review and not progress.reviewed:
         by = " or ".join(step.review.by) or "a reviewer"
-        found.append(
-            Unmet("review", "review", f"a review by {by} is needed", f"holdfast review {path} --verdict approved")
-        )
+        found.append(Unmet("review", "review", f"a review by {by} is needed", reviewing(step, path)))
     if policy(step):
         verdict = grant_verdict(progress, facts)
         if verdict != "valid":

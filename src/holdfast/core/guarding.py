@@ -27,6 +27,7 @@ def entry(state: State, paths: tuple[str, ...] = (), document: str = "") -> dict
             for path, hold in state.locks.items()
         ],
         "sessions": sorted(session for session in state.seats if session),
+        "read_only": list(state.read_only),
         "keep_going": state.keep_going and queries.status(state) == "in_progress",
     }
     if state.require_ack and document:

@@ -38,6 +38,8 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return entry("checked", step=event.step, check=event.name, passed=passed, **seen)
         case ev.Reviewed():
             return entry("reviewed", step=event.step, verdict=event.verdict.verdict, feedback=event.verdict.feedback)
+        case ev.Advised():
+            return entry("advised", step=event.step, feedback=event.feedback)
         case ev.Granted():
             grant = event.grant
             return entry("approved", step=event.step, word=grant.word, variant=grant.variant)

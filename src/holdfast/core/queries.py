@@ -7,7 +7,7 @@ from _collections_abc import Mapping
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, parent
-from holdfast.core.refusals import extending
+from holdfast.core.refusals import extending, no_check
 from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
 from holdfast.digest import digest
@@ -236,6 +236,25 @@ def resolve(state: State, word: str) -> str:
         remedy=f"holdfast status -w {state.id}",
         facts={"step": word[:200], "steps": list(state.plan.paths[:50])},
     )
+
+
+def step_with(state: State, check: str, named: str = "") -> str:
+    """The step a check belongs to: the one that is named, else the open one that has it."""
+    if named:
+        found = [named] if state.plan.step(named).check(check) else []
+    else:
+        having = [path for path in state.plan.paths if state.plan.step(path).check(check)]
+        found = [path for path in having if state.step(path).status in lifecycle.OPEN] or having[:1]
+    if len(found) > 1:
+        raise UsageError(
+            "ambiguous_check",
+            f"several open steps have a check {check}: {', '.join(found)}",
+            remedy=f"holdfast check {check} --step {found[0]}",
+        )
+    if not found:
+        known = [one.name for path in state.plan.paths for one in state.plan.step(path).checks]
+        raise no_check(check, named or "this workflow", known)
+    return found[0]
 
 
 def durations(state: State, path: str, now: str) -> float | None:

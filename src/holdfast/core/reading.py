@@ -30,12 +30,25 @@ if TYPE_CHECKING:
 CHECK_KEYS = ("name", "run", "run_by", "timeout", "uses", "test", "report")
 STEP_KEYS = (
     *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks"),
-    *("review", "approval", "choice", "retry", "parallel", "optional", "action", "result", "task", "deny", "step"),
+    *(
+        "review",
+        "approval",
+        "choice",
+        "retry",
+        "parallel",
+        "optional",
+        "mandatory",
+        "action",
+        "result",
+        "task",
+        "deny",
+        "step",
+    ),
 )
 TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
 TOP_KEYS = (
     *("name", "version", "title", "dialect", "bounds", "loads", "advance"),
-    *("reading", "reminders", "keep_going", "require_ack", "step"),
+    *("reading", "reminders", "keep_going", "require_ack", "read_only", "step"),
 )
 REJECTED = ("fail", "revise")
 """What a bare no of a person leads to."""
@@ -93,6 +106,7 @@ class _Reader:
             reminders=self._reminders(data),
             keep_going=self._flag(data, (), "keep_going"),
             require_ack=self._flag(data, (), "require_ack"),
+            read_only=self._roles(data),
             steps=steps,
             digest=digest,
         )
@@ -126,6 +140,7 @@ class _Reader:
             retry=self._retry(data.get("retry"), (*path, "retry")),
             parallel=self._flag(data, path, "parallel"),
             optional=self._flag(data, path, "optional"),
+            mandatory=self._flag(data, path, "mandatory"),
             action=self._word(data, path, "action", ("", *ACTIONS), ""),
             result=self._text(data, path, "result"),
             task=self._task(data.get("task"), (*path, "task")),
@@ -134,6 +149,8 @@ class _Reader:
         )
         if step.parallel and not step.steps:
             self._mistakes.add((*path, "parallel"), "parallel is for a step with children ([[step.step]])")
+        if step.optional and step.mandatory:
+            self._mistakes.add((*path, "mandatory"), "a step is either optional or mandatory")
         if step.result and step.result not in step.outputs:
             self._mistakes.add((*path, "result"), "result names one of the step's outputs")
         if step.action and (step.review or step.approval or step.choice):
@@ -218,6 +235,12 @@ class _Reader:
             self._mistakes.add(("reminders",), "reminders are at most 100 texts of at most 2000 bytes each")
         return texts
 
+    def _roles(self, data: Mapping[str, Any]) -> tuple[str, ...]:
+        roles = self._texts(data, (), "read_only")
+        if any(not is_name(role.replace("*", "x").replace("?", "x")) for role in roles):
+            self._mistakes.add(("read_only",), 'read_only is a list of roles such as ["reviewer", "*-reviewer"]')
+        return roles
+
     def _deny(self, data: Mapping[str, Any], path: tuple[str | int, ...]) -> tuple[str, ...]:
         rules = self._texts(data, path, "deny")
         for rule in rules:
@@ -231,8 +254,9 @@ class _Reader:
     def _review(self, data: object, path: tuple[str | int, ...]) -> Review | None:
         if data is None:
             return None
-        table = self._table(data, path, ("by", "max"))
-        return Review(by=self._names(table, path, "by"), max=self._positive(table, path, "max", 4))
+        table = self._table(data, path, ("by", "max", "files"))
+        most, files = self._positive(table, path, "max", 4), self._flag(table, path, "files")
+        return Review(by=self._names(table, path, "by"), max=most, files=files)
 
     def _approval(self, data: object, path: tuple[str | int, ...]) -> Approval | None:
         if data is None or data is False:

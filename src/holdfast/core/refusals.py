@@ -13,7 +13,6 @@ from holdfast.errors import Conflict, Held, NotFound, Refused, UsageError
 _INSTEAD = {
     lifecycle.PENDING: "holdfast begin {}",
     lifecycle.ACTIVE: "holdfast done {}",
-    lifecycle.IN_REVIEW: "holdfast review {} --verdict approved",
     lifecycle.DONE: "holdfast reopen {}",
     lifecycle.SKIPPED: "holdfast reopen {}",
     lifecycle.FAILED: "holdfast resume --from {}",
@@ -49,8 +48,13 @@ def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
 
 def wrong_status(state: State, path: str, move: str, allowed: Sequence[str] = ()) -> Refused:
     status = state.step(path).status
-    waits = status == lifecycle.WAITING
-    instead = gates.approving(state.plan.step(path), path) if waits else _INSTEAD[status].replace("{}", path)
+    step = state.plan.step(path)
+    if status == lifecycle.WAITING:
+        instead = gates.approving(step, path)
+    elif status == lifecycle.IN_REVIEW:
+        instead = gates.reviewing(step, path)
+    else:
+        instead = _INSTEAD[status].replace("{}", path)
     wanted = " or ".join(allowed or lifecycle.sources(move))
     return Refused(
         "wrong_status",
@@ -281,12 +285,61 @@ def not_skippable(path: str) -> Refused:
     )
 
 
+def never_skipped(path: str) -> Refused:
+    return Refused(
+        "never_skipped",
+        f"the step {path} is mandatory: nobody leaves it out",
+        remedy="holdfast next",
+        facts={"step": path},
+    )
+
+
+def not_begun(path: str) -> Refused:
+    return Refused("not_begun", f"the step {path} has not begun, so there is nothing to reset", remedy="holdfast next")
+
+
+def not_completed(state: State) -> Refused:
+    return Refused(
+        "not_completed",
+        f"{state.id} is not completed, and only a completed workflow is finalized",
+        remedy=f"holdfast status -w {state.id}",
+        facts={"workflow": state.id},
+    )
+
+
+def finalized(state: State) -> Refused:
+    return Refused(
+        "finalized",
+        f"{state.id} is finalized: its result is handed over and nothing moves it any more",
+        remedy="begin a new one: holdfast start WORKFLOW",
+        facts={"workflow": state.id},
+    )
+
+
+def read_only_role(state: State, role: str) -> Refused:
+    return Refused(
+        "read_only_role",
+        f"{role} may look at {state.id} and changes nothing of it",
+        remedy="report what you found to whoever leads the work; they record it, without --as and HOLDFAST_ACTOR",
+        facts={"role": role, "workflow": state.id},
+    )
+
+
 def key_conflict(key: str, revision: int) -> Conflict:
     return Conflict(
         "key_conflict",
         f"the key {key} was used at revision {revision} for something else",
         remedy="use a new key for a new command",
         facts={"key": key, "revision": revision},
+    )
+
+
+def stale_revision(state: State, expected: int) -> Conflict:
+    return Conflict(
+        "stale_revision",
+        f"{state.id} is at revision {state.revision}, and this was decided by what it said at revision {expected}",
+        remedy=f"look again: holdfast log --after {expected} -w {state.id}",
+        facts={"expected": expected, "revision": state.revision},
     )
 
 

@@ -21,6 +21,8 @@ KEPT_ALERTS = 10
 KEPT_SEATS = 16
 BASE, BEGAN = "base_sha", "began_at"
 """Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
+FOUND = "found"
+"""The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
 
 
 class Actor(Value):
@@ -94,6 +96,26 @@ class Verdict(Value):
     feedback: str = ""
 
 
+class Act(Value):
+    """One act of the cycle in which a step is made and reviewed, and what came of it once that is known."""
+
+    at: str
+    action: str
+    iteration: int
+    result: str = ""
+
+
+class Escalation(Value):
+    """A step that was put before a person: why, and what they said."""
+
+    step: str
+    reason: str
+    iteration: int
+    at: str
+    resolved_at: str = ""
+    resolution: str = ""
+
+
 class Try(Value):
     """An attempt that ended: how, and what the next one should know."""
 
@@ -116,6 +138,9 @@ class Progress(Value):
     waiting_since: str = ""
     reason: str = ""
     feedback: tuple[str, ...] = ()
+    advice: str = ""
+    """The feedback that still has to be heeded: it is settled when people have the work before them, or it is done."""
+    acts: tuple[Act, ...] = ()
     artifacts: Mapping[str, Artifact] = {}
     evidence: Mapping[str, Evidence] = {}
     verdicts: tuple[Verdict, ...] = ()
@@ -291,6 +316,8 @@ class State(Value):
     supervision: Supervision = Supervision()
     learnings: tuple[Learning, ...] = ()
     learnings_count: int = 0
+    escalations: tuple[Escalation, ...] = ()
+    read_only: tuple[str, ...] = ()
     leases: Mapping[str, Lease] = {}
     locks: Mapping[str, Hold] = {}
     seats: Mapping[str, Seat] = {}

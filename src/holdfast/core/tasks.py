@@ -17,6 +17,8 @@ TASK, FEATURE = "task", "feature"
 """Kinds of steps."""
 DOCUMENT = "task_document"
 """What a workflow loads whose tasks come from a document of their own, in phases."""
+DESCRIPTION = "description"
+"""What a workflow loads that a description of a feature begins."""
 COMMIT = "commit_sha"
 """What documents call the commit of a task, and so what a task remembers it as."""
 

@@ -72,6 +72,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             approved = event.verdict.verdict == "approved"
             said = "review approved" if approved else "review asked for changes to"
             return "passed" if approved else "waiting", f"{said} {event.step}", event.verdict.feedback
+        case ev.Advised():
+            return "waiting", f"feedback for {event.step}", event.feedback
         case ev.Granted():
             chosen = f": {event.grant.variant}" if event.grant.variant else ""
             word = event.grant.word
@@ -155,6 +157,7 @@ def _moved(event: ev.Moved) -> tuple[str, str, str]:
         "revised": f"changes asked for {event.step}",
         "overridden": f"overrode the escalation of {event.step}",
         "reset": f"{event.step} back to pending",
+        "review_retried": f"the review of {event.step} is tried again",
     }.get(event.move, f"{event.move} {event.step}")
     again = f" (try {event.attempt})" if event.attempt > 1 and event.move in lifecycle.NEW_ATTEMPT | {"resumed"} else ""
     return _TARGET[event.move], said + again, event.reason or event.feedback

@@ -7,6 +7,7 @@ from holdfast.core import events as ev
 from holdfast.core import refusals
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
+from holdfast.core.patterns import matches
 from holdfast.core.rules import locks
 from holdfast.core.state import Lease
 from holdfast.errors import UsageError
@@ -29,6 +30,19 @@ OPEN_TO_ALL = (
     *(cmd.Compacted, cmd.Acknowledge, cmd.Alarm, cmd.Edit, cmd.TakeOver),
 )
 """What an agent may still do to a workflow that another session holds as a whole."""
+
+
+LOOKING = (*(cmd.Acknowledge, cmd.Compacted, cmd.Sit, cmd.Leave, cmd.Touch, cmd.Remember, cmd.Urge, cmd.Alarm),)
+"""What is noted of somebody who changes nothing."""
+
+
+def check_role(draft: Draft, request: cmd.Request) -> None:
+    """Roles that the workflow keeps from writing hand what they found to whoever leads the work."""
+    role = request.actor.name
+    if not role or isinstance(request.command, LOOKING):
+        return
+    if any(matches(pattern, role) for pattern in draft.state.read_only):
+        raise refusals.read_only_role(draft.state, role)
 
 
 def check_fence(draft: Draft, request: cmd.Request) -> None:

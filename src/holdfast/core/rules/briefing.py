@@ -40,6 +40,11 @@ def checked(what: str, items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
+def advise(draft: Draft, command: cmd.Advise) -> None:
+    draft.step(command.step)
+    draft.emit(ev.Advised(command.step, checked_text(command.feedback, "feedback", 20_000)))
+
+
 def learn(draft: Draft, command: cmd.Learn) -> None:
     attempt = 0
     if command.step:

@@ -169,9 +169,15 @@ def advance(draft: Draft, *, starting: bool = False) -> None:
 
 
 def fail(draft: Draft, command: cmd.Fail) -> None:
-    """Uses up an attempt. With tries left, the next one begins at once and carries the reason."""
+    """Uses up an attempt. With tries left, the next one begins at once and carries the reason.
+
+    Where it is the review that failed, the work stays handed in for the next try at it.
+    """
     checked_text(command.reason, "reason")
-    step, _ = draft.step(command.step)
+    step, progress = draft.step(command.step)
+    in_review = progress.status == lifecycle.IN_REVIEW
+    if in_review and step.retry is None:
+        raise refusals.wrong_status(draft.state, command.step, "failed", (lifecycle.ACTIVE,))
     back_to = queries.judged(draft.state.plan, command.step)
     draft.move("failed", command.step, reason=command.reason, data=command.data, blames=back_to)
     retry, failures = step.retry, queries.failures(draft.state, command.step)
@@ -180,6 +186,9 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     if failures >= retry.max:
         if retry.exhausted == "escalated":
             draft.move("escalated", command.step, reason=f"failed {failures} times: {command.reason}")
+        return
+    if in_review:
+        draft.move("review_retried", command.step)
         return
     if not _may_try_again(draft, back_to or command.step, is_reopened=bool(back_to)):
         return
@@ -192,9 +201,11 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
 def iterate(draft: Draft, command: cmd.Iterate) -> None:
     """One more try, as long as the bounds allow it. Where they do not, the step has failed and a person decides."""
     checked_text(command.reason, "reason")
-    step, _ = draft.step(command.step)
+    step, progress = draft.step(command.step)
     if draft.state.loads != tasks.DOCUMENT or step.kind != tasks.TASK:
         raise refusals.not_a_task(command.step)
+    if progress.status != lifecycle.ACTIVE:
+        raise refusals.wrong_status(draft.state, command.step, "iterated", (lifecycle.ACTIVE,))
     draft.move("failed", command.step, reason=command.reason)
     if _may_try_again(draft, command.step, is_reopened=False):
         draft.move("retried", command.step, feedback=command.reason)
@@ -249,6 +260,8 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
     step, progress = draft.step(command.step)
     if command.reason:
         checked_text(command.reason, "reason")
+    if step.mandatory:
+        raise refusals.never_skipped(command.step)
     if not step.optional and not draft.is_person:
         raise refusals.not_skippable(command.step)
     if progress.status == lifecycle.PENDING:

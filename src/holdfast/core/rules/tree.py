@@ -42,6 +42,10 @@ def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:
     """Whether this tree may take the place of the old one: it fits, nobody went past it, and who may loosen does."""
     plan = draft.state.plan
     check_steps(amended.steps)
+    needed = [p for p in plan.paths if plan.step(p).mandatory]
+    dropped = [p for p in needed if p not in amended or not amended.step(p).mandatory]
+    if dropped:
+        raise refusals.never_skipped(dropped[0])
     if not draft.is_person:
         begun = [p for p in plan.paths if p not in amended and draft.state.step(p).status != lifecycle.PENDING]
         if begun or loosens_plan(plan, amended):
@@ -101,10 +105,12 @@ def loosens(old: Step, new: Step) -> bool:
         or any(_weaker(check, new.check(check.name)) for check in old.checks)
         or not set(old.outputs) <= set(new.outputs)
         or (old.review is not None and (new.review is None or new.review.max > old.review.max))
+        or (old.review is not None and old.review.files and not (new.review and new.review.files))
         or (old.review is not None and new.review is not None and set(new.review.by) != set(old.review.by))
         or _policy(new.approval) < _policy(old.approval)
         or _policy(new.choice) < _policy(old.choice)
         or (new.optional and not old.optional)
+        or (old.mandatory and not new.mandatory)
         or (old.retry is not None and (new.retry is None or new.retry.max > old.retry.max))
         or not set(old.deny) <= set(new.deny)
         or (old.action != "" and new.action != old.action)

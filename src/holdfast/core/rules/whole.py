@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, moment, queries, refusals, tasks
+from holdfast.core import gates, lifecycle, moment, queries, refusals, tasks
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.rules import steps, tree
@@ -51,8 +51,9 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
         raise refusals.already_finished(draft.state)
     if command.reason:
         checked_text(command.reason, "reason", 500)
-    if not draft.is_person and draft.state.loads == tasks.DOCUMENT and _is_a_persons_turn(draft):
-        raise refusals.person_needed("give up a run that stands at a bound or at a failed task", "holdfast abort")
+    guarded = draft.state.loads in (tasks.DOCUMENT, tasks.DESCRIPTION)
+    if not draft.is_person and guarded and _is_a_persons_turn(draft):
+        raise refusals.person_needed("give up a run that stands where a person has to decide", "holdfast cancel")
     draft.emit(ev.Marked("cancelled", reason=command.reason))
 
 
@@ -61,6 +62,35 @@ def _is_a_persons_turn(draft: Draft) -> bool:
     state = draft.state
     spent = any(usage.reached for usage in queries.usages(state, draft.facts.now))
     return spent or any(queries.is_used_up(state, path) for path in state.plan.leaves())
+
+
+def reset(draft: Draft, command: cmd.Reset) -> None:
+    """Approvals and reviews of the step and of all after it are gone with it, so only a person may."""
+    path = command.step or draft.state.plan.children("")[0]
+    _, progress = draft.step(path)
+    if not draft.is_person:
+        raise refusals.person_needed("begin a step anew", f"holdfast reset {command.step or 'all'}")
+    if progress.status == lifecycle.PENDING:
+        raise refusals.not_begun(path)
+    steps.require(draft, path)
+    for child in reversed(draft.state.plan.below(path)):
+        if draft.state.step(child).status != lifecycle.PENDING:
+            draft.move("reset", child, renewed=True)
+    draft.reset_later(path)
+    draft.move("reset", path, renewed=True)
+    steps.begin(draft, cmd.Begin(path))
+
+
+def finalize(draft: Draft, command: cmd.Finalize) -> None:
+    state = draft.state
+    if state.finalized:
+        return
+    if not state.finished_at or state.cancelled:
+        raise refusals.not_completed(state)
+    lapsed = [path for path in state.plan.children("") if not gates.holds(state, path, draft.facts)]
+    if lapsed and not command.elsewhere:
+        raise refusals.gate_unmet(lapsed[0], [queries.absent_because(state, path, draft.facts) for path in lapsed])
+    draft.emit(ev.Marked("finalized"))
 
 
 def pause(draft: Draft, command: cmd.Pause) -> None:

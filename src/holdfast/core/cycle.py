@@ -1,0 +1,116 @@
+"""The cycle in which a step is made, reviewed and put before people: what is kept of it, and what is still to heed."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import events as ev
+from holdfast.core import lifecycle
+from holdfast.core.definition import Review
+from holdfast.core.state import Act, Escalation, Progress
+
+KEPT_ACTS = 100
+APPROVED, NEEDS_REVISION = "APPROVED", "NEEDS_REVISION"
+CREATED, REVISED, USER_REVIEW = "created", "revised", "user_review"
+ESCALATED, GUIDED, OVERRIDDEN, CRASHED = "escalated", "guided", "overridden", "crashed"
+REGRESSION, RESET = "regression", "reset"
+_SETTLED = ("awaited", "completed", "overridden", "skipped", "reset")
+_BEFORE_HAND_IN = (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.BLOCKED)
+
+
+def iterations(review: Review | None, progress: Progress) -> int:
+    """The round of making and reviewing that a step is in: 0 until it is handed in, then from 1 to the most allowed."""
+    count = _number(progress)
+    return min(count, review.max) if review else count
+
+
+def _number(progress: Progress) -> int:
+    if progress.status == lifecycle.PENDING:
+        return 0
+    if progress.status in (lifecycle.FAILED, lifecycle.ESCALATED):
+        last = progress.acts[-1] if progress.acts else None
+        return last.iteration if last and last.action in (CRASHED, ESCALATED) else progress.rounds
+    begun = progress.rounds > 0 or progress.status not in _BEFORE_HAND_IN
+    return progress.rounds + 1 if begun else 0
+
+
+def acted(before: Progress, after: Progress, event: ev.Moved, at: str) -> Progress:
+    """The progress with what this move adds to the account of the cycle, which goes on through every try at it."""
+    if event.move in ("retried", "resumed"):
+        after = after.replace(started_at=before.started_at)
+    act = _act(before, event, at)
+    return after if act is None else after.replace(acts=(*before.acts, act)[-KEPT_ACTS:])
+
+
+def _act(before: Progress, event: ev.Moved, at: str) -> Act | None:
+    number = before.rounds + 1
+    stuck = before.rounds if before.status == lifecycle.IN_REVIEW else _number(before)
+    match event.move:
+        case "submitted":
+            return Act(at, REVISED if before.rounds or before.advice else CREATED, number)
+        case "completed" if before.status == lifecycle.WAITING:
+            return Act(at, USER_REVIEW, number, APPROVED)
+        case "revised" if before.status == lifecycle.WAITING:
+            return Act(at, USER_REVIEW, number, NEEDS_REVISION)
+        case "escalated":
+            return Act(at, ESCALATED, stuck, event.reason)
+        case "resumed" if before.status == lifecycle.ESCALATED:
+            return Act(at, GUIDED, stuck, event.feedback)
+        case "overridden":
+            return Act(at, OVERRIDDEN, stuck, APPROVED)
+        case "failed":
+            return Act(at, CRASHED, _number(before), event.reason)
+        case "reopened":
+            return Act(at, REGRESSION, 0, NEEDS_REVISION)
+        case "reset":
+            return Act(at, RESET, 0)
+    return None
+
+
+def judged(progress: Progress, verdict: str) -> Progress:
+    """The newest hand-in with what its review said."""
+    handed_in = [at for at, act in enumerate(progress.acts) if act.action in (CREATED, REVISED)]
+    if not handed_in or progress.acts[handed_in[-1]].result:
+        return progress
+    acts = list(progress.acts)
+    acts[handed_in[-1]] = acts[handed_in[-1]].replace(result=APPROVED if verdict == "approved" else NEEDS_REVISION)
+    return progress.replace(acts=tuple(acts))
+
+
+def advice(before: Progress, event: ev.Moved) -> str:
+    """What still has to be heeded after a move. A try that only failed takes nothing away from it."""
+    if event.move == "retried":
+        return before.advice or event.feedback
+    if event.move in _SETTLED:
+        return ""
+    return event.feedback or ("" if event.move in ("revised", "reopened") else before.advice)
+
+
+def advised(progress: Progress, feedback: str) -> Progress:
+    more = f"{progress.advice}\n\n{feedback}" if progress.advice else feedback
+    return progress.replace(advice=more, feedback=(*progress.feedback, feedback)[-20:])
+
+
+def restored(known: tuple[Escalation, ...], progress: Mapping[str, Progress], at: str) -> tuple[Escalation, ...]:
+    """The list once the steps are as they were: what was open for a step that is not escalated is over."""
+    stuck = {path for path, one in progress.items() if one.status == lifecycle.ESCALATED}
+    closed = tuple(
+        one if one.resolved_at or one.step in stuck else one.replace(resolved_at=at, resolution="restored")
+        for one in known
+    )
+    missing = stuck - {one.step for one in closed if not one.resolved_at}
+    again = (Escalation(path, progress[path].reason, progress[path].rounds, at) for path in sorted(missing))
+    return (*closed, *again)
+
+
+def escalations(
+    known: tuple[Escalation, ...], before: Progress, after: Progress, event: ev.Moved, at: str
+) -> tuple[Escalation, ...]:
+    """The list with a new escalation, or with the answer to the one that was open."""
+    if event.move == "escalated":
+        return (*known, Escalation(event.step, event.reason, after.acts[-1].iteration if after.acts else 0, at))
+    if before.status != lifecycle.ESCALATED or after.status == lifecycle.ESCALATED:
+        return known
+    said = {"overridden": "override", "resumed": f"guidance: {event.feedback}" if event.feedback else "resumed"}
+    answer = {"resolved_at": at, "resolution": said.get(event.move, event.move)}
+    return tuple(one.replace(**answer) if one.step == event.step and not one.resolved_at else one for one in known)
