@@ -6,19 +6,23 @@ import os
 from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
 
-from holdfast.codec import VERSION, decode_record, decode_state, encode, encode_record
+from holdfast.codec import decode_record, encode_record
 from holdfast.core import queries
 from holdfast.core.apply import Record, fold
-from holdfast.core.names import is_ulid
+from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
-from holdfast.digest import digest
-from holdfast.errors import Broken, HoldfastError, NotFound, Refused
-from holdfast.plainjson import compact, parse
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
 from holdfast.ports import Entry, entry_of, standing
 from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
-from holdfast.stores.lines import Line, Position
-from holdfast.stores.replace import make_directories, remove, replace, sync_directories
+from holdfast.stores.lines import Line
+from holdfast.stores.locks import Locked
+from holdfast.stores.replace import durable_write, make_directories, remove, sync_directories
+from holdfast.stores.snapshots import Snapshots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.stores.copies import Copy, Standing
 
 SNAPSHOT_EVERY = 64
 OPEN_AT_ONCE = 64
@@ -55,6 +59,7 @@ class FilesStore:
         self._home = home
         self._wait = wait
         self._index = Index(home, wait)
+        self._snapshots = Snapshots(home)
         self._open: dict[str, _Open] = {}
         self._marks: dict[str, list[Mark]] = {}
 
@@ -70,16 +75,7 @@ class FilesStore:
             journal = Journal.create(self.path(ulid), encode_record(record).encode(), wait=self._wait)
             self._open[ulid] = _Open(journal, state, 0)
 
-        mark = self._index.mark(ulid)
-        try:
-            self._index.add(entry_of(state), make, self._rebuilt)
-        except BaseException:
-            if os.path.exists(self.path(ulid)):
-                mark.abandon()
-            else:
-                mark.release()
-            raise
-        self._marks[ulid] = [mark]
+        self._marks[ulid] = [self._added(state, make)]
 
     def load(self, ulid: str) -> State:
         handle = self._handle(ulid)
@@ -108,11 +104,7 @@ class FilesStore:
                 raise
             state = handle.state
             assert state is not None
-            if state.revision - handle.snapshot_at >= SNAPSHOT_EVERY:
-                try:
-                    self._snapshot(handle, state)
-                except HoldfastError:
-                    pass  # the line is durable, and the next one takes the snapshot
+            self._snapshot_when_due(handle, state)
             return state
 
     def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
@@ -138,6 +130,31 @@ class FilesStore:
         handle = self._handle(ulid)
         for line in handle.journal.history(after):
             yield decode_record(line.body)
+
+    def export(self, ulid: str) -> bytes:
+        """The journal as a copy to give away: all its lines, byte for byte and durable."""
+        handle = self._handle(ulid)
+        with handle.lock:
+            self._taken(ulid, handle, handle.journal.synced_read())
+            return handle.journal.content()
+
+    def compare(self, data: bytes, name: str = "the copy") -> Standing:
+        """How a copy stands to what is here; `name` is what a refusal calls it."""
+        from holdfast.stores.copies import compared, examined
+
+        copy = examined(data, name)
+        return compared(copy, self.export(copy.ulid) if self._was_born(copy.ulid) else None)
+
+    def fast_forward(self, data: bytes, name: str = "the copy") -> State:
+        """Brings the journal here to where a copy of it is, unless it is there or beyond. `settle` follows, as ever."""
+        return self._took(data, name)
+
+    def supersede(self, data: bytes, kept: str, name: str = "the copy") -> State:
+        """As `fast_forward`; and where the two differ, a person decided for the copy: ours goes to the archive.
+
+        `kept` tells it from others there. After a crash, the same call again finishes what was begun.
+        """
+        return self._took(data, name, checked(kept, "journal to keep"))
 
     def entries(self) -> list[Entry]:
         entries = self._index.read(self._rebuilt).all()
@@ -167,15 +184,27 @@ class FilesStore:
                 self._marks.setdefault(ulid, []).append(mark)
                 left.append(ulid)
             else:
-                remove(self.path(ulid))
-                mark.release()
+                self._discard(ulid, mark)
         return left
+
+    def _discard(self, ulid: str, mark: Mark) -> None:
+        """Removes a journal that never came to be, unless someone has just brought its lines from a copy."""
+        never = False
+        try:
+            with Locked(self._home, self._wait):
+                never = not self._was_born(ulid)
+                if never:
+                    remove(self.path(ulid))
+                    mark.release()
+        finally:
+            if not never:
+                mark.abandon()
 
     def _was_born(self, ulid: str) -> bool:
         """Whether the first line is there: before it, nobody was told of the workflow."""
         try:
             with Journal(self.path(ulid), wait=self._wait) as journal:
-                return bool(journal.read())
+                return any(True for _ in journal.history())
         except NotFound:
             return False
         except HoldfastError:
@@ -211,10 +240,8 @@ class FilesStore:
                 )
             make_directories(os.path.dirname(target), 0o700)
             os.rename(self.path(ulid), target)
-        self._open.pop(ulid).journal.close()
-        for view in (self._snapshot_path(ulid), self._snapshot_path(ulid) + ".slot"):
-            if os.path.exists(view):
-                os.unlink(view)
+        self._forget(ulid)
+        self._snapshots.drop(ulid)
         self._index.drop({ulid}, self._rebuilt)
         return target
 
@@ -224,14 +251,11 @@ class FilesStore:
         The index is made anew: how many of them it counted as finished may be unknown by now.
         """
         for ulid in ulids:
-            handle = self._open.pop(ulid, None)
-            if handle:
-                handle.journal.close()
+            self._forget(ulid)
             for mark in self._marks.pop(ulid, ()):
                 mark.abandon()
-            snapshot = self._snapshot_path(ulid)
-            for path in (self.path(ulid), snapshot, snapshot + ".slot"):
-                remove(path)
+            remove(self.path(ulid))
+            self._snapshots.drop(ulid)
             if os.path.isdir(os.path.dirname(self.path(ulid))):
                 sync_directories(os.path.dirname(self.path(ulid)), [])
         if ulids:
@@ -243,11 +267,86 @@ class FilesStore:
             raise NotFound("no_journal", f"{ulid[:40]!r} is not the id of a workflow", remedy="holdfast list")
         return os.path.join(self._home, "journal", ulid[-2:].lower(), f"{ulid}.jsonl")
 
-    def _snapshot_path(self, ulid: str) -> str:
-        return os.path.join(self._home, "state", ulid[-2:].lower(), f"{ulid}.json")
+    def _added(self, state: State, make: Callable[[], None]) -> Mark:
+        """Names a new workflow that `make` brings about; the mark is held until its documents are there too."""
+        mark = self._index.mark(state.ulid)
+        try:
+            self._index.add(entry_of(state), make, self._rebuilt)
+        except BaseException:
+            if os.path.exists(self.path(state.ulid)):
+                mark.abandon()
+            else:
+                mark.release()
+            raise
+        return mark
+
+    def _took(self, data: bytes, name: str, kept: str = "") -> State:
+        from holdfast.stores.copies import examined
+
+        copy = examined(data, name)
+        if self._was_born(copy.ulid) or not self._brought(copy):
+            self._followed(copy, name, kept)
+        handle = self._handle(copy.ulid)
+        with handle.lock:
+            state = self._taken(copy.ulid, handle, handle.journal.synced_read())
+            self._snapshot_when_due(handle, state)
+            return state
+
+    def _brought(self, copy: Copy) -> bool:
+        """Whether the workflow was new here, and all its lines came at once."""
+        ulid = copy.ulid
+
+        def make() -> None:
+            if self._was_born(ulid):
+                raise Conflict("journal_exists", f"there already is a journal of {ulid}", facts={"workflow": ulid})
+            durable_write(self.path(ulid), copy.data, dir_mode=0o700, alone=True)
+
+        try:
+            mark = self._added(copy.state, make)
+        except Conflict:
+            if self._was_born(ulid):
+                return False  # another process was faster
+            raise
+        mark.before = entry_of(copy.state)  # an old one that is finished is counted by now, and may be listed no more
+        self._marks.setdefault(ulid, []).append(mark)
+        self._forget(ulid)
+        return True
+
+    def _followed(self, copy: Copy, name: str, kept: str) -> None:
+        """The lines of a copy that has more than ours, or is preferred to ours, take their place as a whole.
+
+        Appended one by one they would be seen too soon: they say of each other that they are durable, which was true
+        where they were written and is true here only once all of them are.
+        """
+        from holdfast.stores.copies import gives_way
+
+        ulid = copy.ulid
+        archive = os.path.join(self._home, "archive", f"{ulid}-{kept}.jsonl") if kept else ""
+        handle = self._handle(ulid)
+        with handle.lock, handle.journal.writing() as lines:
+            before = self._taken(ulid, handle, lines)
+            if not gives_way(handle.journal.content(), copy, name, archive):
+                return
+            mark = self._index.mark(ulid, entry_of(before))
+            try:
+                self._snapshots.drop(ulid)
+                durable_write(self.path(ulid), copy.data, dir_mode=0o700, alone=True)
+            except BaseException:
+                mark.abandon()
+                raise
+            self._marks.setdefault(ulid, []).append(mark)
+        self._forget(ulid)
+
+    def _forget(self, ulid: str) -> None:
+        handle = self._open.pop(ulid, None)
+        if handle:
+            handle.journal.close()
 
     def _handle(self, ulid: str) -> _Open:
         handle = self._open.get(ulid)
+        if handle and handle.journal.overtaken:
+            self._forget(ulid)
+            handle = None
         if handle is None or handle.resting:
             awake = [other for other in list(self._open.values()) if not other.resting]
             for other in awake if len(awake) >= OPEN_AT_ONCE else ():
@@ -263,17 +362,8 @@ class FilesStore:
     def _opened(self, ulid: str) -> _Open:
         """The fold up to the last snapshot, if there is a good one: loading does not grow with history."""
         journal = Journal(self.path(ulid), wait=self._wait)
-        try:
-            with open(self._snapshot_path(ulid), "rb") as file:
-                seal, _, body = file.read().partition(b"\n")
-            if digest(body).encode() == seal:
-                data = parse(body)
-                state, position = decode_state(data["state"]), Position(**data["position"])
-                if data["v"] == VERSION and journal.seek(position):
-                    return _Open(journal, state, state.revision)
-        except (OSError, ValueError, KeyError, TypeError):
-            pass  # of another version, or damaged: the journal has it all
-        return _Open(journal, None, 0)
+        state = self._snapshots.found(ulid, journal)
+        return _Open(journal, state, state.revision if state else 0)
 
     def _taken(self, ulid: str, handle: _Open, lines: list[Line]) -> State:
         try:
@@ -284,14 +374,15 @@ class FilesStore:
             handle.journal.close()
             raise
 
-    def _snapshot(self, handle: _Open, state: State) -> None:
+    def _snapshot_when_due(self, handle: _Open, state: State) -> None:
         position = handle.journal.position
-        if position is None or position.seq != state.revision:
+        if state.revision - handle.snapshot_at < SNAPSHOT_EVERY or position is None or position.seq != state.revision:
             return
-        body = compact({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
-        path = self._snapshot_path(state.ulid)
-        replace(path, digest(body).encode() + b"\n" + body, path + ".slot", dir_mode=0o700)
-        handle.snapshot_at = state.revision
+        try:
+            self._snapshots.write(state, position)
+            handle.snapshot_at = state.revision
+        except HoldfastError:
+            pass  # the lines are durable, and the next one takes the snapshot
 
     def _rebuilt(self) -> Iterator[Entry]:
         """From the journals themselves: a handle of this process may be behind, and may be in use."""

@@ -33,11 +33,13 @@ class Journal:
     """One open journal, used by one thread at a time.
 
     `synced` is the highest sequence number known to be durable; `wait` bounds the seconds spent waiting for the lock.
+    `overtaken` says that the file no longer has what was read from it: whoever wants to go on opens another.
     """
 
     def __init__(self, path: str, *, wait: float = 10.0) -> None:
         self.path = path
         self.synced = 0
+        self.overtaken = False
         self._wait = wait
         self._last: Line | Position | None = None
         self._shown = 0
@@ -95,10 +97,10 @@ class Journal:
     def read(self) -> list[Line]:
         """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way."""
         try:
-            return self._read(os.fstat(self._descriptor()))
+            return self._read(self._there())
         except Broken:
             # Without the lock, the old bytes of a tail being cut off can be seen beside new ones; but not twice.
-            return self._read(os.fstat(self._descriptor()))
+            return self._read(self._there())
 
     def synced_read(self) -> list[Line]:
         """`read`, and durable before anyone is shown it."""
@@ -111,6 +113,16 @@ class Journal:
         for line in self._lines(None, os.fstat(self._descriptor()).st_size):
             if line.seq > after:
                 yield line
+
+    def content(self) -> bytes:
+        """Every line up to the position, byte for byte, with the chain checked from the first."""
+        last = self._last
+        end = seq = 0
+        for line in self._lines(None, last.end if last else 0):
+            end, seq = line.end, line.seq
+        if last and end != last.end:
+            raise self._damaged(end, seq + 1)
+        return os.pread(self._descriptor(), end, 0)
 
     def writing(self) -> Writing:
         """Hold the lock; the value of the context is what `read` had to give, and a torn tail is gone."""
@@ -212,6 +224,14 @@ class Journal:
                 self.close()
                 raise self._changed()
         return self._fd
+
+    def _there(self) -> os.stat_result:
+        """The file that is open; the one at the path, when that has taken its place."""
+        found = os.fstat(self._descriptor())
+        if not found.st_nlink:
+            self.close()
+            found = os.fstat(self._descriptor())
+        return found
 
     def _acquire(self) -> os.stat_result:
         """Take the lock of the file that is at the path now, and say how large it is."""
@@ -340,6 +360,7 @@ class Journal:
         return NotFound("no_journal", f"there is no journal at {self.path}", remedy="holdfast list", facts=facts)
 
     def _changed(self) -> Conflict:
+        self.overtaken = True
         return Conflict(
             "journal_changed",
             f"{self.path} no longer holds what was read from it",
