@@ -16,8 +16,9 @@ OWN = {
         f".claude/{name}"
         for name in ("agent-state.json", "checkpoint.json", "locks.json", "learnings.jsonl", "archive")
     ),
+    "gated": (),
 }
-"""The paths that belong to each dialect alone."""
+"""The paths that belong to each dialect alone. Those of `gated` lie among the project's own, and go with the work."""
 
 _spoken: dict[str, Dialect] = {}
 
@@ -44,6 +45,8 @@ def _imported(name: str) -> Dialect:
             from holdfast.dialects.compaction import DIALECT
         case "orchestrator":
             from holdfast.dialects.orchestrator import DIALECT
+        case "gated":
+            from holdfast.dialects.gated import DIALECT
         case _:
             raise NotFound(
                 "no_dialect",

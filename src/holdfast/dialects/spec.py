@@ -127,6 +127,14 @@ class Dialect(Value):
     """Folders that scripts expect to be there once there is a document."""
     views: Callable[[State], Mapping[str, Mapping[str, Any]]] | None = None
     """Further files that say how a workflow stands, and that nobody else writes: by path."""
+    watched: bool = False
+    """Whether what others wrote into those files is put right at once, and said."""
+    beside: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
+    """Further files that are looked at when a document is adopted."""
+    workspace: Callable[[State], str] | None = None
+    """The folder that is kept in git as the work goes on: every move of the work is a commit of it."""
+    outputs: Callable[[State, str], Mapping[str, str]] | None = None
+    """The files that a step hands in where they are there, by name, whoever hands it in and however."""
     checkpoints: Callable[[State, int], str] | None = None
     """Where the copy of the document lies that is kept with a snapshot; number 0 is the newest."""
     copies: str = ""

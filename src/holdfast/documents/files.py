@@ -20,6 +20,7 @@ from holdfast.documents.logs import Logs
 from holdfast.documents.renderings import is_rendering, is_torn, newest_hash, revision_of
 from holdfast.errors import HoldfastError
 from holdfast.place import Place
+from holdfast.plainjson import parse
 from holdfast.ports import Store
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, read_file, remove, replace, reserve
@@ -96,6 +97,34 @@ class Documents:
                     durable_write(full, data, mode=0o644, alone=True)
                 self._views[full] = data
 
+    def put_right(self, state: State) -> list[tuple[str, str]]:
+        """Writes anew what follows from the state alone and does not say it; each path, and where a copy is kept.
+
+        Under the lock, as another process may be about to write them itself.
+        """
+        if not self._strayed(state):
+            return []
+        with self._lock(state):
+            newest = self._store.load(state.ulid)
+            strayed = self._strayed(newest)
+            kept = [
+                (path, "" if data is None else self.quarantine(path, data, "it did not say what the state says"))
+                for path, data in strayed
+            ]
+            for path, _ in strayed:
+                self._views.pop(self.full(state, path), None)
+            self._show_views(newest)
+        return kept
+
+    def _strayed(self, state: State) -> list[tuple[str, bytes | None]]:
+        views = dialect(state.dialect).views
+        found = []
+        for path, value in views(state).items() if views else ():
+            data = self.read(state, path)
+            if (data is None or _parsed(data) != value) and not self.elsewhere(state, path):
+                found.append((path, data))
+        return found
+
     def past(self, state: State, number: int) -> State | None:
         """The state as it was when a snapshot was taken."""
         found = next((one for one in state.snapshots if one.number == number), None)
@@ -147,6 +176,9 @@ class Documents:
                 remedy=f"ls -ld {full}",
                 facts={"path": full, "errno": failure.errno, "reason": failure.strerror},
             ) from failure
+
+    def is_file(self, state: State, path: str) -> bool:
+        return os.path.isfile(self.full(state, path))
 
     def is_clean(self, state: State, path: str) -> bool:
         """Whether the newest rendering is in place, judged by the file's stamp when this process wrote it."""
@@ -334,6 +366,13 @@ class Documents:
         from holdfast.core.moment import from_epoch
 
         return from_epoch(time.time())
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return parse(data)
+    except ValueError:
+        return None
 
 
 def _remove_empty(folder: str) -> None:

@@ -48,6 +48,18 @@ class Reconciler:
 
         Whoever is about to write shows the document anew in any case: then an old rendering is left as it is.
         """
+        if state.finalized:
+            return state  # what became of its documents is part of how it was handed over
+        state = self._agreed(state, writing=writing)
+        return self._put_right(state) if dialect(state.dialect).watched and queries.is_active(state) else state
+
+    def _put_right(self, state: State) -> State:
+        for path, kept in self._documents.put_right(state):
+            said = f"{path} did not say what the workflow's state says, and is rewritten"
+            state = self._alarm(state, path, "status_rewritten", said, kept)
+        return state
+
+    def _agreed(self, state: State, *, writing: bool) -> State:
         place = dialect(state.dialect).document.path(state)
         if not place:
             return state
@@ -176,13 +188,26 @@ class Reconciler:
             base = nearest(self._renderings(state), document, spoken.document.stamp)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
-            command = edit(spoken.document, state, path, base, document)
+            command = self._handing_in(state, edit(spoken.document, state, path, base, document))
             if found_at:
                 done = {part.step for part in command.commands if isinstance(part, cmd.Done)}
                 command = command.replace(commands=(*command.commands, *finishing(state, besides=done)))
             return self._decided(state, found_at or path, data, command, FILE)
         except REFUSALS as refusal:
             return self._refused(state, path, data, refusal, found_at or path)
+
+    def _handing_in(self, state: State, command: cmd.Edit) -> cmd.Edit:
+        """A step that is handed in by an edit hands in the same files as by a command."""
+        outputs = dialect(state.dialect).outputs
+        if outputs is None:
+            return command
+        parts = [
+            part.replace(artifacts={name: file for name, file in found.items() if self._documents.is_file(state, file)})
+            if isinstance(part, cmd.Submit) and (found := outputs(state, part.step))
+            else part
+            for part in command.commands
+        ]
+        return command.replace(commands=tuple(parts))
 
     def _put_back(self, state: State, path: str, data: bytes) -> State:
         """Somebody copied a checkpoint over the document: the state goes back to it."""
