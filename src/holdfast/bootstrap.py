@@ -13,7 +13,7 @@ from holdfast.core.plan import Plan
 from holdfast.core.state import Hold, State
 from holdfast.core.tasks import DOCUMENT
 from holdfast.core.value import Value
-from holdfast.dialects import OWN
+from holdfast.dialects import OWN, dialect
 from holdfast.digest import digest as hashed
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
@@ -116,8 +116,13 @@ def wire(place: Place, settings: Settings) -> Wired:
             found += other.locks.items() if other.worktree == state.worktree else ()
         return tuple(found)
 
+    def kept(state: State) -> tuple[str, ...]:
+        """What a workflow puts among the project's files: its checkpoints, and a workspace that is kept in git."""
+        workspace = dialect(state.dialect).workspace
+        return (*documents.checkpoints.paths(state), *((workspace(state),) if workspace else ()))
+
     documents = Documents(place, store, wait=settings.lock_wait)
-    world = LocalWorld(place, own, trusts, documents.past, seal, locks, documents.checkpoints.paths)
+    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents)
     return Wired(
         place=place,

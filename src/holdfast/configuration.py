@@ -89,6 +89,23 @@ def resuming(root: str) -> Resuming:
     return Resuming(limit, table.get("require_ack", False), table.get("keep_going", False))
 
 
+def uses_pull_requests(root: str) -> bool:
+    """Whether people approve features on pull requests: so it is, unless `[feature]` has `pull_request = "never"`."""
+    parsed = parse(root)
+    if parsed is None or "feature" not in parsed.data:
+        return True
+    table = parsed.data["feature"]
+    if not isinstance(table, dict):
+        parsed.report([(("feature",), 'feature is a table such as [feature] with pull_request = "never"')])
+    unknown = [key for key in table if key != "pull_request"]
+    wrong = [(("feature", key), f"unknown key {key[:60]!r}; known is pull_request") for key in unknown]
+    said = table.get("pull_request", "auto")
+    if said not in ("auto", "never"):
+        wrong.append((("feature", "pull_request"), 'pull_request is "auto" or "never"'))
+    parsed.report([*wrong])
+    return bool(said == "auto")
+
+
 def _toml(path: str, text: str) -> dict[str, Any]:
     import tomllib
 

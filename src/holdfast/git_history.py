@@ -27,6 +27,27 @@ def commits_since(repo: git.Repository, since: str, subject: str) -> list[str]:
     return [sha for sha, said in pairs if sha and said.startswith(subject)]
 
 
+def newest_of(repo: git.Repository, path: str) -> str:
+    """The newest commit of HEAD's history that changed a file; empty when none did."""
+    words = ("log", "-1", "--format=%H", "--end-of-options", "HEAD", "--", f":(top,literal){path}")
+    code, out = run(repo.top, *words, ok=(0, 128))
+    return os.fsdecode(out).strip() if code == 0 else ""
+
+
+def message(repo: git.Repository, sha: str) -> str:
+    """What a commit says."""
+    return os.fsdecode(run(repo.top, "log", "-1", "--format=%B", "--end-of-options", sha, "--")[1])
+
+
+def is_ancestor(repo: git.Repository, sha: str, later: str) -> bool:
+    """Whether a commit has another one in its history, or is it; not so where one of them is not known here."""
+    import re
+
+    if not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in (sha, later)):
+        return False
+    return run(repo.top, "merge-base", "--is-ancestor", sha, later, ok=(0, 1, 128))[0] == 0
+
+
 def of_commits(repo: git.Repository, commits: list[str], aside: tuple[str, ...] = ()) -> Work:
     """What these commits changed, together; files and folders that are left aside do not count."""
     files: dict[str, None] = {}

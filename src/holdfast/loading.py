@@ -12,10 +12,20 @@ from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text
 from holdfast.core.plan import Plan
 from holdfast.core.state import State, Supervision
-from holdfast.core.tasks import DOCUMENT, FEATURE, current_feature, feature_of, new_task, next_number, shaped
+from holdfast.core.tasks import (
+    DESCRIPTION,
+    DOCUMENT,
+    FEATURE,
+    current_feature,
+    feature_of,
+    new_task,
+    next_number,
+    shaped,
+)
 from holdfast.core.value import Value
 from holdfast.dialects.story_adoption import planned
 from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.gated import opening
 from holdfast.place import Place, below
 
 TYPE_CHECKING = False
@@ -63,7 +73,7 @@ def load(
             raise UsageError(
                 "no_repository", f"{definition.name} works in a git repository", remedy="git init", facts={}
             )
-        loaded = (_feature if definition.loads == FEATURE else _task)(loaded, place)
+        loaded = {FEATURE: _feature, DESCRIPTION: _described}.get(definition.loads, _task)(loaded, place)
     tools = equipping.tools(loaded.definition, place)
     typed = loaded.context.get("test_command")
     if definition.loads and typed is not None:
@@ -119,6 +129,8 @@ def identity(definition: Definition, subject: str, context: Mapping[str, Any], p
             return subject
     if definition.loads == DOCUMENT and subject:
         return orchestrating.absolute(subject)
+    if definition.loads == DESCRIPTION:
+        return " ".join(subject.split())
     if definition.loads == "task":
         return _about(subject, context, place)[0]
     return subject
@@ -217,9 +229,10 @@ def surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...]
     wanted = branch or loaded.branch or here
     plan = Plan(loaded.definition.steps)
     actions = {plan.step(path).action for path in plan.paths}
-    if repository is None or not actions & {"commit", "branch"}:
+    makes_branch = "branch" in actions or loaded.definition.loads == DESCRIPTION
+    if repository is None or not (makes_branch or "commit" in actions):
         return Surroundings(wanted)
-    if "branch" in actions and wanted:
+    if makes_branch and wanted:
         git_changes.require_free(repository, wanted)
     head = git.head(repository)
     changed = git_changes.changed(repository, head, own)
@@ -253,6 +266,12 @@ def _feature(loaded: Loaded, place: Place) -> Loaded:
     branch = f"feat/{features.slug(subject)}"
     definition = loaded.definition.replace(steps=steps)
     return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)
+
+
+def _described(loaded: Loaded, place: Place) -> Loaded:
+    found = opening.described(loaded.subject, loaded.context)
+    first = loaded.definition.steps[0].id
+    return loaded.replace(subject=found.subject, context=found.context, branch=found.branch, begun=(first,))
 
 
 def _with_tasks(

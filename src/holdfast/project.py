@@ -46,6 +46,7 @@ class Project:
         self.troubles: list[str] = []
         """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
+        self._pulled = False
 
     @property
     def root(self) -> str:
@@ -154,7 +155,9 @@ class Project:
     def _known(self, word: str) -> Workflow:
         entry = self._named(word) if word else self._only()
         state = self.wired.store.load(entry.ulid)
-        return Workflow(self.wired, self._dated(self.wired.reconciler.reconcile(state) if entry.active else state))
+        if entry.active:
+            state = Workflow(self.wired, state).refresh().state
+        return Workflow(self.wired, self._dated(state))
 
     def _dated(self, state: State) -> State:
         """Marks a workflow whose parent's result has changed, so that its document says so too."""
@@ -180,7 +183,7 @@ class Project:
             try:
                 state = self.wired.store.load(entry.ulid)
                 if entry.active:
-                    state = self.wired.reconciler.reconcile(state)
+                    state = Workflow(self.wired, state).refresh().state
             except (Broken, NotFound) as broken:
                 self.troubles.append(f"{entry.id}: {broken.message}")
                 continue
@@ -202,6 +205,16 @@ class Project:
                 from holdfast.sessions import Sessions
 
                 Sessions(self).recover()
+        if os.path.isdir(os.path.join(self.wired.place.worktree, "workflow")):
+            self._take_over_pulled()
+
+    def _take_over_pulled(self) -> None:
+        """Once a process: takes over what other clones of the repository wrote and git brought here."""
+        if not self._pulled:
+            from holdfast.delivery.pulled import take_over
+
+            self._pulled = True
+            take_over(self)
 
     def _named(self, word: str) -> Entry:
         found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]

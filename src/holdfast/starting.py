@@ -11,10 +11,11 @@ from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.definition import Definition, fill
 from holdfast.core.names import checked_text, is_name
-from holdfast.core.tasks import FEATURE
+from holdfast.core.tasks import DESCRIPTION, FEATURE
 from holdfast.dialects import dialect
 from holdfast.dialects.story_adoption import planned
 from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.gated import opening
 from holdfast.ports import Entry
 from holdfast.project import Project
 from holdfast.stores.locks import Locked
@@ -85,11 +86,18 @@ def start(
                 _archive(project, command)
             if definition.loads == "plan":
                 command = _founded(project, command)
+            if definition.loads == DESCRIPTION:
+                command = opening.opened(place, command, wired.world.now())
         outcome = wired.engine.start(command, wired.settings.actor, key=key)
     state = wired.reconciler.settle(outcome)
     if spoken.folder:
         os.makedirs(os.path.join(place.base(state.worktree), spoken.folder(state)), exist_ok=True)
-    return Workflow(wired, state).ahead()
+    workflow = Workflow(wired, state).ahead()
+    if spoken.workspace:
+        from holdfast.gated import workspace
+
+        workflow.said += workspace.settle(wired, None, state)
+    return workflow
 
 
 def _configured(definition: Definition, root: str) -> Definition:

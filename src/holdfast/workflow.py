@@ -12,16 +12,16 @@ from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
 from holdfast.core.definition import AT_ONCE, Step
 from holdfast.core.gates import check_verdict, policy
-from holdfast.core.lifecycle import ACTIVE, FINISHED, OPEN
-from holdfast.core.state import BASE, Evidence, Lease, Progress, State
+from holdfast.core.lifecycle import ACTIVE, FINISHED
+from holdfast.core.state import BASE, Actor, Evidence, Lease, State
 from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.dialects import dialect
-from holdfast.errors import Conflict, UsageError
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.step_work import StepWork
 from holdfast.stores.locks import Locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Any, Self
 
     from holdfast.actions import Asked
@@ -55,8 +55,18 @@ class Workflow:
         return self._look()
 
     def _look(self, *, writing: bool = False) -> Self:
-        self.state = self._wired.reconciler.reconcile(self._wired.store.load(self.ulid), writing=writing)
+        wrong = self._pulled() if dialect(self.state.dialect).workspace else None
+        if wrong is not None and writing:
+            raise wrong
+        state = self._wired.store.load(self.ulid)
+        self.state = state if wrong else self._wired.reconciler.reconcile(state, writing=writing)
         return self
+
+    def _pulled(self) -> HoldfastError | None:
+        """Takes over what git brought since; what is wrong where a person has to decide first."""
+        from holdfast.gated import journal_copy
+
+        return None if self.state.finalized else journal_copy.take(self._wired, self.id, self.state.worktree)
 
     def facts(self) -> Facts:
         """What a reader must know to judge the gates now."""
@@ -94,13 +104,37 @@ class Workflow:
         """The path of a step named by number, id or path."""
         return queries.resolve(self.state, step)
 
-    def execute(self, command: cmd.Command, *, key: str = "", token: int = 0) -> Self:
-        """Decides any command. What the other methods do ends here."""
-        self._look(writing=True)
+    def execute(
+        self,
+        command: cmd.Command,
+        *,
+        key: str = "",
+        token: int = 0,
+        revision: int = 0,
+        actor: Actor | None = None,
+        summary: str = "",
+    ) -> Self:
+        """Decides any command. What the other methods do ends here.
+
+        With `revision`, only if nothing happened since that one. `actor` is whose word it is, where that is not this
+        process's own; `summary` is what a commit says of the move, where the workflow's folder is kept in git.
+        """
+        before = self._look(writing=True).state
         settings = self._wired.settings
-        outcome = self._wired.engine.execute(self.ulid, command, settings.actor, token=token or settings.token, key=key)
+        outcome = self._wired.engine.execute(
+            self.ulid, command, actor or settings.actor, token=token or settings.token, key=key, expected=revision
+        )
         self.state = self._wired.reconciler.settle(outcome)
+        if dialect(self.state.dialect).workspace and outcome.changed:
+            from holdfast.gated import workspace
+
+            self.said = workspace.settle(self._wired, before, self.state, summary)
         return self
+
+    def expect(self, revision: int) -> None:
+        """Refuses where something happened since a revision. For what is done in several moves."""
+        if revision and self.refresh().state.revision != revision:
+            raise refusals.stale_revision(self.state, revision)
 
     def begin(self, step: str, **how: Any) -> Self:
         return self.execute(cmd.Begin(self.path(step)), **how)
@@ -111,6 +145,14 @@ class Workflow:
         """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
         path = self.path(step)
         command = cmd.Done(path, self._inside({**(artifacts or {}), **self._planned(path)}))
+        if dialect(self.state.dialect).workspace:
+            from holdfast.gated import workspace
+
+            own = workspace.artifacts(self._wired, self.state, path)
+            how = {"summary": asked.message if asked else "", **how}
+            self.execute(command.replace(artifacts={**own, **command.artifacts}), **how)
+            self.said += workspace.wanted(self._wired, self.state, path)
+            return self
         self.said = ()
         looked_for = self.state.plan.step(path).action == "blueprint" and self._acts(path)
         named = command.artifacts.get(BLUEPRINT) if looked_for else None
@@ -122,6 +164,7 @@ class Workflow:
         if self._acts(command.step) and how.get("key", "") not in self.state.keys:
             command = self._acted(command, asked, token=how.get("token", 0))
         elif self._is_task(path) and self.state.step(path).status == ACTIVE:
+            self.expect(how.pop("revision", 0))
             command = command.replace(data=self._worked(path, how))
         return self.execute(command, **how)
 
@@ -220,6 +263,8 @@ class Workflow:
         return self.execute(cmd.Attach(self.path(step), self._inside(artifacts)), **how)
 
     def submit(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
+        if dialect(self.state.dialect).workspace:
+            return self.done(step, artifacts, **how)
         return self.execute(cmd.Submit(self.path(step), self._inside(artifacts)), **how)
 
     def fail(self, step: str, reason: str, **how: Any) -> Self:
@@ -234,8 +279,17 @@ class Workflow:
     def skip(self, step: str, reason: str = "", **how: Any) -> Self:
         return self.execute(cmd.Skip(self.path(step), reason), **how)
 
-    def review(self, step: str, verdict: str, feedback: str = "", **how: Any) -> Self:
-        return self.execute(cmd.Review(self.path(step), verdict, feedback), **how)
+    def review(self, step: str, verdict: str = "", feedback: str = "", **how: Any) -> Self:
+        """What a review said. Where reviews are files, the file decides and nobody repeats it."""
+        path, gate = self.path(step), self.state.plan.step(self.path(step)).review
+        if gate and gate.files:
+            from holdfast.gated.reviews import decided
+
+            token = how.get("token", 0) or self._wired.settings.token
+            asking = cmd.Review(path, "needs_revision")
+            self._wired.engine.preview(self.refresh().state, asking, self._wired.settings.actor, token=token)
+            verdict, feedback = decided(self._wired, self.state, path, verdict or feedback)
+        return self.execute(cmd.Review(path, verdict, feedback), **how)
 
     def approve(
         self,
@@ -275,6 +329,10 @@ class Workflow:
 
     def reject(self, step: str, feedback: str = "", **how: Any) -> Self:
         return self.execute(cmd.Reject(self.path(step), feedback), **how)
+
+    def reset(self, step: str = "", **how: Any) -> Self:
+        """A step is begun anew, with all that wait for it; without one, everything is. Only a person may."""
+        return self.execute(cmd.Reset(self.path(step) if step else ""), **how)
 
     def reopen(self, step: str, feedback: str = "", **how: Any) -> Self:
         return self.execute(cmd.Reopen(self.path(step), feedback), **how)
@@ -418,7 +476,7 @@ class Workflow:
         `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
         """
         self.refresh()
-        path = self._step_with(name, step)
+        path = queries.step_with(self.state, name, self.path(step) if step else "")
         plainjson.require(data or {}, "data")
         if passed is None:
             from holdfast import evidence as evidence_
@@ -435,61 +493,5 @@ class Workflow:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
         return StepWork(self, self.path(step))
 
-    def _step_with(self, name: str, step: str) -> str:
-        """The step a check belongs to: the one that is named, else the open one that has it."""
-        if step:
-            path = self.path(step)
-            found = [path] if self.state.plan.step(path).check(name) else []
-        else:
-            having = [p for p in self.state.plan.paths if self.state.plan.step(p).check(name)]
-            found = [p for p in having if self.state.step(p).status in OPEN] or having[:1]
-        if len(found) > 1:
-            raise UsageError(
-                "ambiguous_check",
-                f"several open steps have a check {name}: {', '.join(found)}",
-                remedy=f"holdfast check {name} --step {found[0]}",
-            )
-        if not found:
-            known = [check.name for p in self.state.plan.paths for check in self.state.plan.step(p).checks]
-            raise refusals.no_check(name, step or "this workflow", known)
-        return found[0]
-
     def _inside(self, artifacts: Mapping[str, str] | None) -> dict[str, str]:
         return {name: self._wired.place.inside(file) for name, file in (artifacts or {}).items()}
-
-
-class StepWork:
-    """The body of a `with wf.step(…)`."""
-
-    def __init__(self, workflow: Workflow, path: str) -> None:
-        self._workflow = workflow
-        self._artifacts: dict[str, str] = {}
-        self.path = path
-
-    @property
-    def progress(self) -> Progress:
-        return self._workflow.state.step(self.path)
-
-    @property
-    def feedback(self) -> tuple[str, ...]:
-        """What earlier tries were told."""
-        return self.progress.feedback
-
-    def artifact(self, name: str, path: str) -> None:
-        """Names an output; it is hashed when the step is done."""
-        self._artifacts[name] = path
-
-    def check(self, name: str, *, passed: bool | None = None) -> Evidence:
-        return self._workflow.check(name, passed=passed, step=self.path)
-
-    def __enter__(self) -> Self:
-        self._workflow.begin(self.path)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self._workflow.done(self.path, self._artifacts)
-        elif isinstance(error, Exception):
-            self._workflow.fail(self.path, (str(error) or type(error).__name__)[:2000])

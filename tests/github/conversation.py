@@ -50,7 +50,8 @@ class Root:
 
     def _shown(self, one: KeptThread) -> dict[str, Any]:
         place = {"path": one.path, "line": one.line, "originalLine": one.original}
-        said = [{"__typename": "PullRequestReviewComment", **place, **each} for each in one.comments]
+        told = {"__typename": "PullRequestReviewComment", "authorAssociation": "MEMBER", "pullRequestReview": None}
+        said = [{**told, "id": f"{one.id}.{n}", **place, **each} for n, each in enumerate(one.comments)]
         return {
             "__typename": "PullRequestReviewThread",
             "id": one.id,

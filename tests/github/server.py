@@ -96,6 +96,10 @@ class ReviewedGitHub(GitHub):
         for name, commit in (("main", first), ("release", first), (BRANCH, second)):
             _run(*git, "update-ref", f"refs/heads/{name}", commit)
 
+    def tip(self, branch: str) -> str:
+        """The commit that a branch stands at; nothing where it is not in the bare repository."""
+        return _run("git", "-C", str(self.bare), "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+
     def reply(self, method: str, target: str, headers: Any, body: bytes) -> tuple[Reply | None, Fault]:
         """What to answer, and what is wrong with it; no reply hangs up."""
         with self._lock:
@@ -221,6 +225,7 @@ class ReviewedGitHub(GitHub):
         if "merged" in shown:
             shown["merged"] = one.state == "MERGED"
         shown["head"] |= {"ref": one.head, "label": f"{one.owner}:{one.head}"}
+        shown["head"]["sha"] = self.tip(one.head) or shown["head"]["sha"]
         shown["base"] |= {"ref": one.base, "label": f"{self.owner}:{one.base}"}
         shown["base"]["repo"]["id"] = 1296269
         shown["head"]["repo"]["id"] = 1296269 if one.owner == self.owner else 4711

@@ -10,11 +10,13 @@ from tests.github.conversation import KeptThread
 from tests.github.server import BRANCH
 
 PAGE = "https://github.com/octo-org/octo-repo/pull/1"
+NOON = "2026-03-01T12:00:00Z"
+SHA = "0123456789abcdef0123456789abcdef01234567"
 
 
 def said(body, login="hubot", **other):
     shown = {"author": login and {"__typename": "User", "login": login}, "body": body, "state": "SUBMITTED"}
-    return {**shown, "createdAt": "2026-03-01T10:00:00Z", "url": f"{PAGE}#discussion_r1", **other}
+    return {**shown, "createdAt": NOON, "url": f"{PAGE}#discussion_r1", **other}
 
 
 def test_there_is_none_before_one_is_opened(client, github):
@@ -25,7 +27,7 @@ def test_there_is_none_before_one_is_opened(client, github):
 def test_a_created_one_is_there_with_its_words_and_is_found_again(client, github):
     body = "It creaked.\n\n`$HOME` {owner} :repo größer 🚪\n"
     made = client.create(BRANCH, "main", "Mend the “door” & $HOME", body)
-    assert made == PullRequest(1, PAGE, "open", BRANCH, "main", "octocat")
+    assert made == PullRequest(1, PAGE, "open", BRANCH, "main", "octocat", github.tip(BRANCH))
     (kept,) = github.opened
     assert (kept.title, kept.body, kept.base, kept.head) == ("Mend the “door” & $HOME", body, "main", BRANCH)
     assert client.find(BRANCH) == client.find(BRANCH, "main") == client.get(1) == made
@@ -85,19 +87,45 @@ def test_reviews_of_every_page_come_in_their_order(client, github):
     github.open(BRANCH, "Mend the door")
     states = ["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED"]
     github.reviews[1] = [
-        {"id": n, "state": states[n % 4], "body": f"Nr. {n} 🚪", "submitted_at": "2026-03-01T10:00:00Z"}
+        {"id": n, "state": states[n % 4], "body": f"Nr. {n} 🚪", "submitted_at": NOON, "commit_id": SHA}
         for n in range(230)
     ]
     found = client.reviews(1)
     assert [one.id for one in found] == list(range(230))
-    assert found[1] == Review(1, "octocat", "CHANGES_REQUESTED", "Nr. 1 🚪", "2026-03-01T10:00:00Z")
+    assert found[1] == Review(1, "octocat", "CHANGES_REQUESTED", "Nr. 1 🚪", NOON, "COLLABORATOR", SHA)
     assert github.operations == ["pulls/list-reviews"] * 3
 
 
 def test_a_pending_review_has_no_time_and_a_gone_reviewer_is_a_ghost(client, github):
     github.open(BRANCH, "Mend the door")
-    github.reviews[1] = [{"id": 1, "state": "PENDING", "body": "", "user": None, "submitted_at": ...}]
-    assert client.reviews(1) == (Review(1, "ghost", "PENDING", "", ""),)
+    github.reviews[1] = [
+        {"id": 1, "state": "PENDING", "body": "", "user": None, "submitted_at": ..., "author_association": "NONE"}
+    ]
+    (only,) = client.reviews(1)
+    assert (only.author, only.state, only.submitted_at, only.association) == ("ghost", "PENDING", "", "NONE")
+
+
+def test_a_review_whose_commit_is_gone_names_none(client, github):
+    github.open(BRANCH, "Mend the door")
+    github.reviews[1] = [{"commit_id": None}]
+    assert client.reviews(1)[0].commit == ""
+
+
+def test_whoever_is_not_said_to_belong_to_the_repository_does_not(client, github, monkeypatch):
+    github.open(BRANCH, "Mend the door")
+    monkeypatch.setattr(github, "_fits", lambda *_: None)  # the word is not published yet
+    github.reviews[1] = [{"author_association": "FRIEND"}, {"author_association": ...}, {"author_association": "OWNER"}]
+    assert [one.association for one in client.reviews(1)] == ["NONE", "NONE", "OWNER"]
+
+
+@pytest.mark.parametrize("commit", ["", "HEAD", "--all", "ABCDEF" * 7, "a" * 41, "a" * 39 + "\n", 7])
+def test_a_commit_that_cannot_be_one_is_odd(client, github, commit, monkeypatch):
+    github.open(BRANCH, "Mend the door")
+    monkeypatch.setattr(github, "_fits", lambda *_: None)
+    github.reviews[1] = [{"commit_id": commit}]
+    with pytest.raises(HoldfastError) as caught:
+        client.reviews(1)
+    assert caught.value.code == "github_odd_answer"
 
 
 def test_a_state_that_is_not_known_neither_approves_nor_objects(client, github):
@@ -110,10 +138,10 @@ def test_comments_of_every_page_come_in_their_order(client, github):
     github.open(BRANCH, "Mend the door")
     page = f"{PAGE}#issuecomment-1"
     github.comments[1] = [
-        {"body": f"größer {n}\r\n🚪", "html_url": page, "created_at": "2026-03-01T10:00:00Z"} for n in range(130)
+        {"id": 9_000_000_000 + n, "body": f"größer {n}\r\n🚪", "html_url": page, "created_at": NOON} for n in range(130)
     ]
     found = client.comments(1)
-    assert found[7] == Comment("octocat", "größer 7\r\n🚪", "", None, "2026-03-01T10:00:00Z", page)
+    assert found[7] == Comment("9000000007", "octocat", "größer 7\r\n🚪", "", None, NOON, page, "COLLABORATOR")
     assert [one.body.split()[1] for one in found] == [str(n) for n in range(130)]
     assert github.operations == ["issues/list-comments"] * 2
 
@@ -127,8 +155,8 @@ def test_a_thread_says_where_it_is_and_whether_it_is_resolved_or_outdated(client
     ]
     first, second, third = client.threads(1)
     place = ("workflow/door/01-requirements/größe.md", 7)
-    moment = ("2026-03-01T10:00:00Z", f"{PAGE}#discussion_r1")
-    comments = (Comment("hubot", "Why?", *place, *moment), Comment("ghost", "Because.", *place, *moment))
+    rest = (*place, NOON, f"{PAGE}#discussion_r1", "MEMBER")
+    comments = (Comment("T1.0", "hubot", "Why?", *rest), Comment("T1.1", "ghost", "Because.", *rest))
     assert first == Thread("T1", *place, False, False, comments)
     assert (second.line, second.resolved, second.outdated) == (3, True, True)
     assert (third.line, third.comments[0].line) == (None, None)
@@ -152,6 +180,15 @@ def test_comments_that_are_not_handed_in_are_left_out(client, github):
     github.threads[1] = [KeptThread("T1", "a.md", [draft]), KeptThread("T2", "a.md", [said("Now"), draft])]
     (only,) = client.threads(1)
     assert [one.body for one in only.comments] == ["Now"]
+
+
+def test_a_comment_that_was_a_draft_is_as_old_as_the_review_it_was_handed_in_with(client, github):
+    github.open(BRANCH, "Mend the door")
+    evening = "2026-03-01T20:00:00Z"
+    cases = [(NOON, {"submittedAt": evening}), (evening, {"submittedAt": None}), (evening, None)]
+    comments = [said("x", createdAt=at, pullRequestReview=review) for at, review in cases]
+    github.threads[1] = [KeptThread("T1", "a.md", comments)]
+    assert [one.created_at for one in client.threads(1)[0].comments] == [evening] * 3
 
 
 def test_the_viewer_is_whose_login_it_is(client):

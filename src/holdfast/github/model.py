@@ -19,10 +19,19 @@ NOBODY = "ghost"
 """Whom a GitHub shows where an account is gone."""
 
 _STATES = frozenset(("APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED", "PENDING"))
+_HASHES = (40, 64)
+_HEX = frozenset("0123456789abcdef")
+_STRANGER = "NONE"
+_ASSOCIATIONS = frozenset(
+    ("COLLABORATOR", "CONTRIBUTOR", "FIRST_TIMER", "FIRST_TIME_CONTRIBUTOR", "MANNEQUIN", "MEMBER", _STRANGER, "OWNER")
+)
 
 
 class PullRequest(Value):
-    """A pull request; `head` and `base` are branches, `state` is open, closed or merged."""
+    """A pull request; `head` and `base` are branches, `state` is open, closed or merged.
+
+    `head_sha` is the commit that `head` stood at when it was looked at.
+    """
 
     number: int
     url: str
@@ -30,27 +39,39 @@ class PullRequest(Value):
     head: str
     base: str
     author: str
+    head_sha: str
 
 
 class Review(Value):
-    """What a reviewer handed in as a whole. `submitted_at` is empty while it is PENDING: only its author sees it."""
+    """What a reviewer handed in as a whole. `submitted_at` is empty while it is PENDING: only its author sees it.
+
+    `association` says how its author belongs to the repository, `commit` which one was looked at; empty when that is
+    gone.
+    """
 
     id: int
     author: str
     state: str
     body: str
     submitted_at: str
+    association: str
+    commit: str
 
 
 class Comment(Value):
-    """Something said of the pull request, or of a line of a file where `path` names one."""
+    """Something said of the pull request, or of a line of a file where `path` names one.
 
+    `created_at` is when others could first read it. A remark on a line can have been a draft for days by then.
+    """
+
+    id: str
     author: str
     body: str
     path: str
     line: int | None
     created_at: str
     url: str
+    association: str
 
 
 class Thread(Value):
@@ -72,8 +93,15 @@ def pull_request(one: Mapping[str, Any]) -> PullRequest:
     if state not in ("open", "closed"):
         raise ValueError(f"a pull request that is {state!r}")
     merged = one.get("merged_at") is not None
+    head, base = one["head"], one["base"]
     return PullRequest(
-        number, url, "merged" if merged else state, text(one["head"], "ref"), text(one["base"], "ref"), author(one)
+        number,
+        url,
+        "merged" if merged else state,
+        text(head, "ref"),
+        text(base, "ref"),
+        author(one),
+        commit(head, "sha"),
     )
 
 
@@ -85,22 +113,47 @@ def is_of_the_repository(one: Mapping[str, Any]) -> bool:
 
 def review(one: Mapping[str, Any]) -> Review:
     """A state that is not known yet can neither approve nor object, so it is read as a comment."""
-    if type(one["id"]) is not int:
-        raise TypeError("a review without a number")
     state = text(one, "state").upper()
     pending = state == "PENDING"
     submitted = "" if pending and not one.get("submitted_at") else moment(one, "submitted_at")
-    return Review(one["id"], author(one), state if state in _STATES else "COMMENTED", words(one), submitted)
+    return Review(
+        numeric_id(one),
+        author(one),
+        state if state in _STATES else "COMMENTED",
+        words(one),
+        submitted,
+        association(one, "author_association"),
+        "" if one["commit_id"] is None else commit(one, "commit_id"),
+    )
 
 
 def comment(one: Mapping[str, Any]) -> Comment:
     """A comment on the pull request as a whole."""
-    return Comment(author(one), words(one), "", None, moment(one, "created_at"), text(one, "html_url"))
+    return Comment(
+        str(numeric_id(one)),
+        author(one),
+        words(one),
+        "",
+        None,
+        moment(one, "created_at"),
+        text(one, "html_url"),
+        association(one, "author_association"),
+    )
 
 
 def line_comment(one: Mapping[str, Any]) -> Comment:
+    """A comment on a line. It is drafted at one time and handed in with a review at another, which is what counts."""
+    whole, drafted = one["pullRequestReview"], moment(one, "createdAt")
+    submitted = whole is not None and whole["submittedAt"] is not None
     return Comment(
-        author(one, "author"), words(one), text(one, "path"), line(one), moment(one, "createdAt"), text(one, "url")
+        text(one, "id"),
+        author(one, "author"),
+        words(one),
+        text(one, "path"),
+        line(one),
+        max(drafted, moment(whole, "submittedAt")) if submitted else drafted,
+        text(one, "url"),
+        association(one, "authorAssociation"),
     )
 
 
@@ -131,6 +184,27 @@ def cursor(connection: Mapping[str, Any]) -> str | None:
 
 def author(one: Mapping[str, Any], field: str = "user") -> str:
     return NOBODY if one[field] is None else text(one[field], "login")
+
+
+def association(one: Mapping[str, Any], field: str) -> str:
+    """How an author belongs to the repository. Where nothing is said, or a word that is not known yet: not at all."""
+    found = one.get(field)
+    return found if isinstance(found, str) and found in _ASSOCIATIONS else _STRANGER
+
+
+def numeric_id(one: Mapping[str, Any]) -> int:
+    found = one["id"]
+    if type(found) is not int:
+        raise TypeError("an id that is not a number")
+    return found
+
+
+def commit(one: Mapping[str, Any], name: str) -> str:
+    """The name of a commit, which git can be asked for as it stands."""
+    found = text(one, name)
+    if len(found) not in _HASHES or not _HEX.issuperset(found):
+        raise ValueError(f"{name} is no commit: {found!r}")
+    return found
 
 
 def words(one: Mapping[str, Any]) -> str:

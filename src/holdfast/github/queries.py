@@ -5,7 +5,10 @@ from __future__ import annotations
 VIEWER = "query HoldfastViewer { viewer { login } }"
 
 _COMMENTS = """pageInfo { hasNextPage endCursor }
-nodes { author { login } body path line originalLine createdAt url state }"""
+nodes {
+  id author { login } authorAssociation body path line originalLine createdAt url state
+  pullRequestReview { submittedAt }
+}"""
 
 THREADS = f"""query HoldfastThreads($owner: String!, $name: String!, $number: Int!, $after: String) {{
   repository(owner: $owner, name: $name) {{

@@ -117,9 +117,7 @@ class TokenTransport:
         return through
 
     def _headers(self, body: bytes) -> dict[str, str]:
-        from holdfast import __version__
-
-        own = {"Authorization": f"Bearer {self._token}", "User-Agent": f"holdfast/{__version__}"}
+        own = {"Authorization": f"Bearer {self._token}", "User-Agent": "holdfast"}
         return {**HEADERS, **own, **({"Content-Type": "application/json; charset=utf-8"} if body else {})}
 
     def _whole(self, response: HTTPResponse) -> bytes:

@@ -12,14 +12,14 @@ from holdfast.core import commands as cmd
 from holdfast.core.definition import Bounds, Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
-from holdfast.core.state import State
+from holdfast.core.state import Actor, State
 from holdfast.dialects.spec import Dialect
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, read_file, remove
-from holdfast.upkeep.orphans import Found, active, branch_in, dialect_of, look, orphaned
+from holdfast.upkeep.orphans import Found, active, branch_in, dialect_of, look, orphaned, recovering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def orphans(project: Project) -> list[str]:
 def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
     """Adopts the documents at these paths, absolute or from the top of the worktree, or every orphan in it.
 
-    One that is broken is moved to quarantine and reported when the others are done, so that one can start afresh.
+    One that is broken is moved to quarantine and reported when the others are done, so that one can start afresh. Where
+    its folder holds more of the work, it stays: what is there is what it can be rebuilt from.
     """
     place = project.wired.place
     named = [place.inside(os.path.join(place.worktree, path)) for path in paths]
@@ -47,7 +48,7 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
     refusals: list[HoldfastError] = []
     for found in wanted:
         try:
-            if found.wrong is not None and found.wrong.code == "document_broken":
+            if _is_broken(found) and not found.dialect.workspace:
                 kept[found.path] = quarantine(project, found)
                 copy = _copy(project, found)
                 if copy is not None:
@@ -75,9 +76,13 @@ def set_aside(project: Project, name: str) -> str:
     Says where the copy is; empty when nothing was in the way.
     """
     for found in orphaned(project):
-        if found.wrong is not None and found.wrong.code == "document_broken" and name in found.names:
+        if _is_broken(found) and name in found.names and not found.dialect.workspace:
             return quarantine(project, found)
     return ""
+
+
+def _is_broken(found: Found) -> bool:
+    return found.wrong is not None and found.wrong.code == "document_broken"
 
 
 def adopt_on_first_use(
@@ -87,24 +92,38 @@ def adopt_on_first_use(
 
     With `about`, the one whose context it says yes to.
     """
-    found = [one for one in orphaned(project) if one.wrong is None]
+    there = orphaned(project)
+    found = [one for one in there if one.wrong is None]
     if about is not None:
         found = [one for one in found if about(_context_in(one.document))]
     elif word:
-        exact = [one for one in found if word in one.names]
-        begun = [one for one in found if any(name.startswith(word) for name in one.names)]
-        found = exact if exactly or exact else begun
+        found = _named(found, word, exactly=exactly)
     else:
         branch = project.wired.place.branch()
         found = [one for one in found if branch_in(one.document) in (None, branch)] or found
+    if not found and about is None:
+        _refuse_lost([one for one in there if _is_broken(one) and one.dialect.workspace], word, exactly=exactly)
     if len(found) != 1:
         return None
     try:
         return _adopted(project, found[0], or_known=True)
     except UsageError as refusal:
-        if refusal.code in ("not_a_workflow", "unknown_word"):
+        if refusal.code in ("not_a_workflow", "unknown_word") and not found[0].dialect.workspace:
             return None
         raise
+
+
+def _named(found: list[Found], word: str, *, exactly: bool) -> list[Found]:
+    exact = [one for one in found if word in one.names]
+    begun = [one for one in found if any(name.startswith(word) for name in one.names)]
+    return exact if exactly or exact else begun
+
+
+def _refuse_lost(lost: list[Found], word: str, *, exactly: bool) -> None:
+    """Work whose document is lost is not unknown: whoever means it hears how it is rebuilt."""
+    meant = _named(lost, word, exactly=exactly) if word else lost
+    if len(meant) == 1 and meant[0].wrong is not None:
+        raise meant[0].wrong
 
 
 def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workflow:
@@ -114,30 +133,63 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
     wired = project.wired
     if found.wrong is not None:
         raise found.wrong
-    state, document = _understood(project, found)
+    try:
+        state, document = understood(project, found)
+    except UsageError as refusal:
+        if refusal.code == "not_a_workflow" and found.dialect.workspace:
+            refusal.remedy = recovering(found.path)
+        raise
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with Locked(wired.place.starting, wired.settings.lock_wait):
         other = next((entry for entry in active(project) if entry.id == state.id), None)
         if other and or_known:
             return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
-        if other:
-            raise Conflict(
-                "already_active",
-                f"{state.id} is already active and has a journal",
-                remedy=f"holdfast status -w {state.id}",
-                facts={"workflow": state.id, "ulid": other.ulid},
-            )
-        wired.documents.accept(state, found.path, found.data)
-        after = wired.reconciler.settle(wired.engine.start(cmd.Adopt(state, document), FILE))
-    for mark in _marks(state):
-        after = wired.reconciler.settle(wired.engine.execute(state.ulid, mark, FILE))
-    return Workflow(wired, after)
+        after = begun(project, state, document, found, FILE)
+    return Workflow(wired, marked(project, state, after, FILE))
 
 
-def _understood(project: Project, found: Found) -> tuple[State, Mapping[str, Any]]:
+def begun(project: Project, state: State, document: Mapping[str, Any], found: Found, actor: Actor) -> State:
+    """The first line of a journal, in place of the document. The lock under which ids are given away has to be held."""
+    wired = project.wired
+    other = next((entry for entry in active(project) if entry.id == state.id), None)
+    if other:
+        raise Conflict(
+            "already_active",
+            f"{state.id} is already active and has a journal",
+            remedy=f"holdfast status -w {state.id}",
+            facts={"workflow": state.id, "ulid": other.ulid},
+        )
+    wired.documents.accept(state, found.path, found.data)
+    for alert in state.alerts:
+        data = wired.documents.read(state, alert.path) if alert.path else None
+        if data is not None and alert.path != found.path:
+            wired.documents.quarantine(alert.path, data, alert.message)
+    return wired.reconciler.settle(wired.engine.start(cmd.Adopt(state, document), actor))
+
+
+def marked(project: Project, said: State, after: State, actor: Actor) -> State:
+    """The state with what the document says of the whole, which is not part of the steps."""
+    marks: list[cmd.Command] = [cmd.Pause(said.paused.reason)] if said.paused else []
+    if said.cancelled:
+        marks = [cmd.Cancel(said.cancelled.reason)]
+    for mark in marks:
+        after = project.wired.reconciler.settle(project.wired.engine.execute(said.ulid, mark, actor))
+    return after
+
+
+def understood(
+    project: Project, found: Found, beside: Mapping[str, Mapping[str, Any] | None] | None = None
+) -> tuple[State, Mapping[str, Any]]:
+    """The state that a document speaks of, and the document as it is kept.
+
+    `beside` is what the files beside it say, by path, where that is known already.
+    """
     spoken, wired = found.dialect, project.wired
-    facts = cmd.Facts(now=wired.world.now())
     document = spoken.found_at(found.document, found.path) if spoken.found_at else found.document
+    if beside is None:
+        looked = [look(project, path, spoken) for path in (spoken.beside(document) if spoken.beside else ())]
+        beside = {one.path: one.document if one.wrong is None else None for one in looked}
+    facts = cmd.Facts(now=wired.world.now(), results=beside)
     state = spoken.adopt(document, None, facts, ulid.new())
     definition = _definition(project, spoken, state.type)
     if definition:
@@ -166,13 +218,6 @@ def _copy(project: Project, broken: Found) -> Found | None:
 def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
     context = document.get("context")
     return context if isinstance(context, Mapping) else {}
-
-
-def _marks(state: State) -> list[cmd.Command]:
-    """What the document says of the whole, which is not part of the steps."""
-    if state.cancelled:
-        return [cmd.Cancel(state.cancelled.reason)]
-    return [cmd.Pause(state.paused.reason)] if state.paused else []
 
 
 def _definition(project: Project, spoken: Dialect, name: str) -> Definition | None:

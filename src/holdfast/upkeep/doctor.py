@@ -244,6 +244,8 @@ def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
                 yield warning("document_stale", f"{path} is behind its journal", REPAIR, path)
             case kinds.DAMAGED:
                 yield warning("document_damaged", f"{path} is empty or torn; the journal has it whole", REPAIR, path)
+            case kinds.MISSING if dialect(state.dialect).missing == "rendered":
+                yield warning("document_stale", f"{path} is missing; the journal has it whole", REPAIR, path)
             case kinds.MISSING:
                 done = dialect(state.dialect).missing == "completed"
                 message = f"{path} is missing, which is taken as {'finishing' if done else 'giving up'} {state.id}"
@@ -255,6 +257,12 @@ def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
                 yield warning("document_edited", f"{path} {where}; the next command decides about it", status, path)
             case _:
                 yield broken("document_unreadable", f"{path}: {kind}", f"ls -ld {path}", path)
+        if dialect(state.dialect).workspace:
+            from holdfast.gated import journal_copy
+
+            wrong = journal_copy.trouble(wired, state.id, state.worktree)
+            if wrong is not None:
+                yield broken(wrong.code, wrong.message, wrong.remedy, journal_copy.name(state.id))
         for alert in state.alerts:
             if moment.between(alert.at, now) < ALERTS_FOR:
                 remedy = f"look at {alert.kept}" if alert.kept else status

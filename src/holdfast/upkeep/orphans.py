@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.project import Project
 
 DEEPEST = 100
+FINALIZED = "finalized"
 INDEX = "index.json"
 """The list beside the documents, which is none of them."""
 
@@ -39,8 +40,9 @@ class Found(Value):
 
     @property
     def names(self) -> tuple[str, str]:
-        """What it can be called by: the id in it, and its file's name."""
-        return self.id, os.path.basename(self.path).removesuffix(".json")
+        """What it can be called by: the id in it, and the name of its file, or of the folder it has for itself."""
+        own = os.path.dirname(self.path) if self.dialect.workspace else self.path.removesuffix(".json")
+        return self.id, os.path.basename(own)
 
     @property
     def id(self) -> str:
@@ -66,15 +68,20 @@ def orphaned(project: Project, running: Iterable[State] | None = None, *, only: 
         ids = {state.id for state in here}
         known = {dialect(state.dialect).document.path(state) for state in here}
     found = [look(project, path, spoken) for path, spoken in files if path not in known]
-    return [one for one in found if one.wrong is not None or not _has_journal(project, one, ids)]
+    told = (one for one in found if one.wrong is None or one.dialect.workspace)
+    journaled = {one.path for one in told if _has_journal(project, one, ids)}
+    return [one for one in found if one.path not in journaled]
 
 
 def _has_journal(project: Project, found: Found, running: set[str]) -> bool:
     """Whether a workflow wrote it: one that runs, or one that ended and whose document stays where it was."""
-    id = found.id
-    if id in running or not found.dialect.by_subject:
+    spoken = found.dialect
+    id = found.id or (found.names[1] if spoken.workspace else "")
+    if id in running or not (spoken.by_subject or spoken.workspace):
         return id in running
-    return any(entry.id == id for entry in project.wired.store.find(id))
+    known = [entry for entry in project.wired.store.find(id) if entry.id == id]
+    own = not spoken.workspace or found.document.get("status") == FINALIZED
+    return any(own or entry.status != FINALIZED for entry in known)
 
 
 def _files(worktree: str, among: list[Dialect]) -> list[tuple[str, Dialect]]:
@@ -87,7 +94,18 @@ def _files(worktree: str, among: list[Dialect]) -> list[tuple[str, Dialect]]:
                 fits = matches(name, file) and file != INDEX and not file.startswith(".")
                 if fits and os.path.isfile(os.path.join(worktree, path)):
                     found.append((path, spoken))
+            if spoken.workspace:
+                wanted = [f"{one}/{name}" for one in _folders(worktree, folder)]
+                found += [(path, spoken) for path in wanted if _is_lost(worktree, path, spoken)]
     return found
+
+
+def _is_lost(worktree: str, path: str, spoken: Dialect) -> bool:
+    """Whether a document is missing whose work left other files beside it."""
+    if spoken.beside is None or os.path.lexists(os.path.join(worktree, path)):
+        return False
+    files = spoken.beside({"feature": os.path.basename(os.path.dirname(path))})
+    return any(os.path.isfile(os.path.join(worktree, file)) for file in files)
 
 
 def _folders(worktree: str, pattern: str) -> list[str]:
@@ -148,6 +166,9 @@ def dialect_of(path: str) -> Dialect:
     for name, owned in OWN.items():
         if any(path == folder or path.startswith(f"{folder}/") for folder in owned):
             return dialect(name)
+    for spoken in dialects():
+        if any(matches(pattern, path) for pattern in spoken.patterns):
+            return spoken
     folders = [folder for owned in OWN.values() for folder in owned]
     raise UsageError(
         "no_dialect",
@@ -158,19 +179,37 @@ def dialect_of(path: str) -> Dialect:
 
 
 def look(project: Project, path: str, spoken: Dialect) -> Found:
+    worktree = project.wired.place.worktree
+    if spoken.workspace and _is_lost(worktree, path, spoken):
+        return Found(path, spoken, wrong=_broken(path, spoken, "is missing beside the files of its phases"))
     try:
-        data = _bytes(os.path.join(project.wired.place.worktree, path), path)
+        data = _bytes(os.path.join(worktree, path), path)
     except HoldfastError as refusal:
         return Found(path, spoken, wrong=refusal)
+    document = parsed(data)
+    if document is not None:
+        return Found(path, spoken, data, document)
+    return Found(path, spoken, data, wrong=_broken(path, spoken, "is not a JSON object"))
+
+
+def parsed(data: bytes) -> Mapping[str, Any] | None:
+    """The JSON object that these bytes are, if it can be kept: in UTF-8, and nested no deeper than is bearable."""
     try:
         document = parse(data)
         compact(document).encode()
-        if isinstance(document, Mapping) and _depth(document) <= DEEPEST:
-            return Found(path, spoken, data, document)
+        return document if isinstance(document, Mapping) and _depth(document) <= DEEPEST else None
     except (ValueError, RecursionError):
-        pass
-    wrong = Broken("document_broken", f"{path} is not a JSON object", remedy="holdfast adopt", facts={"path": path})
-    return Found(path, spoken, data, wrong=wrong)
+        return None
+
+
+def recovering(path: str) -> str:
+    """The command that rebuilds a document from what else lies in its folder."""
+    return f"holdfast recover {os.path.basename(os.path.dirname(path))}"
+
+
+def _broken(path: str, spoken: Dialect, what: str) -> Broken:
+    remedy = recovering(path) if spoken.workspace else "holdfast adopt"
+    return Broken("document_broken", f"{path} {what}", remedy=remedy, facts={"path": path})
 
 
 def _bytes(full: str, path: str) -> bytes:

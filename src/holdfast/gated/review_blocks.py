@@ -1,0 +1,104 @@
+"""A review as a row of blocks: what a reader sees of each, and which characters of it are in bold."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator
+
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
+RULE, PARAGRAPH, ROW, MATTER = 0, 7, 8, 9
+"""Levels of blocks; those of headings lie between the first two. Matter is code and quotations: others' words."""
+_LONGEST_SOURCE = 4000  # of one text with its marks; the parser's time may grow with the square of it
+_TAGGED = r"(?i)\s*</?(?!(?:pre|script|style|textarea)\b)[a-z]"
+_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
+
+
+class Block(Value):
+    """A piece of the document. `within` are the list items it is in; `kinds` says of each character what it is:
+    `s` strong, `c` code, `t` any other.
+    """
+
+    level: int
+    within: tuple[int, ...]
+    line: int
+    text: str
+    kinds: str = ""
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """Comments are no blocks. Links stay as they are written, since `[MAJOR]` is the beginning of one."""
+    from markdown_it import MarkdownIt
+
+    markdown = MarkdownIt("commonmark").enable("table").disable(["inline", "reference", "link", "image"])
+    tokens = markdown.parse(text)
+    items: tuple[int, ...] = ()
+    quotes = 0
+    row: list[tuple[str, str]] = []
+    for at, token in enumerate(tokens):
+        line = token.map[0] + 1 if token.map else 1
+        match token.type:
+            case "list_item_open":
+                items = (*items, at)
+            case "list_item_close":
+                items = items[:-1]
+            case "blockquote_open" | "blockquote_close":
+                quotes += token.nesting
+            case "fence" | "code_block":
+                yield Block(MATTER, items, line, token.content.strip("\n"))
+            case "hr" if token.level == 0:
+                yield Block(RULE, items, line, "")
+            case "html_block":
+                shown, kinds = _untagged(token.content)
+                if shown.strip():
+                    yield Block(MATTER if quotes else PARAGRAPH, items, line, shown, kinds)
+            case "inline" if tokens[at - 1].type in ("th_open", "td_open"):
+                row.append(_plain(markdown, token.content))
+                if tokens[at + 2].type == "tr_close":
+                    shown, kinds = (" | ".join(part) for part in zip(*row, strict=True))
+                    yield Block(MATTER if quotes else ROW, items, line, shown, kinds)
+                    row = []
+            case "inline":
+                before = tokens[at - 1]
+                heading = before.type == "heading_open" and before.level == 0
+                level = int(before.tag[1:]) if heading else MATTER if quotes else PARAGRAPH
+                yield Block(level, items, line, *_plain(markdown, token.content))
+
+
+def _plain(markdown: MarkdownIt, content: str) -> tuple[str, str]:
+    """The characters that a reader sees, and the kind of each. A tag stays as it is written; a comment does not."""
+    if len(content) > _LONGEST_SOURCE:
+        return _unmarked(content)
+    shown, kinds, strong = [], [], 0
+    for token in markdown.inline.parse(content, markdown, {}, []):
+        said = token.content
+        if token.type in ("strong_open", "strong_close"):
+            strong += token.nesting
+        elif token.type in ("softbreak", "hardbreak"):
+            said = "\n"
+        elif token.type == "html_inline" and said.startswith("<!--"):
+            said = "\n" * said.count("\n")
+        shown.append(said)
+        kinds.append(("s" if strong else "c" if token.type == "code_inline" else "t") * len(said))
+    return "".join(shown), "".join(kinds)
+
+
+def _untagged(content: str) -> tuple[str, str]:
+    """What is to be read in a block of HTML, where markdown means nothing; a page shows its marks all the same."""
+    import re
+
+    if not re.match(_TAGGED, content):
+        return "", ""
+    told = re.sub(_COMMENT, lambda comment: "\n" * comment[0].count("\n"), content)
+    return _unmarked(re.sub(r"<[^<>]*>", "", told))
+
+
+def _unmarked(content: str) -> tuple[str, str]:
+    """A text that is not parsed: any of it may be in bold."""
+    import re
+
+    shown = re.sub(r"\*\*|__", "", content)
+    return shown, "s" * len(shown)

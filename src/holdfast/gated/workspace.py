@@ -1,0 +1,229 @@
+"""The workspace of a feature as the work moves: old reviews put away, the journal copied, everything committed.
+
+Only files of the workspace are committed, whatever else is staged. What cannot be committed now is committed with the
+next move, or by `holdfast continue`.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast import git, git_changes
+from holdfast.bootstrap import Wired
+from holdfast.core import cycle, lifecycle, queries, refusals
+from holdfast.core.state import State
+from holdfast.dialects import gated_words as words
+from holdfast.dialects.fields import MOMENT
+from holdfast.dialects.gated import DIALECT
+from holdfast.dialects.mapping import put
+from holdfast.digest import digest
+from holdfast.errors import HoldfastError, Refused
+from holdfast.gated import central, journal_copy
+from holdfast.git_command import git as run
+from holdfast.stores.locks import Locked
+from holdfast.stores.replace import durable_write, remove
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CANCELLATION = "cancellation.md"
+DIAGRAMS = "diagrams"
+
+
+def artifacts(wired: Wired, state: State, phase: str) -> dict[str, str]:
+    """What a phase hands in, of the files that are there, and its diagrams."""
+    base, home = wired.place.base(state.worktree), f"{words.home(state)}/{phase}"
+    named = words.outputs(state, phase)
+    for folder, _, files in sorted(os.walk(os.path.join(base, home, DIAGRAMS))):
+        for file in sorted(file for file in files if not file.startswith(".")):
+            path = os.path.relpath(os.path.join(folder, file), base)
+            named[f"diagram-{digest(path.encode())[:12]}"] = path
+    return {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
+
+
+def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
+    """What a phase that was handed in waits for: its review, and code that only lies in the working tree."""
+    if state.step(phase).status != lifecycle.IN_REVIEW:
+        return ()
+    said = [f"the review belongs in {words.review_file(state, phase)}"]
+    base = wired.place.base(state.worktree)
+    repository = git.find(base)
+    if repository is not None and not words.outputs(state, phase):
+        changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+        new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
+        if new:
+            listed = ", ".join(new[:8]) + (", …" if len(new) > 8 else "")
+            said.append(f"not committed, so not reviewed: {listed} (holdfast commit {phase} -m TEXT)")
+    return tuple(said)
+
+
+def settle(wired: Wired, before: State | None, after: State, summary: str = "") -> tuple[str, ...]:
+    """Keeps the workspace in step with a move of the work, and commits it; what has to be said about it."""
+    if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
+        return ()
+    said = commit(wired, after, _message(before, after, summary))
+    if after.finished_at and before is not None and not before.finished_at:
+        said += (f"all phases are approved: holdfast finalize -w {after.id} publishes the docs",)
+    return said
+
+
+def _shown(state: State) -> tuple[Any, ...]:
+    """What the documents say, apart from when."""
+    document = dict(put(DIALECT.document, state.base, state))
+    document.pop("updated_at", None)
+    assert DIALECT.views is not None
+    return document, DIALECT.views(state)
+
+
+def _tidy(wired: Wired, state: State) -> None:
+    """Reviews of rounds that are over go to the archive; whether the work was given up is said where people look."""
+    base = wired.place.base(state.worktree)
+    for phase in state.plan.children(""):
+        reviews = f"{words.home(state)}/{phase}/reviews"
+        if words.iterations(state, phase) == 0 and central.is_there(base, reviews, folder=True):
+            _archive(os.path.join(base, reviews), wired.world.now())
+    note = os.path.join(base, words.home(state), CANCELLATION)
+    if state.cancelled:
+        reason = state.cancelled.reason or "no reason was given"
+        text = f"# Cancelled\n\n{reason}\n\n- At: {MOMENT.encode(state.cancelled.at)}\n- By: {state.cancelled.by}\n"
+        durable_write(note, text.encode(), mode=0o644, alone=True)
+    elif os.path.lexists(note):
+        remove(note)
+
+
+def _archive(folder: str, now: str) -> None:
+    listed = sorted(name for name in os.listdir(folder) if name.startswith("review-") and name.endswith(".md"))
+    if not listed:
+        return
+    stamp = now[:19].replace("-", "").replace(":", "").replace("T", "-")
+    names = (f"archived-{stamp}", *(f"archived-{stamp}-{number}" for number in range(2, 1000)))
+    target = next(one for one in (os.path.join(folder, name) for name in names) if not os.path.lexists(one))
+    os.mkdir(target)
+    for name in listed:
+        os.rename(os.path.join(folder, name), os.path.join(target, name))
+
+
+def commit(wired: Wired, state: State, message: str) -> tuple[str, ...]:
+    """Commits the workspace with the journal so far; the sentence about it when that is not possible now."""
+    try:
+        committed(wired, state, message)
+    except HoldfastError as refusal:
+        if refusal.code == "nothing_to_commit":
+            return ()
+        return (f"not committed yet: {refusal.message} (holdfast continue tries again)",)
+    return ()
+
+
+def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = ()) -> str:
+    """The commit of the workspace and of `more` paths, on the feature's own branch."""
+    place = wired.place
+    base = place.base(state.worktree)
+    repository = git.find(base)
+    if repository is None:
+        raise Refused("no_repository", f"{base} is in no git repository", remedy="git init")
+    here = git.branch(repository)
+    if state.branch and here != state.branch:
+        raise refusals.branch_mismatch(state, here)
+    operation = git.busy(repository)
+    if operation:
+        raise Refused("git_busy", f"git is in the middle of a {operation}", remedy="git status")
+    home = words.home(state)
+    if not words.is_deleted(state):
+        wrong = journal_copy.trouble(wired, state.id, state.worktree)
+        if wrong is not None:
+            raise wrong
+        _tidy(wired, state)
+        with Locked(place.starting, wired.settings.lock_wait):  # an older copy must not follow a newer one
+            copy = os.path.join(base, home, words.JOURNAL)
+            durable_write(copy, wired.store.export(state.ulid), mode=0o644, alone=True)
+    assert DIALECT.guarded is not None
+    own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
+    prefix = _prefix(repository, base)
+    paths = {*tracked(repository, base, home), *(f"{prefix}{path}" for path in (*more, *own))}
+    return git_changes.commit(repository, sorted(paths), message)
+
+
+def _prefix(repository: git.Repository, base: str) -> str:
+    inside = os.path.relpath(base, repository.top)
+    return "" if inside == os.curdir else f"{inside}/"
+
+
+def tracked(repository: git.Repository, base: str, folder: str) -> list[str]:
+    """What git has in a folder, and what it would take, from the top of the repository: ignored files stay out."""
+    folder = f"{_prefix(repository, base)}{folder}"
+    listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(top,literal){folder}")
+    out = run(repository.top, *listing)[1]
+    head = git.head(repository)
+    known = run(repository.top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", head, "--",
+                folder, env={"GIT_LITERAL_PATHSPECS": "1"})[1] if head else b""  # fmt: skip
+    return [os.fsdecode(name) for name in dict.fromkeys((*out.split(b"\0"), *known.split(b"\0"))) if name]
+
+
+def subject_line(phase: str, summary: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in summary)
+    line = " ".join(plain.split())
+    return f"[workflow] {phase}: {line[:180]}"
+
+
+def _message(before: State | None, after: State, summary: str) -> str:
+    phase, said = _what(before, after)
+    return f"{subject_line(phase, summary or said)}\n\n{trailers(after, phase)}"
+
+
+def trailers(state: State, phase: str) -> str:
+    """What the history alone can tell of a feature, should its files be lost."""
+    kept: dict[str, object] = {
+        "Workflow": state.id,
+        "Workflow-Status": words.WORKFLOW.encode(queries.status(state)),
+        "Phase-Status": words.PHASE.encode(state.step(phase).status),
+        "Pull-Request": state.context.get("pr_url"),
+        "Last-Reviewed-At": state.context.get("last_reviewed_at"),
+    }
+    return "".join(f"{name}: {value}\n" for name, value in kept.items() if value)
+
+
+def _what(before: State | None, after: State) -> tuple[str, str]:
+    """The phase that a move is about, and what happened to it in a few words."""
+    at = words.current_phase(after)
+    if before is None:
+        return at, f"Start {after.title or after.subject}"
+    if bool(before.cancelled) != bool(after.cancelled):
+        return at, f"Cancel: {after.cancelled.reason}" if after.cancelled else "Resume"
+    if after.finalized and not before.finalized:
+        return at, "Hand the result over"
+    moved = [path for path in after.plan.children("") if before.step(path).status != after.step(path).status]
+    for path in moved:
+        said = _MOVES.get((before.step(path).status, after.step(path).status))
+        if said:
+            number = words.iterations(before, path) or 1
+            return path, said.replace("{n}", str(number)).replace("{why}", after.step(path).reason)
+    for path in after.plan.children(""):
+        acts = after.step(path).acts
+        said = _ACTS.get(acts[-1].action) if len(acts) > len(before.step(path).acts) else None
+        if said:
+            return path, said.replace("{why}", acts[-1].result)
+    if before.context.get("pr_number") != after.context.get("pr_number"):
+        return at, f"Open pull request {after.context.get('pr_number')}"
+    return (moved or [at])[0], "Keep the state"
+
+
+_ACTS = {cycle.RESET: "Begin anew", cycle.CRASHED: "An agent crashed: {why}"}
+"""What is said of acts that leave a phase where it was, or begin it once more."""
+_MOVES: Mapping[tuple[str, str], str] = {
+    (lifecycle.PENDING, lifecycle.ACTIVE): "Begin",
+    (lifecycle.ACTIVE, lifecycle.IN_REVIEW): "Hand in for review",
+    (lifecycle.IN_REVIEW, lifecycle.ACTIVE): "Review {n} asks for a revision",
+    (lifecycle.IN_REVIEW, lifecycle.WAITING): "Review {n} approves, a person decides",
+    (lifecycle.IN_REVIEW, lifecycle.ESCALATED): "Escalate: {why}",
+    (lifecycle.ACTIVE, lifecycle.ESCALATED): "Escalate: {why}",
+    (lifecycle.WAITING, lifecycle.DONE): "Approved by a person",
+    (lifecycle.WAITING, lifecycle.ACTIVE): "A person asks for changes",
+    (lifecycle.DONE, lifecycle.ACTIVE): "Open again",
+    (lifecycle.ESCALATED, lifecycle.ACTIVE): "Go on with guidance",
+    (lifecycle.ESCALATED, lifecycle.DONE): "A person overrides the escalation",
+    (lifecycle.ACTIVE, lifecycle.BLOCKED): "Blocked: {why}",
+    (lifecycle.BLOCKED, lifecycle.ACTIVE): "Go on",
+}
+"""What each move of a phase is called in the history. The first phase that made one is what a commit is about."""
