@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from holdfast.errors import UsageError
+from holdfast.surfaces.cli.grammar import Command, Option
 from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.cli.readers import reader
-from holdfast.surfaces.cli.table import ALWAYS, COMMON, Command, Option
+from holdfast.surfaces.cli.table import ALWAYS, COMMON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

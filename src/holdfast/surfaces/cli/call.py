@@ -10,8 +10,8 @@ from holdfast import settings as settings_
 from holdfast.core import answers, lifecycle, queries, tasks
 from holdfast.core.diagram import MARKS
 from holdfast.dialects import dialect
+from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.output import write
-from holdfast.surfaces.cli.table import Command
 from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 
 TYPE_CHECKING = False
@@ -60,8 +60,12 @@ class Call:
 
     def how(self) -> dict[str, Any]:
         """What goes with every command that changes something."""
-        found = {"token": self.args.token or 0}
-        return {**found, "key": self.args.key or ""} if "k" in self.command.takes else found
+        found: dict[str, Any] = {"token": self.args.token or 0}
+        if "k" in self.command.takes:
+            found["key"] = self.args.key or ""
+        if "r" in self.command.takes and self.args.revision:
+            found["revision"] = self.args.revision
+        return found
 
     def answer(self, data: Mapping[str, Any], text: str | Callable[[], str]) -> None:
         """The answer as data when JSON is asked for, else in words; words from outside must come escaped."""

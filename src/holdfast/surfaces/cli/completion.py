@@ -7,8 +7,9 @@ import os
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.cli.arguments import options_of
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.grammar import Command, Option
 from holdfast.surfaces.cli.output import write
-from holdfast.surfaces.cli.table import COMMANDS, Command, Option
+from holdfast.surfaces.cli.table import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

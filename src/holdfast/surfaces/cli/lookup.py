@@ -5,7 +5,8 @@ from __future__ import annotations
 from _collections_abc import Callable
 
 from holdfast.errors import UsageError
-from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command
+from holdfast.surfaces.cli.grammar import Command
+from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

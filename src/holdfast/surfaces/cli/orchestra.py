@@ -5,7 +5,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, refusals, tasks
+from holdfast.core import lifecycle, queries, refusals, tasks
+from holdfast.dialects import dialect
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.tasks import task_path
@@ -140,6 +141,9 @@ def commit(call: Call) -> None:
     from holdfast import actions, orchestrating
 
     args, workflow = call.args, call.workflow()
+    if dialect(workflow.state.dialect).workspace and not (args.supervisor or args.outer):
+        _commit_phase(call, workflow)
+        return
     if bool(args.task) + args.supervisor + args.outer != 1:
         raise UsageError(
             "bad_usage",
@@ -156,6 +160,19 @@ def commit(call: Call) -> None:
     if path:
         workflow.record({tasks.COMMIT: sha}, path, **call.how())
     call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {prefix} {args.message}"), more={"commit": sha})
+
+
+def _commit_phase(call: Call, workflow: Workflow) -> None:
+    """The work on a phase that lies outside the workspace: the workspace itself is committed as the phase moves."""
+    from holdfast import actions
+    from holdfast.gated.workspace import subject_line
+
+    state = workflow.state
+    path = workflow.path(call.args.task or queries.current(state) or state.plan.children("")[-1])
+    _may_record(call, workflow, path)
+    message = subject_line(path, call.args.message)
+    sha = actions.commit(call.project.wired, state, message, tuple(call.args.paths))
+    call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {message}"), more={"commit": sha})
 
 
 def milestone(call: Call) -> None:

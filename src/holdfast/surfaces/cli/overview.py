@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from holdfast.surfaces.cli.arguments import options_of
-from holdfast.surfaces.cli.table import COMMANDS, GROUPS, Command
+from holdfast.surfaces.cli.grammar import Command
+from holdfast.surfaces.cli.table import COMMANDS, GROUPS
 
 _HEAD = """\
 Durable workflow state for AI agents: every workflow stays at its step and moves on only through its gates.

@@ -26,6 +26,13 @@ def submit(call: Call) -> None:
 def review(call: Call) -> None:
     workflow = call.workflow()
     path = workflow.path(call.args.step)
+    gate = workflow.state.plan.step(path).review
+    if not call.args.verdict and not (gate and gate.files):
+        raise UsageError(
+            "bad_usage",
+            "a review says whether the work is approved",
+            remedy=f"holdfast review {path} --verdict approved, or --verdict needs_revision --feedback TEXT",
+        )
     workflow.review(path, call.args.verdict, call.args.feedback or "", **call.how())
     call.changed(workflow, path)
 

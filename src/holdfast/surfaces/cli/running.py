@@ -23,12 +23,20 @@ def status(call: Call) -> None:
     workflow = call.workflow()
     state, facts = workflow.state, workflow.facts()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
+    lost = call.project.troubles
     if call.args.json:
         data = answers.status(state, facts, words(state))
-        call.write_json({**data, "definition_changed": bool(changed), "out_of_sync": apart or None})
+        call.write_json(
+            {
+                **data,
+                "definition_changed": bool(changed),
+                "out_of_sync": apart or None,
+                **({"unreadable": lost} if lost else {}),
+            }
+        )
         return
     text = render.status(state, facts, call.style, call.width, unicode=call.unicode)
-    told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart) if said)
+    told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart, *lost) if said)
     call.answer({}, text + told)
 
 

@@ -5,47 +5,13 @@ All of it is data. The overview, the parsers and the completion scripts are made
 
 from __future__ import annotations
 
+from holdfast.surfaces.cli.grammar import Command, Option
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
-class Option:
-    """A word or an option. `type` names a reader; an option without one is a flag that takes no value."""
-
-    def __init__(
-        self,
-        flags: str,
-        help: str = "",  # noqa: A002 - the word people know
-        type: str = "",
-        metavar: str = "",
-        *,
-        nargs: str = "",
-        many: bool = False,
-        required: bool = False,
-        choices: tuple[str, ...] = (),
-        default: Any = None,
-        dest: str = "",
-    ) -> None:
-        self.flags, self.help, self.type, self.nargs, self.many = flags, help, type, nargs, many
-        self.required, self.choices = required, choices
-        self.is_flag = flags.startswith("-")
-        self.default = False if self.is_flag and not type else default
-        self.dest = dest or flags.rsplit(maxsplit=1)[-1].lstrip("-").replace("-", "_")
-        self.shown = metavar or "|".join(choices)
-
-
-class Command:
-    """`takes` are the common options: `w` a workflow, `t` a fencing token, `k` an idempotency key."""
-
-    def __init__(
-        self, name: str, group: str, about: str, handler: str, takes: str = "", options: tuple[Option, ...] = ()
-    ) -> None:
-        self.name, self.group, self.about, self.handler = name, group, about, handler
-        self.takes, self.options = takes, options
-
-
-READ, WRITE = "w", "wtk"
+READ, WRITE = "w", "wtkr"
 ALWAYS = (
     Option("--json", "answer in JSON"),
     Option("--as", "the role you act in", "name:role", "ROLE", dest="role"),
@@ -55,6 +21,7 @@ COMMON = {
     "w": Option("-w --workflow", "the workflow: its id, ULID, or the beginning of either", "workflow", "ID"),
     "t": Option("--token", "the fencing token of your lease", "whole:1:999999999", "N"),
     "k": Option("--key", "the same key again changes nothing", "name:key:200", "K"),
+    "r": Option("--revision", "only if nothing happened since this revision", "whole:1:999999999", "N"),
 }
 
 _STEP = Option("step", "a number, an id, or a path such as build/2", "word", "STEP")
@@ -168,7 +135,7 @@ COMMANDS = _make(
         *("review", "people", "say what a review found", "people:review", WRITE),
         (
             _STEP,
-            Option("--verdict", "", "word", choices=("approved", "needs_revision"), required=True),
+            Option("--verdict", "", "word", choices=("approved", "needs_revision"), default=""),
             _FEEDBACK,
         ),
     ),
@@ -186,6 +153,36 @@ COMMANDS = _make(
     ),
     ("reject", "people", "send a step back, or fail it without feedback", "people:reject", WRITE, (_STEP, _FEEDBACK)),
     ("reopen", "whole", "work on a finished step again", "whole:reopen", WRITE, (_STEP, _FEEDBACK)),
+    (
+        *("reset", "whole", "begin a step anew, and all after it (a person only)", "whole:reset", WRITE),
+        (Option("step", "a step, or all (default: the current one)", "word", "STEP", nargs="?", default=""), _YES),
+    ),
+    (
+        "continue",
+        "whole",
+        "take a feature as far as it goes: its pull request, its next phase",
+        "delivery:go_on",
+        WRITE,
+    ),
+    (
+        *(
+            "finalize",
+            "whole",
+            "publish a feature's docs and delete its workspace",
+            "delivery:finalize",
+            WRITE,
+        ),
+        (Option("--merged", "a central doc whose changes are merged", "path", "PATH", many=True),),
+    ),
+    (
+        *("recover", "whole", "rebuild a feature's lost state from what is left of it", "delivery:recover", ""),
+        (
+            Option("slug", "the feature", "word", "SLUG", nargs="?", default=""),
+            Option("--take", "which of two journals holds", "word", choices=("git", "here"), default=""),
+            _YES,
+        ),
+    ),
+    ("init", "whole", "make workflow/ and the central docs that are missing", "delivery:init", ""),
     (
         *("resume", "whole", "go on after a stop, or in a new session", "starting:resume", WRITE),
         (Option("--from", "the step to go on with", "word", "STEP", dest="step", default=""),),

@@ -6,11 +6,37 @@ from holdfast.core.tasks import DOCUMENT
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.workflow import Workflow
+
 
 def reopen(call: Call) -> None:
     workflow = call.workflow()
     path = workflow.path(call.args.step)
     call.changed(workflow.reopen(path, call.args.feedback or "", **call.how()), path)
+
+
+def reset(call: Call) -> None:
+    """Shows what is lost, and asks; without a step, the current one is begun anew."""
+    from holdfast.core import queries
+
+    workflow = call.workflow()
+    named = call.args.step or queries.current(workflow.state) or "all"
+    path = "" if named == "all" else workflow.path(named)
+    if call.is_person and not call.args.yes:
+        _confirm_reset(call, workflow, path)
+    workflow.reset(path, **call.how())
+    call.changed(workflow, path or workflow.state.plan.children("")[0])
+
+
+def _confirm_reset(call: Call, workflow: Workflow, path: str) -> None:
+    from holdfast.errors import HoldfastError
+
+    named = f"{path} and all that waits for it" if path else f"everything in {workflow.id}"
+    about = f"Reviews and approvals of {named} are put away, and it is begun anew.\n"
+    if not call.ask(escape(about, lines=True), f"Reset {path or 'everything'}?"):
+        raise HoldfastError("declined", "nothing was reset", remedy="holdfast status")
 
 
 def revalidate(call: Call) -> None:

@@ -1,7 +1,7 @@
 """Whether a call of a tool may go ahead, by what the engine wrote down for hooks.
 
-It keeps an agent from slips: files that are Holdfast's or another agent's, words that are a person's, tools that a step
-rules out. It is a seat belt; what decides is the engine, which checks everything again.
+It keeps an agent from slips: files that are Holdfast's or another agent's, words that are a person's, records that are
+the lead's, tools that a step rules out. It is a seat belt; what decides is the engine, which checks everything again.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from _collections_abc import Callable, Iterator
     from typing import Any
 
+    from holdfast.surfaces.hooks.shell import Command
     from holdfast.surfaces.hooks.writes import Target
 
 if TYPE_CHECKING or __package__:
@@ -23,10 +24,21 @@ else:
     from calls import Call, clean, rows, text, texts
 
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
-_ONLY_PEOPLE = ("extend", "trust")
+_ONLY_PEOPLE = ("extend", "reset", "trust")
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`")
+_LOOKING = frozenset(
+    (
+        *("status", "next", "show", "list", "log", "metrics", "diagram", "signal"),
+        *("reading", "resume-packet", "learnings", "agent list", "locks", "task list"),
+        *("session status", "session list", "session read"),
+        *("workflows", "workflows check", "schema", "doctor", "completion", "help"),
+    )
+)
+"""Commands that change nothing: all that is left to a role which may only look."""
+_SPEAKING_OF_MORE = ("reading", "workflows")
+"""These look by themselves, and with another word behind them mean another command."""
 _ABOUT_FILES = ("edit", "write")
 """Rules for these with a path in brackets hold for whatever writes files, as in the host they come from."""
 
@@ -40,6 +52,7 @@ def judge(views: Callable[[str], dict[str, Any]], event: dict[str, Any], root: s
     return (
         holding.protected(call, workflows, root)
         or _for_people(call, workflows, mine)
+        or _for_the_lead(call, workflows, mine)
         or _ruled_out(call, mine)
         or _protected_elsewhere(call, views)
     )
@@ -64,22 +77,51 @@ def _protected_elsewhere(call: Call, views: Callable[[str], dict[str, Any]]) -> 
 
 def _for_people(call: Call, workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> str:
     """Commands whose point is that a person gives them."""
-    if not call.commands:
+    cleared = any(
+        name == "*" or name.startswith(_HOST_VARIABLES) for command in call.commands for name in command.cleared
+    )
+    for words in _spoken(call.commands):
+        if cleared or _needs_a_person(words, _meant(words, workflows, mine)):
+            why = " The variables that tell an agent's shell from a person's have to stay." if cleared else ""
+            return (
+                f"A person does this in a terminal of their own: {_typed(words)}.{why}"
+                " Ask them, and wait for the answer."
+            )
+    return ""
+
+
+def _for_the_lead(call: Call, workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> str:
+    """Roles that may only look at a workflow leave its records to whoever leads the work."""
+    if not call.agent or not any(workflow.get("read_only") for workflow in workflows):
         return ""
+    # An agent that came with a plugin has the plugin's name before its own.
+    names = (call.agent, call.agent.rpartition(":")[2])
+    for words in _spoken(call.commands):
+        for workflow in () if _only_looks(words) else _meant(words, workflows, mine):
+            if any(patterns.matches(role, name) for role in texts(workflow, "read_only") for name in names):
+                return (
+                    f"{clean(call.agent)} may look at {clean(text(workflow, 'id'))} and changes nothing of it:"
+                    f" {_typed(words)}. Report what you found to whoever leads the work; they record it."
+                )
+    return ""
+
+
+def _spoken(commands: list[Command]) -> Iterator[list[str]]:
+    """The words of each command that is given to Holdfast."""
+    if not commands:
+        return
     if TYPE_CHECKING or __package__:
         from holdfast.surfaces.hooks import programs
     else:
         import programs
-    cleared = any(
-        name == "*" or name.startswith(_HOST_VARIABLES) for command in call.commands for name in command.cleared
-    )
-    for command in call.commands:
+    for command in commands:
         words = programs.holdfast(command.bare)
-        if words is not None and (cleared or _needs_a_person(words, _meant(words, workflows, mine))):
-            typed = clean(" ".join(["holdfast", *words]))
-            why = " The variables that tell an agent's shell from a person's have to stay." if cleared else ""
-            return f"A person does this in a terminal of their own: {typed}.{why} Ask them, and wait for the answer."
-    return ""
+        if words is not None:
+            yield words
+
+
+def _typed(words: list[str]) -> str:
+    return clean(" ".join(["holdfast", *words]))
 
 
 def _meant(words: list[str], workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -97,17 +139,36 @@ def _meant(words: list[str], workflows: list[dict[str, Any]], mine: list[dict[st
 
 def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
     names = {name for workflow in workflows for step in rows(workflow, "human") for name in texts(step, "names")}
+    free = _free(words)
+    if free[:1] == ["approve"] and names:
+        # A step that only the shell or another program fills in may be any of them.
+        steps = free[1:]
+        return not steps or any(step in names or any(mark in step for mark in _UNKNOWN) for step in steps)
+    return bool(free) and free[0] in _ONLY_PEOPLE
+
+
+def _only_looks(words: list[str]) -> bool:
+    free = _free(words)
+    # Behind another option the word for help is taken for its value.
+    if words[-1:] in (["-h"], ["--help"]) and not "".join(words[-2:-1]).startswith("-"):
+        return True
+    if not free:
+        return True
+    if free[0] == "doctor":
+        return "--repair" not in words
+    named = " ".join(free[:2])
+    return named in _LOOKING or (free[0] in _LOOKING and free[0] not in _SPEAKING_OF_MORE)
+
+
+def _free(words: list[str]) -> list[str]:
+    """The words that are no options, and no values of those that every command has."""
     free, rest = [], iter(words)
     for word in rest:
         if word in _WITH_VALUE:
             next(rest, None)
         elif not word.startswith("-"):
             free.append(word)
-    if free[:1] == ["approve"] and names:
-        # A step that only the shell or another program fills in may be any of them.
-        steps = free[1:]
-        return not steps or any(step in names or any(mark in step for mark in _UNKNOWN) for step in steps)
-    return bool(free) and free[0] in _ONLY_PEOPLE
+    return free
 
 
 def _ruled_out(call: Call, mine: list[dict[str, Any]]) -> str:

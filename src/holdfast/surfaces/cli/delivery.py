@@ -1,0 +1,113 @@
+"""Features that are delivered through reviews and a pull request."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core import queries
+from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.surfaces.cli.call import Call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.delivery.recovery import Recovery
+    from holdfast.workflow import Workflow
+
+
+def go_on(call: Call) -> None:
+    from holdfast.delivery.going_on import go_on
+
+    workflow = _feature(call)
+    if workflow.state.dialect != "gated":
+        raise UsageError(
+            "not_a_feature",
+            f"{workflow.id} is no feature of five phases",
+            remedy=f"holdfast resume -w {workflow.id}",
+            facts={"workflow": workflow.id},
+        )
+    how = call.how()
+    workflow.expect(how.pop("revision", 0))
+    said = go_on(call.project, workflow, os.environ, **how)
+    workflow.said = said
+    at = queries.current(workflow.state)
+    call.changed(workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed (holdfast finalize)"))
+
+
+def finalize(call: Call) -> None:
+    from holdfast.delivery.finalizing import finalize
+
+    workflow = _feature(call)
+    how = call.how()
+    workflow.expect(how.pop("revision", 0))
+    said = finalize(call.project, workflow, tuple(call.args.merged), **how)
+    data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
+    call.answer(data, "\n".join(call.ok(line) for line in said))
+
+
+def _feature(call: Call) -> Workflow:
+    """The feature that is named or active; else the one that was completed last, on this branch first."""
+    project, place = call.project, call.project.wired.place
+    try:
+        return call.workflow()
+    except NotFound as nothing:
+        if call.args.workflow:
+            raise
+        unknown = nothing
+    over = [e for e in project.wired.store.entries() if e.dialect == "gated" and e.status in ("completed", "finalized")]
+    here = [entry for entry in over if entry.worktree == place.key()]
+    found = [entry for entry in here if entry.branch == place.branch()] or here
+    newest = max(found, key=lambda entry: entry.ulid, default=None)
+    if newest is None:
+        raise unknown
+    return project.workflow(newest.ulid)
+
+
+def init(call: Call) -> None:
+    from holdfast.gated import central
+
+    made = central.init(call.project.wired.place.worktree)
+    call.answer({"made": list(made)}, "\n".join(call.ok(f"made {path}") for path in made) or "everything is there")
+
+
+def recover(call: Call) -> None:
+    """Rebuilds at once what a journal tells; what was put together without one is shown, and a person confirms it."""
+    from holdfast.core import refusals
+    from holdfast.delivery import recovery
+    from holdfast.surfaces.terminal import escape
+
+    slug = recovery.chosen(call.project, call.args.slug)
+    found = recovery.recover(call.project, slug, call.args.take)
+    if isinstance(found, recovery.Rebuilt):
+        said = found.said or (f"{slug} is as its journal says",)
+        call.answer({"slug": slug, "ulid": found.state.ulid, "said": list(said)}, "\n".join(map(call.ok, said)))
+        return
+    shown = _table(found) + "".join(f"{escape(trouble)}\n" for trouble in call.project.troubles)
+    if not call.is_person:
+        if not call.args.json:
+            call.answer({}, shown)
+        refusal = refusals.person_needed(f"confirm what is left of {slug}", f"holdfast recover {slug}")
+        refusal.facts.update(_reconstruction(found))
+        raise refusal
+    if not call.args.yes and not call.ask(shown, f"Go on with {slug} as this says?"):
+        raise HoldfastError("declined", "nothing was changed", remedy=f"holdfast recover {slug}")
+    workflow = recovery.confirm(call.project, found)
+    call.changed(workflow, said=call.ok(f"{slug} is recovered"), more=_reconstruction(found))
+
+
+def _reconstruction(found: Recovery) -> dict[str, Any]:
+    rows = [{"field": clue.field, "value": clue.value, "source": clue.source} for clue in found.evidence]
+    statuses = {phase: dict(status) for phase, status in found.statuses.items()}
+    return {"slug": found.slug, "document": dict(found.document), "statuses": statuses, "evidence": rows}
+
+
+def _table(found: Recovery) -> str:
+    """A row for every field: what it is to be, and what says so."""
+    from holdfast.plainjson import compact
+    from holdfast.surfaces.terminal import clip, columns, escape, pad
+
+    rows = [(escape(clue.field), clip(escape(compact(clue.value)), 60), escape(clue.source)) for clue in found.evidence]
+    rows = [("FIELD", "VALUE", "SOURCE"), *rows]
+    first, second = (max(columns(row[column]) for row in rows) for column in (0, 1))
+    return "".join(f"{pad(field, first)}  {pad(value, second)}  {source}\n" for field, value, source in rows)
