@@ -13,20 +13,23 @@ import pytest
 import holdfast
 from holdfast import errors, settings, tools
 from holdfast.codec import _EVENTS, _MOVED
-from holdfast.configuration import resuming
-from holdfast.core import lifecycle, packet
+from holdfast.configuration import resuming, uses_pull_requests
+from holdfast.core import cycle, lifecycle, packet
 from holdfast.core.diagram import lifecycle_diagram
 from holdfast.core.reading import read
-from holdfast.dialects import compaction, orchestrator, story
+from holdfast.dialects import compaction, gated, orchestrator, story
 from holdfast.dialects.skill import DOCUMENT
 from holdfast.dialects.spec import Items
+from holdfast.gated import central
+from holdfast.github.repository import token_names
+from holdfast.step_work import StepWork
 from holdfast.surfaces.cli import overview
-from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON, Command, Option
+from holdfast.surfaces.cli.grammar import Command, Option
+from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
 from holdfast.surfaces.hooks import quick
 from holdfast.task_document import model
 from holdfast.task_document.blocks import normal
 from holdfast.task_document.sections import LABELS, kind_of
-from holdfast.workflow import StepWork
 from tests.docs.blocks import PAGES, ROOT, blocks
 from tests.docs.terminal import Terminal
 
@@ -212,9 +215,10 @@ def test_every_environment_variable_is_documented_and_no_others():
     read_ones = set(re.findall(r'environ(?:\.get\(|, )b?"([A-Z_]+)"', sources))
     named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", sources))
     coloured = {"FORCE_COLOR", "CLICOLOR_FORCE"}
+    tokens = {*token_names("github.com"), *token_names("github.example.com")}
     text = page("environment.md")
     shown = set(re.findall(r"`([A-Z][A-Z_]+)`", text))
-    assert read_ones | named | coloured | set(settings.HOST_VARIABLES) == shown
+    assert read_ones | named | coloured | tokens | {"HTTPS_PROXY", "NO_PROXY"} | set(settings.HOST_VARIABLES) == shown
 
 
 def test_every_event_is_documented_and_no_others():
@@ -282,6 +286,40 @@ def test_every_field_of_the_orchestrator_document_is_documented_and_no_others():
     assert first_column(rest.partition("\n## ")[0]) == {field.at for part in lists for field in part.fields}
 
 
+def test_every_field_of_the_gated_document_is_documented_and_no_others():
+    section = page("gated-document.md").partition("## `workflow-state.json`\n")[2].partition("\n## ")[0]
+    whole, _, phases = section.partition("Each of `phases`")
+    fields = {part.at for part in gated.DOCUMENT.parts if not isinstance(part, Items)}
+    (items,) = (part for part in gated.DOCUMENT.parts if isinstance(part, Items))
+    assert first_column(whole) == fields | {items.at}
+    assert first_column(phases) == {field.at for field in items.fields}
+
+
+def test_every_field_and_action_of_a_phase_s_status_is_documented_and_no_others(tmp_path):
+    """As the file has them that a start writes."""
+    terminal = Terminal(tmp_path / "project", tmp_path / "home")
+    code, said = terminal.as_agent("holdfast start feature 'Sign in' && jq -r keys[] workflow/sign-in/*/status.json")
+    assert code == 0, said
+    section = page("gated-document.md").partition("## `status.json`\n")[2].partition("\n## ")[0]
+    fields, _, actions = section.partition("| `action` |")
+    assert first_column(fields) == set(said.splitlines()[1:])
+    words = (value for name, value in vars(cycle).items() if name.isupper() and isinstance(value, str))
+    assert first_column(actions) == set(words) - {cycle.APPROVED, cycle.NEEDS_REVISION}
+
+
+def test_the_central_docs_are_documented_with_the_place_of_each_in_a_workspace():
+    section = page("gated-document.md").partition("## Central docs\n")[2].partition("\n## ")[0]
+    pairs = dict(re.findall(r"^\| `([^`]+)` \| `([^`]+)` \|$", section, flags=re.MULTILINE))
+    assert pairs == {path: central._own(path) for path in (*central._TABLE, f"{central._DIAGRAMS}/*")}
+
+
+def test_the_trailers_of_a_feature_s_commits_are_documented_and_no_others():
+    section = page("gated-document.md").partition("## Commits\n")[2].partition("\n## ")[0]
+    (made,) = (source for source in SOURCES if "def trailers(" in source)
+    written_ones = re.findall(r'^        "([A-Z][\w-]+)": ', made.partition("def trailers(")[2], flags=re.MULTILINE)
+    assert first_column(section) == set(written_ones)
+
+
 def test_every_label_of_a_task_document_is_documented_and_no_others():
     _, _, text = page("task-document.md").partition("## Tasks\n")
     tasks, _, settings_text = text.partition("## Settings\n")
@@ -326,8 +364,17 @@ def test_every_key_of_resuming_in_the_configuration_is_documented_and_no_others(
     (tmp_path / ".holdfast" / "config.toml").write_text(f"[resume]\n{STRANGE} = 1\n")
     with pytest.raises(errors.UsageError) as refusal:
         resuming(str(tmp_path))
-    section = page("configuration.md").partition("## `[resume]`\n")[2]
+    section = page("configuration.md").partition("## `[resume]`\n")[2].partition("\n## ")[0]
     assert first_column(section) == set(refusal.value.message.partition("known are ")[2].split(", "))
+
+
+def test_every_key_of_features_in_the_configuration_is_documented_and_no_others(tmp_path):
+    (tmp_path / ".holdfast").mkdir()
+    (tmp_path / ".holdfast" / "config.toml").write_text(f"[feature]\n{STRANGE} = 1\n")
+    with pytest.raises(errors.UsageError) as refusal:
+        uses_pull_requests(str(tmp_path))
+    section = page("configuration.md").partition("## `[feature]`\n")[2]
+    assert first_column(section) == {refusal.value.message.partition("known is ")[2]}
 
 
 def first_column(text: str) -> set[str]:
