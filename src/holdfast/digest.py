@@ -11,8 +11,9 @@ except ImportError:
 def digest(data: bytes) -> str:
     """The hash of these bytes. A large document is asked about several times on its way: the last answer is kept."""
     global _last
-    if _last[0] is data:
-        return _last[1]
+    last = _last  # taken once: another thread may put its own answer there meanwhile
+    if last[0] is data:
+        return last[1]
     found = str(blake2b(data, digest_size=16).hexdigest())
     if len(data) >= LARGE:
         _last = (data, found)

@@ -60,3 +60,15 @@ class Broken(HoldfastError):
 
 class OutcomeUnknown(HoldfastError):
     """The disk failed while a change was being made durable: it may or may not have happened."""
+
+
+def unexpected(error: Exception) -> HoldfastError:
+    """A sentence for what should not happen, or for what the system refuses."""
+    said = f"{type(error).__name__}: {error}"[:500]
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return HoldfastError(
+            "system_error", f"{error.strerror}{where}", remedy="holdfast doctor", facts={"errno": error.errno}
+        )
+    remedy = "the same command with --debug shows where; please report it"
+    return HoldfastError("unexpected", f"this should not happen: {said}", remedy=remedy)

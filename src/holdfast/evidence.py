@@ -11,7 +11,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
-from holdfast.errors import UsageError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.place import below, read_regular
 from holdfast.results import judge
 
@@ -33,9 +33,10 @@ def run(
     *,
     given: Mapping[str, Any],
     echo: Callable[[bytes], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
     token: int = 0,
 ) -> Evidence:
-    """Runs a check, if its result would be taken. Nothing is locked meanwhile.
+    """Runs a check, if its result would be taken. Nothing is locked meanwhile; one that is `cancelled` says nothing.
 
     What it saw is bound to the tree it started on.
     Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
@@ -64,7 +65,14 @@ def run(
     tree = world.tree(state, listing=True)
     report = os.path.join(base, check.report or os.devnull)
     before = _stamp(report)
-    ran = checks.run(check.run, cwd=base, timeout=check.timeout, echo=hear)
+    ran = checks.run(check.run, cwd=base, timeout=check.timeout, echo=hear, cancelled=cancelled)
+    if ran.cancelled:
+        raise HoldfastError(
+            "check_cancelled",
+            f"the check {name} was ended before it had a result; nothing is recorded",
+            remedy=f"holdfast check {name} --run",
+            facts={"check": name, "step": path},
+        )
     after = world.tree(state, listing=True)
     found = results.merged(reading.results(), _report(report, before))
     verdict = _verdict(check, ran, found, _named(state, path, given), base)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core.state import State
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.place import read_regular
 
@@ -66,6 +67,14 @@ def plan_path(plan: Mapping[str, Any]) -> str:
     if plan["level"] == "chapter":
         return f"{chapter}/plan.md"
     return f"{chapter}/scenes/scene-{plan['chapter']:02}{plan['scene']:02}-blueprint.md"
+
+
+def plan_output(base: str, state: State, path: str) -> dict[str, str]:
+    """The plan itself, where it lies at its place when a planning run ends: whoever builds on it sees it change."""
+    if path != state.plan.children("")[-1]:
+        return {}
+    file = plan_file(base, state.context, state.session)
+    return {"plan": file} if file else {}
 
 
 def plan_file(root: str, plan: Mapping[str, Any], session: str = "") -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterator, Mapping, Sequence
 
-from holdfast import plainjson, signing
+from holdfast import approved, plainjson, signing
 from holdfast.bootstrap import Wired
 from holdfast.core import answers, queries, refusals
 from holdfast.core import commands as cmd
@@ -41,6 +41,8 @@ class Workflow:
         self.state = state
         self.said: tuple[str, ...] = ()
         """What an action that Holdfast did itself has to tell."""
+        self.cancelled: Callable[[], bool] | None = None
+        """Asked while checks run: whoever waits for them may want them no more."""
 
     @property
     def id(self) -> str:
@@ -125,6 +127,8 @@ class Workflow:
             self.ulid, command, actor or settings.actor, token=token or settings.token, key=key, expected=revision
         )
         self.state = self._wired.reconciler.settle(outcome)
+        if isinstance(command, cmd.Approve):
+            approved.keep(self._wired.place, self.state, command.step)
         if dialect(self.state.dialect).workspace and outcome.changed:
             from holdfast.gated import workspace
 
@@ -144,7 +148,12 @@ class Workflow:
     ) -> Self:
         """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
         path = self.path(step)
-        command = cmd.Done(path, self._inside({**(artifacts or {}), **self._planned(path)}))
+        planned: dict[str, str] = {}
+        if self.state.loads == "plan":
+            from holdfast import stories
+
+            planned = stories.plan_output(self._wired.place.base(self.state.worktree), self.state, path)
+        command = cmd.Done(path, self._inside({**(artifacts or {}), **planned}))
         if dialect(self.state.dialect).workspace:
             from holdfast.gated import workspace
 
@@ -203,16 +212,6 @@ class Workflow:
 
         repository = git.find(self._wired.place.base(self.state.worktree)) if self._wired.place.repository else None
         return orchestrating.out_of_sync(repository, self.state) if repository and self.state.loads == DOCUMENT else ""
-
-    def _planned(self, path: str) -> dict[str, str]:
-        """The plan itself, where it lies at its place when a planning run ends: whoever builds on it sees it change."""
-        if self.state.loads != "plan" or path != self.state.plan.children("")[-1]:
-            return {}
-        from holdfast import stories
-
-        base = self._wired.place.base(self.state.worktree)
-        file = stories.plan_file(base, self.state.context, self.state.session)
-        return {"plan": file} if file else {}
 
     def _acts(self, path: str) -> bool:
         """Whether handing a step in means doing something. Who keeps a document without git does without."""
@@ -481,8 +480,8 @@ class Workflow:
         if passed is None:
             from holdfast import evidence as evidence_
 
-            token = how.get("token", 0)
-            evidence = evidence_.run(self._wired, self.state, path, name, given=data or {}, echo=echo, token=token)
+            asked = {"echo": echo, "cancelled": self.cancelled, "token": how.get("token", 0)}
+            evidence = evidence_.run(self._wired, self.state, path, name, given=data or {}, **asked)
         else:
             tree = None if self.state.loads == DOCUMENT else self._wired.world.tree(self.state).id
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})

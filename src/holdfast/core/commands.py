@@ -103,6 +103,8 @@ class Approve(Value):
     word: str = ""
     signed: Mapping[str, str] | None = None
     """The artifacts' hashes a signature was made over, where one was."""
+    shown: Mapping[str, str] | None = None
+    """The artifacts' hashes as whoever approves was shown them, where that is known."""
 
 
 class Reject(Value):

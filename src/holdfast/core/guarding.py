@@ -51,10 +51,11 @@ def _denied(state: State) -> list[dict[str, str]]:
 def _human(state: State) -> list[dict[str, Any]]:
     """Gates that only a person's own channel opens, with every name a step goes by."""
     global _gated
-    if _gated[0] is not state.plan:
+    known = _gated  # taken once: another thread may put its own answer there meanwhile
+    if known[0] is not state.plan:
         found = [p for p in state.plan.paths if gates.policy(state.plan.step(p)) in ("human", "signed")]
-        _gated = (state.plan, [{"step": path, "names": _names(state.plan, path)} for path in found])
-    return _gated[1]
+        _gated = known = (state.plan, [{"step": path, "names": _names(state.plan, path)} for path in found])
+    return known[1]
 
 
 _gated: tuple[Plan | None, list[dict[str, Any]]] = (None, [])

@@ -41,9 +41,10 @@ class Usage(Value):
 def status(state: State) -> str:
     """The workflow's status: derived from its steps and the few explicit marks."""
     global _asked
-    if _asked[0] is not state:
-        _asked = (state, _status(state))
-    return _asked[1]
+    known = _asked  # taken once: another thread may put its own answer there meanwhile
+    if known[0] is not state:
+        _asked = known = (state, _status(state))
+    return known[1]
 
 
 _asked: tuple[State | None, str] = (None, "")
@@ -69,9 +70,10 @@ def _status(state: State) -> str:
 def _statuses(state: State) -> set[str]:
     """What the steps are. Most that happens moves none of them, and there may be many."""
     global _found
-    if _found[0] is not state.plan or _found[1] is not state.progress:
-        _found = (state.plan, state.progress, {state.step(path).status for path in state.plan.paths})
-    return _found[2]
+    known = _found
+    if known[0] is not state.plan or known[1] is not state.progress:
+        _found = known = (state.plan, state.progress, {state.step(path).status for path in state.plan.paths})
+    return known[2]
 
 
 _found: tuple[Plan | None, Mapping[str, Progress] | None, set[str]] = (None, None, set())
@@ -117,10 +119,11 @@ def current(state: State) -> str | None:
 def open_steps(state: State) -> list[str]:
     """The leaves somebody works on, reviews or waits for."""
     global _open
-    if _open[0] is not state.plan or _open[1] is not state.progress:
+    known = _open
+    if known[0] is not state.plan or known[1] is not state.progress:
         found = [p for p in state.plan.paths if state.step(p).status in lifecycle.OPEN and state.plan.is_leaf(p)]
-        _open = (state.plan, state.progress, found)
-    return list(_open[2])
+        _open = known = (state.plan, state.progress, found)
+    return list(known[2])
 
 
 _open: tuple[Plan | None, Mapping[str, Progress] | None, list[str]] = (None, None, [])

@@ -120,6 +120,15 @@ def signature_needed(path: str) -> Refused:
     )
 
 
+def changed_meanwhile(path: str) -> Conflict:
+    return Conflict(
+        "changed_meanwhile",
+        f"the artifacts of {path} changed while you looked at them; nothing was approved",
+        remedy=f"holdfast approve {path}",
+        facts={"step": path},
+    )
+
+
 def signed_something_else(path: str) -> Refused:
     return Refused(
         "signed_something_else",

@@ -59,10 +59,11 @@ def phase_number(state: State, path: str) -> int:
 def _numbers(plan: Plan) -> dict[str, int]:
     """The phases and their numbers. Every entry of a document asks for them, and plans seldom change."""
     global _counted
-    if _counted[0] is not plan:
+    known = _counted  # taken once: another thread may put its own answer there meanwhile
+    if known[0] is not plan:
         listed = [path for path in plan.children("") if path not in (PLAN, REVIEW, PULL_REQUEST)]
-        _counted = (plan, {path: number for number, path in enumerate(listed)})
-    return _counted[1]
+        _counted = known = (plan, {path: number for number, path in enumerate(listed)})
+    return known[1]
 
 
 _counted: tuple[Plan | None, dict[str, int]] = (None, {})
@@ -86,10 +87,11 @@ def current_task(state: State) -> str:
     Where none is open, the first that is not done.
     """
     global _at
-    if _at[0] is not state.plan or _at[1] is not state.progress:
+    known = _at
+    if known[0] is not state.plan or known[1] is not state.progress:
         here = _current(state, state.plan.children(current_phase(state)))
-        _at = (state.plan, state.progress, here or _current(state, state.plan.of_kind(tasks.TASK)))
-    return _at[2]
+        _at = known = (state.plan, state.progress, here or _current(state, state.plan.of_kind(tasks.TASK)))
+    return known[2]
 
 
 _at: tuple[Plan | None, Mapping[str, Progress] | None, str] = (None, None, "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast import approved
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.state import State
@@ -118,9 +119,9 @@ def traces(wired: Wired, layout: Layout, states: list[State]) -> list[str]:
 def forget(wired: Wired, layout: Layout, ulids: list[str], files: list[str]) -> None:
     """Removes journals, what was made from them, and files they left in the project."""
     wired.store.delete(ulids)
-    slots = os.path.join(wired.place.home, "slots")
-    for name in os.listdir(slots) if os.path.isdir(slots) else ():
-        if name.partition("-")[0] in ulids:
-            drop(os.path.join(slots, name))
+    for folder in (os.path.join(wired.place.home, named) for named in ("slots", approved.FOLDER)):
+        for name in os.listdir(folder) if os.path.isdir(folder) else ():
+            if name.partition("-")[0] in ulids:
+                drop(os.path.join(folder, name))
     for path in files:
         drop(layout.full(path))

@@ -110,6 +110,8 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
     progress = draft.state.step(command.step)
     if draft.facts.signer and dict(command.signed or {}) != gates.artifact_hashes(progress):
         raise refusals.signed_something_else(command.step)
+    if command.shown is not None and dict(command.shown) != gates.artifact_hashes(progress):
+        raise refusals.changed_meanwhile(command.step)
     own = "signed" if draft.facts.signer else "own" if draft.is_person else "relayed"
     grant = Grant(
         at=draft.facts.now,
