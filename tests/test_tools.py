@@ -100,8 +100,8 @@ def given(tool: str) -> dict[str, Any]:
     return {name: value for name, value in EXAMPLES[tool]["input"].items() if name != "workflow_id"}
 
 
-def test_the_tools_are_the_eight_of_the_convention_and_one_that_starts():
-    assert list(tools.TOOLS) == [*EXAMPLES, "start_workflow"]
+def test_the_tools_begin_with_the_eight_of_the_convention():
+    assert list(tools.TOOLS)[:9] == [*EXAMPLES, "start_workflow"]
     for name, example in EXAMPLES.items():
         assert set(example["input"]) <= {field.name for field in tools.TOOLS[name].inputs}
 

@@ -1,104 +1,28 @@
-"""The tools that agents work with, as functions: plain values in, plain values out, the same for every dialect.
-
-Every input is checked here: unknown fields, wrong types and lengths are refused before anything is looked at. What
-comes back has exactly the fields named here, so that agents can rely on them.
-"""
+"""The eight tools of the story convention, for every dialect, and the one that starts a workflow."""
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Mapping
+from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries, refusals
-from holdfast.core.names import nearest
 from holdfast.core.state import State
-from holdfast.core.value import Value
 from holdfast.dialects import dialect
-from holdfast.errors import UsageError
+from holdfast.plainjson import compact
 from holdfast.project import Project
+from holdfast.tools.shape import Watch
 from holdfast.workflow import Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-STATUSES = ("in_progress", "waiting_approval", "completed", "failed")
+LISTED = 2048
+"""How many bytes a list of workflows has, unless more of them are asked for."""
 
 
-class Input(Value):
-    """A field that a tool takes. `kind` is a JSON type, or `step`: a number from 1, or the id of a step."""
-
-    name: str
-    kind: str
-    required: bool = False
-    most: int = 0
-    among: tuple[str, ...] = ()
-    about: str = ""
-
-
-class Tool(Value):
-    """A tool by name: what it is for, what it takes, and the function that does it."""
-
-    name: str
-    about: str
-    inputs: tuple[Input, ...]
-    run: Callable[[Project, Mapping[str, Any]], dict[str, Any]]
-
-
-def call(project: Project, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Runs a tool. Refusals are raised as everywhere."""
-    tool = TOOLS.get(name)
-    if tool is None:
-        close = nearest(name, tuple(TOOLS))
-        hint = f", did you mean {close}?" if close else ""
-        raise UsageError("no_tool", f"there is no tool {name[:60]!r}{hint}", remedy=f"one of {', '.join(TOOLS)}")
-    return tool.run(project, checked(tool, arguments))
-
-
-def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments, if they are what the tool takes; every mistake at once otherwise. `phase` may stand for `step`."""
-    known = {field.name: field for field in tool.inputs}
-    given = dict(arguments)
-    if "step" in known and "phase" in given and "step" not in given:
-        given["step"] = given.pop("phase")
-    wrong = [f"unknown field {name!r}" for name in given if name not in known]
-    wrong += [f"{name} is missing" for name, field in known.items() if field.required and given.get(name) is None]
-    wrong += [
-        f"{name} {reason}"
-        for name, value in given.items()
-        if name in known and value is not None and (reason := _wrong(known[name], value))
-    ]
-    if wrong:
-        raise UsageError(
-            "bad_arguments",
-            f"{tool.name}: {'; '.join(wrong)}",
-            remedy=f"{tool.name} takes {', '.join(known) or 'nothing'}",
-            facts={"tool": tool.name, "mistakes": wrong},
-        )
-    return {name: value for name, value in given.items() if value is not None}
-
-
-def _wrong(field: Input, value: Any) -> str:
-    match field.kind:
-        case "string":
-            if not isinstance(value, str) or not 1 <= len(value) <= (field.most or 1000):
-                return f"must be text of 1 to {field.most or 1000} characters"
-            return f"is one of {', '.join(field.among)}" if field.among and value not in field.among else ""
-        case "boolean":
-            return "" if isinstance(value, bool) else "must be true or false"
-        case "object":
-            return "" if isinstance(value, Mapping) else "must be an object"
-        case "paths":
-            if not isinstance(value, Mapping):
-                return "must be an object"
-            return "" if all(isinstance(one, str) and one for one in value.values()) else "must be an object of paths"
-    number = isinstance(value, int) and not isinstance(value, bool) and value >= 1
-    named = isinstance(value, str) and 1 <= len(value) <= 200
-    return "" if number or named else "must be the number of a step, from 1, or its id"
-
-
-def _workflow(project: Project, given: Mapping[str, Any]) -> Workflow:
+def workflow_of(project: Project, given: Mapping[str, Any]) -> Workflow:
     return project.workflow(given["workflow_id"])
 
 
@@ -122,7 +46,7 @@ def _top(path: str) -> str:
 
 
 def get_workflow_status(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    state = _workflow(project, given).state
+    state = workflow_of(project, given).state
     at = queries.current(state)
     return {
         "workflow_id": state.id,
@@ -145,7 +69,7 @@ def _name(state: State, path: str | None) -> str:
 
 
 def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    workflow = _workflow(project, given)
+    workflow = workflow_of(project, given)
     state, facts = workflow.state, workflow.facts()
     at, after = queries.current(state), queries.next_step(state)
     found = queries.blockers(state, at, facts) if at else []
@@ -176,7 +100,7 @@ def _in_the_way(state: State, at: str, found: list[gates.Unmet]) -> tuple[str | 
 
 
 def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    workflow = _workflow(project, given)
+    workflow = workflow_of(project, given)
     state, facts = workflow.state, workflow.facts()
     path = workflow.path(str(given["step"]))
     plan, before = state.plan, state.plan.closure(path)
@@ -200,13 +124,18 @@ def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[s
 
 
 def approve_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    workflow = _workflow(project, given)
+    workflow = workflow_of(project, given)
     path = workflow.path(str(given["step"]))
     changes = given.get("modifications") or {}
     if given["approved"]:
         workflow.approve(path, given.get("selected_variant", ""), changes)
     else:
         workflow.execute(cmd.Reject(path, given.get("feedback", ""), changes))
+    return approved_answer(workflow, path)
+
+
+def approved_answer(workflow: Workflow, path: str) -> dict[str, Any]:
+    """What is said of a step that somebody approved or sent back."""
     state = workflow.state
     at = queries.current(state)
     after = at if at and _top(at) != _top(path) else queries.next_step(state)
@@ -220,9 +149,13 @@ def approve_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def update_workflow_state(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Moves a step, names its outputs, or both. `completed` hands it in: one that people approve then waits."""
-    workflow = _workflow(project, given)
+def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Watch) -> dict[str, Any]:
+    """Moves a step, names its outputs, or both. `completed` hands it in: one that people approve then waits.
+
+    Handing in a task of a document runs its criteria, which may take long.
+    """
+    workflow = workflow_of(project, given)
+    workflow.cancelled = watch.cancelled
     path = workflow.path(str(given["step"]))
     base = project.wired.place.base(workflow.state.worktree)
     artifacts = {name: os.path.join(base, file) for name, file in (given.get("artifacts") or {}).items()}
@@ -263,11 +196,23 @@ def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         }
         for one in found
     ]
-    return {"workflows": rows, "total": len(rows)}
+    return {"workflows": _first(rows, given.get("limit", 0)), "total": len(rows)}
+
+
+def _first(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """So many as are asked for, else so many as do not fill a context; active ones come first."""
+    if limit:
+        return rows[:limit]
+    room = LISTED - len(compact({"workflows": [], "total": len(rows)}))
+    for number, row in enumerate(rows):
+        room -= len(compact(row).encode()) + 1
+        if room < 0:
+            return rows[:number]
+    return rows
 
 
 def resume_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    workflow = _workflow(project, given)
+    workflow = workflow_of(project, given)
     path = workflow.path(str(given["from_step"])) if "from_step" in given else ""
     workflow.resume(path)
     state = workflow.state
@@ -282,7 +227,7 @@ def resume_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any
 
 def cancel_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     """Gives a workflow up. Its files stay; leases end with it, and views hold no temporary files."""
-    workflow = _workflow(project, given)
+    workflow = workflow_of(project, given)
     workflow.cancel(given.get("reason", ""))
     state = workflow.state
     return {
@@ -318,73 +263,3 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         fresh=given.get("fresh", False),
     )
     return get_workflow_status(project, {"workflow_id": workflow.ulid})
-
-
-_ID = Input("workflow_id", "string", required=True, most=200, about="the workflow's id")
-_STEP = Input("step", "step", required=True, about="the step's number or id")
-TOOLS: dict[str, Tool] = {
-    tool.name: tool
-    for tool in (
-        Tool("get_workflow_status", "Get current workflow state", (_ID,), get_workflow_status),
-        Tool("get_next_step", "Get next step info (sequential enforcement)", (_ID,), get_next_step),
-        Tool("validate_prerequisites", "Check if a step's prerequisites are met", (_ID, _STEP), validate_prerequisites),
-        Tool(
-            "approve_step",
-            "Pass on a person's approval, choice or rejection of a step",
-            (
-                *(_ID, _STEP),
-                Input("approved", "boolean", required=True),
-                Input("modifications", "object", about="changes that go with it"),
-                Input("selected_variant", "string", most=64, about="the variant that is chosen"),
-                Input("feedback", "string", most=20_000, about="what should be different"),
-            ),
-            approve_step,
-        ),
-        Tool(
-            "update_workflow_state",
-            "Move a step on, and name its outputs",
-            (
-                *(_ID, _STEP),
-                Input("status", "string", among=STATUSES),
-                Input("artifacts", "paths", about="outputs by name: the path of each from the top of the project"),
-                Input("reason", "string", most=4000, about="why it failed"),
-            ),
-            update_workflow_state,
-        ),
-        Tool(
-            "list_workflows",
-            "List workflows, optionally by status, type or session",
-            (
-                Input("status", "string", most=64),
-                Input("workflow_type", "string", most=64),
-                Input("session_name", "string", most=64),
-            ),
-            list_workflows,
-        ),
-        Tool(
-            "resume_workflow",
-            "Resume a failed or cancelled workflow",
-            (_ID, Input("from_step", "step", about="where to go on")),
-            resume_workflow,
-        ),
-        Tool(
-            "cancel_workflow",
-            "Cancel an active workflow",
-            (_ID, Input("reason", "string", most=500)),
-            cancel_workflow,
-        ),
-        Tool(
-            "start_workflow",
-            "Start a workflow by the name of its definition",
-            (
-                Input("workflow", "string", required=True, most=130),
-                Input("subject", "string", most=1000),
-                Input("title", "string", most=500),
-                Input("session_name", "string", most=64),
-                Input("context", "object"),
-                Input("fresh", "boolean", about="give up the active one of the same subject first"),
-            ),
-            start_workflow,
-        ),
-    )
-}
