@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench build lock system clean
+.PHONY: help demo test lint bench build lock system node clean
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,7 +25,7 @@ help: ## List these commands
 demo: $(VENV)/.runtime ## Install Holdfast into .venv and watch it at work
 	@$(BIN)/holdfast demo
 
-test: system lint ## Check everything: format, lint, types, imports, tests
+test: system node lint ## Check everything: format, lint, types, imports, tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.dev ## Check format, lint, types and the direction of imports
@@ -47,6 +47,9 @@ lock: ## Pin the dependencies anew (needs uv; UPGRADE=--upgrade takes the newest
 
 system:
 	@tools/system-packages
+
+node: $(VENV)/.python system
+	@tools/node-packages $(VENV) >/dev/null
 
 clean: ## Remove everything that these commands made
 	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache

@@ -7,7 +7,7 @@ import platform
 import sys
 import tempfile
 
-from bench import commands, growth, hooks, orchestra, transitions, writers
+from bench import commands, growth, hooks, mcp, orchestra, transitions, writers
 
 SUITES = {
     "transitions": transitions.run,
@@ -16,6 +16,7 @@ SUITES = {
     "commands": commands.run,
     "hooks": hooks.run,
     "orchestra": orchestra.run,
+    "mcp": mcp.run,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -190,6 +191,16 @@ def test_every_python_dependency_has_its_reason_and_no_other_is_listed():
     for path in (ROOT / "requirements").glob("*.in"):
         named += [line for line in path.read_text().splitlines() if line and not line.startswith(("#", "-"))]
     assert justified("Python packages") == {requirement_name(line) for line in named}
+
+
+def test_every_node_package_has_its_reason_and_is_pinned_with_its_hash():
+    folder = ROOT / "tests" / "surfaces" / "mcp" / "node"
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    assert justified("Node packages") == wanted.keys()
+    locked = json.loads((folder / "package-lock.json").read_text())["packages"]
+    assert locked.pop("")["dependencies"] == wanted
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert [name for name, one in locked.items() if not one.get("integrity", "").startswith("sha512-")] == []
 
 
 def test_every_system_package_has_its_reason_and_no_other_is_listed():

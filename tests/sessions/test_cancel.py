@@ -57,3 +57,17 @@ def test_a_document_of_another_dialect_goes_too_unless_it_is_another_workflows_b
     assert documents == {f".claude/workflow-state/active/{second.id}.json"}
     assert gone.id != second.id
     assert [one.ulid for one in project.list()] == [second.ulid]
+
+
+def test_copies_of_what_was_approved_in_the_session_go_with_it(s, root, project):
+    approved = {**DRAFT, "name": "asked", "step": [{"id": "plan", "approval": {"by": "relayed"}}, {"id": "write"}]}
+    (root / "plan.md").write_text("a plan\n")
+    inside = project.start(approved, "one", session="s")
+    s.use("")
+    outside = project.start(approved, "two")
+    for workflow in (inside, outside):
+        workflow.begin("plan").done("plan", {"plan": str(root / "plan.md")}).approve("plan")
+    assert len(below(root, "approved")) == 2
+    s.cancel("s")
+    (kept,) = below(root, "approved")
+    assert outside.ulid in kept

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.errors import HoldfastError, UsageError, unexpected
 from holdfast.surfaces.cli.output import Unwritten, write
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ def _guarded(argv: list[str]) -> int:
 
             sys.stderr.write("".join(traceback.format_exception(error)).encode("utf-8", "replace").decode())
             return 1
-        return _report(_unexpected(error), argv)
+        return _report(unexpected(error), argv)
 
 
 def _run(argv: list[str]) -> int:
@@ -98,17 +98,6 @@ def _require_utf8(argv: list[str]) -> None:
                 remedy="type it in UTF-8, or put it into a file and name the file",
                 facts={"argument": os.fsencode(word)[:200].decode("utf-8", "replace")},
             ) from None
-
-
-def _unexpected(error: Exception) -> HoldfastError:
-    said = f"{type(error).__name__}: {error}"[:500]
-    if isinstance(error, OSError) and error.strerror:
-        where = f": {error.filename}" if error.filename else ""
-        return HoldfastError(
-            "system_error", f"{error.strerror}{where}", remedy="holdfast doctor", facts={"errno": error.errno}
-        )
-    remedy = "the same command with --debug shows where; please report it"
-    return HoldfastError("unexpected", f"this should not happen: {said}", remedy=remedy)
 
 
 def _report(error: HoldfastError, argv: list[str]) -> int:

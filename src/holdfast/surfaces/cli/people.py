@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, refusals
 from holdfast.core.gates import policy
-from holdfast.errors import Conflict, HoldfastError, NotFound, UsageError
+from holdfast.errors import NotFound, UsageError
+from holdfast.surfaces import approving
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
@@ -87,40 +88,13 @@ def _confirm(call: Call, workflow: Workflow, path: str) -> None:
     """Where only a person's own word counts, the person sees what it is given to."""
     step, progress = workflow.state.plan.step(path), workflow.state.step(path)
     own_word = policy(step) == "human" or progress.status == lifecycle.ESCALATED
-    if call.args.yes or not call.is_person or not own_word or not _is_ready(workflow, path):
+    if call.args.yes or not call.is_person or not own_word or not approving.is_ready(workflow, path):
         return
-    shown = _hashes(workflow, path)
+    shown = approving.hashes(workflow, path)
     if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?"):
-        raise HoldfastError(
-            "declined",
-            f"{path} was not approved",
-            remedy=f"holdfast reject {path} --feedback TEXT",
-            facts={"step": path},
-        )
-    if _hashes(workflow, path) != shown:
-        raise Conflict(
-            "changed_meanwhile",
-            f"the artifacts of {path} changed while you looked at them; nothing was approved",
-            remedy=f"holdfast approve {path}",
-            facts={"step": path},
-        )
-
-
-def _is_ready(workflow: Workflow, path: str) -> bool:
-    """Whether only the person's word is missing. If not, the refusal says what is, and nobody is asked."""
-    state = workflow.state
-    step, progress = state.plan.step(path), state.step(path)
-    missing = {one.kind for one in queries.blockers(state, path, workflow.facts())}
-    if progress.status == lifecycle.ACTIVE:
-        return missing == {"done"} and (step.review is None or progress.reviewed)
-    words = {lifecycle.WAITING: {"approval", "choice"}, lifecycle.DONE: {"approval", "choice"}}
-    return bool(missing) and missing <= words.get(progress.status, {lifecycle.ESCALATED})
-
-
-def _hashes(workflow: Workflow, path: str) -> dict[str, str]:
-    found = workflow.facts().hashes
-    artifacts = workflow.state.step(path).artifacts
-    return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
+        raise approving.declined(path)
+    if approving.hashes(workflow, path) != shown:
+        raise refusals.changed_meanwhile(path)
 
 
 def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) -> str:

@@ -468,6 +468,24 @@ COMMANDS = _make(
         (Option("--fast", "without pauses"),),
     ),
     (
+        *("mcp", "agents", "serve the workflows of this project to agents, by MCP", "serving:mcp", ""),
+        (
+            Option("--root", "the project's folder (default: this one)", "path", "DIR", default="."),
+            Option("--http", "over HTTP, not standard input and output"),
+            Option("--host", "the address to listen on", "text:host:200", "ADDRESS", default="127.0.0.1"),
+            Option("--port", "the port, 0 for any that is free", "whole:0:65535", "N", default=8347),
+            Option("--no-token", "without a token, on loopback only"),
+            Option(
+                "--allow-host",
+                "one more name it is reached by, as in a Host header",
+                "text:host:200",
+                "HOST",
+                many=True,
+            ),
+            Option("--allow-origin", "one more page it may be called from", "text:origin:200", "ORIGIN", many=True),
+        ),
+    ),
+    (
         *("completion", "upkeep", "a completion script for your shell", "completion:script", ""),
         (Option("shell", "", "word", choices=("bash", "zsh", "fish")),),
     ),

@@ -1,0 +1,37 @@
+"""Before a person is asked to approve: whether only their word is missing, and what exactly it would be given to."""
+
+from __future__ import annotations
+
+from holdfast.core import lifecycle, queries
+from holdfast.errors import HoldfastError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.workflow import Workflow
+
+
+def is_ready(workflow: Workflow, path: str) -> bool:
+    """Whether only the person's word is missing. If not, the refusal says what is, and nobody is asked."""
+    state = workflow.state
+    step, progress = state.plan.step(path), state.step(path)
+    missing = {one.kind for one in queries.blockers(state, path, workflow.facts())}
+    if progress.status == lifecycle.ACTIVE:
+        return missing == {"done"} and (step.review is None or progress.reviewed)
+    words = {lifecycle.WAITING: {"approval", "choice"}, lifecycle.DONE: {"approval", "choice"}}
+    return bool(missing) and missing <= words.get(progress.status, {lifecycle.ESCALATED})
+
+
+def hashes(workflow: Workflow, path: str) -> dict[str, str]:
+    """The artifacts as they lie there now; nothing for one that is gone."""
+    found = workflow.facts().hashes
+    artifacts = workflow.state.step(path).artifacts
+    return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
+
+
+def declined(path: str) -> HoldfastError:
+    return HoldfastError(
+        "declined",
+        f"{path} was not approved",
+        remedy=f"holdfast reject {path} --feedback TEXT",
+        facts={"step": path},
+    )

@@ -1,0 +1,52 @@
+"""Serving a project to agents: `holdfast mcp`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from holdfast import place as places
+from holdfast import settings as settings_
+from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.surfaces.cli.call import Call
+
+
+def mcp(call: Call) -> None:
+    """Whoever speaks through a host is an agent, whatever terminal the host was started in."""
+    args = call.args
+    if not os.path.isdir(args.root):
+        raise NotFound("no_folder", f"there is no folder {args.root[:200]!r}", remedy="name a folder that exists")
+    if not args.http and (args.no_token or args.allow_host or args.allow_origin):
+        raise UsageError("bad_usage", "these options are for HTTP, and --http is missing", remedy="holdfast mcp --http")
+    os.chdir(args.root)  # relative paths of tools mean the project, wherever the host was started
+    settings = settings_.read(os.environ, terminal=False, surface="mcp", role=args.role or "")
+    try:
+        from holdfast.surfaces.mcp import logs, serving
+        from holdfast.surfaces.mcp.projects import Projects
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] == "holdfast":
+            raise
+        raise _not_installed(missing) from None
+    logs.set_up(debug=args.debug)
+    projects = Projects(places.find("."), settings)
+    if not args.http:
+        serving.serve(projects)
+        return
+    from holdfast.surfaces.mcp import http
+
+    address = http.Address(args.host, args.port, tuple(args.allow_host), tuple(args.allow_origin))
+    listener = http.listen(projects, address, guarded=not args.no_token)
+    data = {"url": listener.url, "token_file": listener.token_file or None}
+    said = f", token in {listener.token_file}" if listener.token_file else ", without a token"
+    call.answer(data, call.ok(f"{listener.url}{said}"))
+    sys.stdout.flush()
+    http.serve(listener)
+
+
+def _not_installed(missing: ModuleNotFoundError) -> HoldfastError:
+    return HoldfastError(
+        "not_installed",
+        f"the MCP server needs a package that is not installed: {missing.name}",
+        remedy="pip install 'holdfast[mcp]'",
+        facts={"package": missing.name or ""},
+    )

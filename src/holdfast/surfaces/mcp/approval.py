@@ -1,0 +1,186 @@
+"""Approval by asking: where the host can show a form, the person sees what they approve and answers for themselves.
+
+Hosts of the older protocol are asked while the call waits; those of the newer one are answered that input is required,
+and call again with it. What was shown goes with the question, sealed, and is compared with what is there afterwards.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Awaitable, Callable, Mapping
+
+from mcp import types
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from holdfast.core import commands as cmd
+from holdfast.core import gates, refusals
+from holdfast.core.value import Value
+from holdfast.digest import digest
+from holdfast.errors import HoldfastError
+from holdfast.plainjson import compact, parse
+from holdfast.surfaces import approving
+from holdfast.surfaces.mcp.picture import picture
+from holdfast.surfaces.mcp.projects import Projects
+from holdfast.tools.convention import approved_answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.workflow import Workflow
+
+    Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+ASKED = "approval"
+"""The name under which the question and its answer travel."""
+APPROVE, CHANGES = "approve", "ask for changes"
+WORD = "elicited"
+
+
+class Question(Value):
+    """What a person is asked, and what exactly their answer would be about."""
+
+    path: str
+    message: str
+    schema: Mapping[str, Any]
+    seal: str
+    shown: Mapping[str, str]
+
+
+class Approvals:
+    def __init__(self, projects: Projects, worked: Worked) -> None:
+        self._projects = projects
+        self._worked = worked
+
+    async def handled(
+        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, given: Mapping[str, Any]
+    ) -> dict[str, Any] | types.InputRequiredResult | None:
+        """The outcome of asking the person; None where nobody is asked, and the agent's word is all there is."""
+        if not given["approved"]:
+            return None
+        asking = can_ask(ctx)
+        question: Question | None = await self._worked(lambda: self._question(given, asking=asking))
+        if question is None:
+            return None
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            answer, seal = _answered(params)
+            if answer is None:
+                return _asking(question)
+        else:
+            answer, seal = await _asked(ctx, question), question.seal
+        made: dict[str, Any] = await self._worked(
+            lambda: self._decided(given, question.path, answer, seal, question.shown)
+        )
+        return made
+
+    def _question(self, given: Mapping[str, Any], *, asking: bool) -> Question | None:
+        """Nobody is asked where only a signature counts, or where something else is missing too, which is then said."""
+        with self._projects.lent() as project:
+            workflow = project.workflow(given["workflow_id"])
+            path = workflow.path(str(given["step"]))
+            policy = gates.policy(workflow.state.plan.step(path))
+            if policy == "signed":
+                return None
+            if not approving.is_ready(workflow, path):
+                if policy == "human":
+                    wired = self._projects.of_person().wired
+                    wired.engine.preview(workflow.state, cmd.Approve(path), wired.settings.actor)
+                return None
+            if not asking:
+                return None
+            shown = approving.hashes(workflow, path)
+            message = picture(project, workflow, path, shown, given.get("modifications") or {})
+            schema = _schema(workflow, path, given.get("selected_variant", ""))
+            return Question(path, message, schema, _seal(workflow, path, shown), shown)
+
+    def _decided(
+        self, given: Mapping[str, Any], path: str, answer: types.ElicitResult, seal: str, shown: Mapping[str, str]
+    ) -> dict[str, Any]:
+        """Does what the person said; a no without a wish changes nothing."""
+        said = dict(answer.content or {}) if answer.action == "accept" else {}
+        decision = said.get("decision")
+        if decision not in (APPROVE, CHANGES):
+            raise _unanswered(path, answer.action)
+        project = self._projects.of_person()
+        workflow = project.workflow(given["workflow_id"])
+        if _seal(workflow, path, approving.hashes(workflow, path)) != seal:
+            raise refusals.changed_meanwhile(path)
+        changes = given.get("modifications") or {}
+        if decision == CHANGES:
+            wish = str(said.get("feedback") or "") or str(given.get("feedback") or "") or "changes were asked for"
+            workflow.execute(cmd.Reject(path, wish, changes))
+        else:
+            workflow.execute(cmd.Approve(path, str(said.get("variant") or ""), changes, word=WORD, shown=shown))
+        return approved_answer(workflow, path)
+
+
+def can_ask(ctx: ServerRequestContext[Any]) -> bool:
+    """Whether the host can show a form. One that names no mode of asking means forms."""
+    has = ctx.session.client_capabilities
+    asking = has.elicitation if has else None
+    if asking is None or (asking.form is None and asking.url is not None):
+        return False
+    return ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or ctx.session.can_send_request
+
+
+def _schema(workflow: Workflow, path: str, variant: str) -> dict[str, Any]:
+    step = workflow.state.plan.step(path)
+    fields: dict[str, Any] = {
+        "decision": {"type": "string", "title": "Decision", "enum": [APPROVE, CHANGES]},
+        "feedback": {"type": "string", "title": "What should be different", "maxLength": 4000},
+    }
+    required = ["decision"]
+    if step.choice:
+        options = list(step.choice.options)
+        chosen = {"default": variant} if variant and (not options or variant in options) else {}
+        listed = {"enum": options} if options else {"maxLength": 64}
+        fields["variant"] = {"type": "string", "title": "Variant", **listed, **chosen}
+        required.append("variant")
+    return {"type": "object", "properties": fields, "required": required}
+
+
+def _seal(workflow: Workflow, path: str, shown: Mapping[str, str]) -> str:
+    """What an answer is bound to: this step, in this attempt, with these files."""
+    progress = workflow.state.step(path)
+    bound = [
+        workflow.ulid,
+        path,
+        progress.status,
+        progress.attempt,
+        progress.waiting_since,
+        dict(sorted(shown.items())),
+    ]
+    return digest(compact(bound).encode())
+
+
+def _asking(question: Question) -> types.InputRequiredResult:
+    request = types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message=question.message, requested_schema=dict(question.schema))
+    )
+    return types.InputRequiredResult(input_requests={ASKED: request}, request_state=compact({"seal": question.seal}))
+
+
+def _answered(params: types.CallToolRequestParams) -> tuple[types.ElicitResult | None, str]:
+    """The answer that comes with the call, and what it was asked about. The SDK has opened the seal of the latter."""
+    answer = (params.input_responses or {}).get(ASKED)
+    if not isinstance(answer, types.ElicitResult) or not params.request_state:
+        return None, ""
+    return answer, str(parse(params.request_state.encode()).get("seal"))
+
+
+async def _asked(ctx: ServerRequestContext[Any], question: Question) -> types.ElicitResult:
+    try:
+        return await ctx.session.elicit_form(question.message, dict(question.schema), ctx.request_id)
+    except MCPError:
+        return types.ElicitResult(action="cancel")
+
+
+def _unanswered(path: str, action: str) -> HoldfastError:
+    word = {"accept": "the form came back without a decision", "decline": "the person declined"}
+    return HoldfastError(
+        "declined",
+        f"{path} was not approved: {word.get(action, 'nobody answered')}",
+        remedy=f"ask what should be different; a person can also type: holdfast approve {path}",
+        facts={"step": path, "action": action},
+    )

@@ -1,0 +1,152 @@
+"""Calls of tools: in a thread of their own, with progress while they run and an end when nobody wants them any more."""
+
+from __future__ import annotations
+
+import time
+from _collections_abc import Callable, Mapping
+
+import anyio
+from anyio import to_thread
+from mcp import types
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+
+from holdfast import tools
+from holdfast.checks import GRACE_SECONDS
+from holdfast.core import queries
+from holdfast.errors import HoldfastError, unexpected
+from holdfast.surfaces.mcp import remedies, replies
+from holdfast.surfaces.mcp.approval import Approvals
+from holdfast.surfaces.mcp.projects import Projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from anyio import CapacityLimiter
+
+    Made = TypeVar("Made")
+
+AT_ONCE = 32
+"""How many calls run at the same time; the others wait for their turn."""
+BEAT = 1.0
+"""Seconds between two signs of progress."""
+_SHOWN = 120
+_LOOK = 0.05
+
+
+class Calls:
+    """Answers `tools/call`. Everything that touches the disk happens in a worker thread."""
+
+    def __init__(self, projects: Projects) -> None:
+        self._projects = projects
+        self._approvals = Approvals(projects, self.worked)
+        self._limiter: CapacityLimiter | None = None
+        self._running: dict[int, list[bool]] = {}
+
+    async def worked(self, work: Callable[[], Made]) -> Made:
+        """Runs a function in a worker thread."""
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(AT_ONCE)
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
+
+    def end(self) -> None:
+        """Ends the commands that still run."""
+        for flag in list(self._running.values()):
+            flag[0] = True
+
+    async def ended(self) -> None:
+        """Ends them, and waits for them to be gone."""
+        with anyio.move_on_after(2 * GRACE_SECONDS, shield=True):
+            while self._running:
+                self.end()
+                await anyio.sleep(_LOOK)
+
+    async def __call__(
+        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        tool = tools.TOOLS.get(params.name)
+        arguments = params.arguments or {}
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}", data={"tools": list(tools.TOOLS)})
+        try:
+            if tool.name == "approve_step":
+                asked = await self._approvals.handled(ctx, params, tools.checked(tool, arguments))
+                if asked is not None:
+                    return asked if isinstance(asked, types.InputRequiredResult) else replies.answer(asked)
+            made = await (self._watched if tool.watched else self._run)(ctx, tool, arguments)
+        except HoldfastError as error:
+            return replies.refusal(error, remedies.remedy_of(error, _named(arguments)))
+        except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
+            odd = unexpected(error)
+            return replies.refusal(odd, remedies.remedy_of(odd, ""))
+        return replies.answer(made, whole=any(name in arguments for name in replies.MORE))
+
+    async def _run(
+        self, _: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        def work() -> dict[str, Any]:
+            with self._projects.lent() as project:
+                made = tools.call(project, tool.name, arguments)
+                return _in_tools(made, str(arguments.get("workflow_id", ""))) if tool.name == "get_next_step" else made
+
+        return await self.worked(work)
+
+    async def _watched(
+        self, ctx: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """A call that may take long says every second that it goes on; when it is cancelled, so is what it runs."""
+        last, ended = [b""], [False]
+        limit = await self.worked(lambda: self._patience(arguments)) if "check" in arguments else None
+
+        def hear(chunk: bytes) -> None:
+            last[0] = (last[0] + chunk)[-4096:]
+
+        def work() -> dict[str, Any]:
+            self._running[id(ended)] = ended
+            try:
+                with self._projects.lent() as project:
+                    return tools.call(project, tool.name, arguments, tools.Watch(hear, lambda: ended[0]))
+            finally:
+                del self._running[id(ended)]
+
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_beat, ctx, last, limit)
+                made = await self.worked(work)
+                group.cancel_scope.cancel()
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
+        finally:
+            ended[0] = True
+        return made
+
+    def _patience(self, arguments: Mapping[str, Any]) -> float | None:
+        """How long the check may take, so that progress has an end to go to; what is wrong with it is said later."""
+        try:
+            with self._projects.lent() as project:
+                state = project.workflow(str(arguments.get("workflow_id", ""))).state
+        except HoldfastError:
+            return None
+        found = [state.plan.step(path).check(str(arguments.get("check"))) for path in queries.open_steps(state)]
+        return next((check.timeout for check in found if check is not None and check.run), None)
+
+
+async def _beat(ctx: ServerRequestContext[Any], last: list[bytes], limit: float | None) -> None:
+    began = time.monotonic()
+    while True:
+        await anyio.sleep(BEAT)
+        line = last[0].decode("utf-8", "replace").rstrip().rpartition("\n")[2]
+        said = "".join(c for c in line if c.isprintable())[-_SHOWN:]
+        await ctx.session.report_progress(time.monotonic() - began, limit, said or "at work")
+
+
+def _in_tools(made: dict[str, Any], workflow_id: str) -> dict[str, Any]:
+    """What to do next, as a call; a command is for whoever has a terminal."""
+    action = made["required_action"]
+    return {**made, "required_action": remedies.in_tools(action, workflow_id) if action else action}
+
+
+def _named(arguments: Mapping[str, Any]) -> str:
+    named = arguments.get("workflow_id")
+    return named if isinstance(named, str) else ""

@@ -1,0 +1,59 @@
+"""Projects for calls that come at the same time: what one call has opened, a later one uses again."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator
+
+from holdfast import bootstrap
+from holdfast.bootstrap import Wired
+from holdfast.core.state import Actor
+from holdfast.errors import Conflict, NotFound, Refused, UsageError
+from holdfast.place import Place
+from holdfast.project import Project
+from holdfast.settings import Settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+KEPT = 16
+"""How many that nobody uses stay open."""
+
+
+class Projects:
+    """One root. Open journals are not shared between threads: they belong to whoever has them."""
+
+    def __init__(self, place: Place, settings: Settings) -> None:
+        self.place = place
+        self.settings = settings
+        self._free: list[Wired] = []
+
+    def lent(self) -> AbstractContextManager[Project]:
+        """`with projects.lent() as project:` for one call of an agent.
+
+        Each call looks anew at what dead processes and hooks left behind, as every command does.
+        """
+        from contextlib import contextmanager
+
+        return contextmanager(self._lend)()
+
+    def _lend(self) -> Iterator[Project]:
+        try:
+            wired = self._free.pop()
+        except IndexError:
+            wired = bootstrap.wire(self.place, self.settings)
+        try:
+            yield Project(wired)
+        except (Conflict, NotFound, Refused, UsageError):
+            self._back(wired)
+            raise
+        self._back(wired)  # after any other failure it is not used again: what is open may have to do with it
+
+    def _back(self, wired: Wired) -> None:
+        if len(self._free) < KEPT:
+            self._free.append(wired)
+
+    def of_person(self) -> Project:
+        """The project for a person who was asked, and answered, through the host."""
+        actor = Actor("human", surface=self.settings.actor.surface, session=self.settings.actor.session)
+        return Project(bootstrap.wire(self.place, self.settings.replace(actor=actor)))

@@ -1,0 +1,80 @@
+"""How answers and refusals are told: as values that fit the schema, beside their text, and never too much of it."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from mcp import types
+
+from holdfast.errors import HoldfastError
+from holdfast.plainjson import compact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST = 2048
+"""How many bytes a reply has, unless a call asks for more by name."""
+MORE = ("limit", "tail")
+"""The inputs with which a call asks for more."""
+_SHORTEST = 40
+
+
+def answer(value: Mapping[str, Any], *, whole: bool = False) -> types.CallToolResult:
+    told = value if whole else fitted(value, MOST)
+    return types.CallToolResult(content=[_text(told)], structured_content=told)
+
+
+def refusal(error: HoldfastError, remedy: str) -> types.CallToolResult:
+    """An error of a tool: the model reads it and does better. It has no structured form, which the schema would bind.
+
+    What may be long is cut, the facts first: whoever follows the remedy needs them least.
+    """
+    said = {"code": error.code, "message": error.message, "remedy": remedy, "facts": _plain(error.facts)}
+    return types.CallToolResult(content=[_text(fitted({"error": said}, MOST))], is_error=True)
+
+
+def _text(value: Mapping[str, Any]) -> types.TextContent:
+    return types.TextContent(type="text", text=compact(value))
+
+
+def _plain(value: object) -> Any:
+    """Facts as JSON has them."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(one) for one in value]
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+def fitted(value: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """The value in at most so many bytes: long texts end in `…`, long lists and objects lose what comes last."""
+    told = dict(value)
+    room = most
+    while len(compact(told).encode()) > most and room > _SHORTEST:
+        room = room * 2 // 3
+        told = {name: _cut(one, room) for name, one in value.items()}
+    return told
+
+
+def _cut(value: Any, room: int) -> Any:
+    if isinstance(value, str):
+        return (
+            value if len(value.encode()) <= room else value.encode()[: max(0, room - 3)].decode("utf-8", "ignore") + "…"
+        )
+    if isinstance(value, Mapping):
+        return _first(((name, _cut(one, room)) for name, one in value.items()), room, dict)
+    if isinstance(value, (list, tuple)):
+        return _first((_cut(one, room) for one in value), room, list)
+    return value
+
+
+def _first(items: Any, room: int, kind: type) -> Any:
+    kept: list[Any] = []
+    left = room
+    for item in items:
+        left -= len(compact(item).encode()) + 1
+        if left < 0 and kept:
+            break
+        kept.append(item)
+    return kind(kept)

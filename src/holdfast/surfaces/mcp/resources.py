@@ -1,0 +1,176 @@
+"""Workflows as resources: where each stands, its document, its plan and its log, at addresses that stay."""
+
+from __future__ import annotations
+
+from _collections_abc import Awaitable, Callable
+
+from mcp import types
+from mcp.server import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from holdfast.core import answers, lifecycle
+from holdfast.core.plan import parent
+from holdfast.dialects import dialect
+from holdfast.dialects.text import Writer
+from holdfast.errors import HoldfastError
+from holdfast.ports import Entry
+from holdfast.surfaces.mcp.projects import Projects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.workflow import Workflow
+
+    Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+BASE = "holdfast://workflow/"
+PARTS = {
+    "": ("where it stands", "application/json"),
+    "document": ("its document, as its dialect writes it", "application/json"),
+    "plan": ("its steps", "text/markdown"),
+    "log": ("what happened, newest last", "text/plain"),
+}
+PAGE = 50
+"""How many workflows one page of the list has."""
+LOGGED = 200
+COMPLETED = 100
+NOT_FOUND = -32002
+"""What the older protocol calls a resource that is not there; to the newer one it is a wrong parameter."""
+
+
+def uri(workflow: str, part: str = "") -> str:
+    from urllib.parse import quote
+
+    return f"{BASE}{quote(workflow, safe='')}{'/' if part else ''}{part}"
+
+
+class Resources:
+    def __init__(self, projects: Projects, worked: Worked) -> None:
+        self._projects = projects
+        self._worked = worked
+
+    async def listed(
+        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        at = _page(params.cursor if params else None)
+        entries: list[Entry] = await self._worked(self._entries)
+        shown = entries[at : at + PAGE]
+        names = [entry.id for entry in entries]
+        found = [
+            _resource(entry, entry.id if names.count(entry.id) == 1 else entry.ulid, part)
+            for entry in shown
+            for part in PARTS
+        ]
+        more = str(at + PAGE) if len(entries) > at + PAGE else None
+        return types.ListResourcesResult(resources=found, next_cursor=more)
+
+    def _entries(self) -> list[Entry]:
+        with self._projects.lent() as project:
+            project.heal()
+            return project.wired.store.entries()
+
+    async def templates(
+        self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        found = [
+            types.ResourceTemplate(
+                uri_template=f"{BASE}{{workflow_id}}{'/' if part else ''}{part}",
+                name=f"workflow{'-' if part else ''}{part}",
+                description=f"A workflow: {about}",
+                mime_type=kind,
+            )
+            for part, (about, kind) in PARTS.items()
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=found)
+
+    async def read(
+        self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        address = str(params.uri)
+        named = parsed(address)
+        absent = types.INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else NOT_FOUND
+        if named is None:
+            raise MCPError(absent, "Resource not found", data={"uri": address[:400]})
+        try:
+            text = await self._worked(lambda: self._text(*named))
+        except HoldfastError as error:
+            raise MCPError(absent, error.message, data={"uri": address[:400], **error.as_json()}) from None
+        kind = PARTS[named[1]][1]
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=address, mime_type=kind, text=text)])
+
+    def _text(self, word: str, part: str) -> str:
+        with self._projects.lent() as project:
+            return _TEXTS[part](project.workflow(word))
+
+    async def completed(
+        self, _: ServerRequestContext[Any], params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        """Ids of workflows, which is all that there is to complete."""
+        begun = params.argument.value
+        entries = await self._worked(self._entries) if params.argument.name == "workflow_id" else []
+        found = [entry.id for entry in entries if entry.id.startswith(begun)]
+        told = types.Completion(values=found[:COMPLETED], total=len(found), has_more=len(found) > COMPLETED)
+        return types.CompleteResult(completion=told)
+
+
+def parsed(address: str) -> tuple[str, str] | None:
+    """The workflow and the part of it that an address means."""
+    from urllib.parse import unquote
+
+    if not address.startswith(BASE):
+        return None
+    word, _, part = address[len(BASE) :].partition("/")
+    return (unquote(word), part) if word and len(word) <= 600 and part in PARTS else None
+
+
+def _resource(entry: Entry, word: str, part: str) -> types.Resource:
+    about, kind = PARTS[part]
+    name = f"{entry.id}{'/' if part else ''}{part}"
+    return types.Resource(uri=uri(word, part), name=name, description=about, mime_type=kind)
+
+
+def _page(cursor: str | None) -> int:
+    if cursor is None:
+        return 0
+    if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 9):
+        raise MCPError(types.INVALID_PARAMS, "Invalid cursor")
+    return int(cursor)
+
+
+def _standing(workflow: Workflow) -> str:
+    state = workflow.state
+    return Writer().write(answers.status(state, workflow.facts(), dialect(state.dialect).status_words)).decode()
+
+
+def _document(workflow: Workflow) -> str:
+    return Writer().write(workflow.document()).decode()
+
+
+def _plan(workflow: Workflow) -> str:
+    """The tree of steps as a list of boxes."""
+    state = workflow.state
+    out = [f"# {state.title or state.id}", ""]
+    for path in state.plan.paths:
+        step, status, deep = state.plan.step(path), state.step(path).status, 0
+        above = parent(path)
+        while above:
+            deep, above = deep + 1, parent(above)
+        box = "x" if status in lifecycle.FINISHED else " "
+        called = f": {step.label}" if step.label != step.id else ""
+        word = "" if status in (lifecycle.PENDING, lifecycle.DONE) else f" ({status.replace('_', ' ')})"
+        out.append(f"{'  ' * deep}- [{box}] `{path}`{called}{word}".replace("\n", " "))
+    return "\n".join(out) + "\n"
+
+
+def _log(workflow: Workflow) -> str:
+    from collections import deque
+
+    from holdfast.surfaces import render
+    from holdfast.surfaces.terminal import Style
+
+    return render.log(list(deque(workflow.history(), maxlen=LOGGED)), Style(False), 120)
+
+
+_TEXTS: dict[str, Callable[[Workflow], str]] = {"": _standing, "document": _document, "plan": _plan, "log": _log}
