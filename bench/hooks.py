@@ -28,10 +28,12 @@ def run(folder: str) -> None:
     locking.lock(*(f"{busy}/src/module_{number}.py" for number in range(LOCKS)), agent="coder", ttl=86_400)
     line = [sys.executable, "-I", "-S", os.path.join(hooks.__path__[0], "run.py")]
 
-    def call(place: str, **event: object):
+    def call(place: str, *words: str, **event: object):
         said = {"session_id": "bench", "transcript_path": "/t.jsonl", "cwd": place, **event}
         data = json.dumps(said).encode()
-        return lambda: subprocess.run(line, input=data, env=environment, stdout=subprocess.DEVNULL, check=True)
+        return lambda: subprocess.run(
+            [*line, *words], input=data, env=environment, stdout=subprocess.DEVNULL, check=True
+        )
 
     edit = {"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": {"file_path": f"{busy}/src/free.py"}}
     shell = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "pytest -q && git diff"}}
@@ -42,6 +44,7 @@ def run(folder: str) -> None:
             "note": call(busy, **{**edit, "hook_event_name": "PostToolUse"}),
             "edit": call(busy, **edit),
             "shell": call(busy, **shell),
+            "status": call(busy, "statusline", cost={"total_cost_usd": 1.25}),
             "compact": call(work, hook_event_name="PreCompact", trigger="auto", custom_instructions=None),
             "start": call(work, hook_event_name="SessionStart", source="compact"),
         },
@@ -53,5 +56,6 @@ def run(folder: str) -> None:
     row("PostToolUse that notes a file", p50(taken["note"]) / bare, "≤ 1.0")
     row(f"PreToolUse of an edit, {LOCKS} locks", p50(taken["edit"]) / bare, "≤ 1.1")
     row(f"PreToolUse of a shell line, {LOCKS} locks", p50(taken["shell"]) / bare, "≤ 1.1")
+    row("status line, nothing has happened", p50(taken["status"]) / bare, "≤ 1.0")
     row("PreCompact that saves", p50(taken["compact"]) / bare, "≤ 4")
     row("SessionStart that restores", p50(taken["start"]) / bare, "")

@@ -25,6 +25,10 @@ HOST_VARIABLES = (
 """Set by agent hosts in the shells they run: whoever types there is an agent, terminal or not."""
 
 
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "OPENCODE_SESSION_ID")
+"""Those of them that say which session it is."""
+
+
 class Settings(Value):
     """What the environment says. The actor is a person where a terminal of their own is attached, else an agent."""
 
@@ -33,19 +37,26 @@ class Settings(Value):
     allow_unsafe_fs: bool = False
     data_dir: str = ""
     config_dir: str = ""
+    home: str = ""
+    claude_dir: str = ""
+    codex_dir: str = ""
     lock_wait: float = 10.0
+
+
+def is_hosted(environ: Mapping[str, str] | None = None) -> bool:
+    """Whether an agent host has started this process."""
+    return any((os.environ if environ is None else environ).get(name) for name in HOST_VARIABLES)
 
 
 def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str = "") -> Settings:
     """Settings of this process. A role that is named here wins over `HOLDFAST_ACTOR`."""
     home = environ.get("HOME") or os.path.expanduser("~")
-    hosted = any(environ.get(name) for name in HOST_VARIABLES)
     role = role or environ.get("HOLDFAST_ACTOR", "")
     if role:
         checked(role, "role")
-    kind = "human" if terminal and not hosted else "agent"
+    kind = "human" if terminal and not is_hosted(environ) else "agent"
     user = environ.get("USER") or environ.get("LOGNAME") or ""
-    session = environ.get("CLAUDE_CODE_SESSION_ID") or environ.get("CODEX_THREAD_ID") or ""
+    session = next((said for name in SESSION_VARIABLES if (said := environ.get(name))), "")
     name = role or (user if kind == "human" and user.isprintable() else "")
     return Settings(
         actor=Actor(kind, name[:64], surface, session[:100]),
@@ -53,6 +64,9 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         allow_unsafe_fs=environ.get("HOLDFAST_ALLOW_UNSAFE_FS") == "1",
         data_dir=environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
         config_dir=environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
+        home=home,
+        claude_dir=environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"),
+        codex_dir=environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
         lock_wait=float(_whole(environ, "HOLDFAST_LOCK_WAIT") or 10),
     )
 

@@ -106,12 +106,14 @@ def _take_over(project: Project, notes: list[Mapping[str, Any]]) -> None:
 
 
 def _together(commands: list[cmd.Command]) -> list[cmd.Command]:
-    """The files of many notes as one: each would carry the whole list of them into the journal."""
+    """The files of many notes as one: each would carry the whole list of them into the journal. Costs add up."""
     touched = dict.fromkeys(path for one in commands if isinstance(one, cmd.Touch) for path in one.paths)
-    rest = [one for one in commands if not isinstance(one, cmd.Touch)]
+    spent = sum(one.micros for one in commands if isinstance(one, cmd.Spend))
+    rest = [one for one in commands if not isinstance(one, cmd.Touch | cmd.Spend)]
     before = [one for one in rest if isinstance(one, cmd.Sit)]
     after = [one for one in rest if not isinstance(one, cmd.Sit)]
-    return [*before, *([cmd.Touch(tuple(touched)[-MOST_FILES:])] if touched else ()), *after]
+    files = [cmd.Touch(tuple(touched)[-MOST_FILES:])] if touched else []
+    return [*before, *files, *([cmd.Spend(spent)] if spent else ()), *after]
 
 
 def _execute(project: Project, ulid_: str, session: str, commands: list[cmd.Command]) -> None:
@@ -151,6 +153,9 @@ def _commands(note: Mapping[str, Any]) -> Iterable[cmd.Command]:
         case "PostCompact":
             trigger = note.get("trigger")
             return [cmd.Remember("compaction_finished", {"trigger": trigger} if is_name(trigger) else {})]
+        case "Cost":
+            micros = str(note.get("micros"))
+            return [cmd.Spend(int(micros))] if micros.isascii() and micros.isdigit() and 0 < len(micros) < 13 else []
         case "SessionEnd":
             reason = note.get("reason")
             return [cmd.Leave(str(reason) if is_name(reason) else "")]

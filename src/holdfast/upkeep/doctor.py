@@ -17,7 +17,7 @@ from holdfast.plainjson import parse
 from holdfast.ports import Entry, entry_of
 from holdfast.stores.index import NEWEST
 from holdfast.stores.replace import remove
-from holdfast.upkeep import hooks, journals, surroundings
+from holdfast.upkeep import hooks, installed, journals, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 from holdfast.upkeep.journals import Reading
 from holdfast.upkeep.orphans import orphaned
@@ -39,7 +39,7 @@ def examine(project: Project) -> Report:
     wired = project.wired
     if not os.path.isdir(wired.place.home):
         here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
-        return Report((*here, *_orphans(project, []), surroundings.git(wired)))
+        return Report((*here, *_orphans(project, []), *installed.hosts(wired), surroundings.git(wired)))
     readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     return Report(
@@ -52,6 +52,7 @@ def examine(project: Project) -> Report:
             *hooks.guard(wired, whole),
             *hooks.reading(wired, whole),
             *hooks.log(wired),
+            *installed.hosts(wired),
             *_documents(wired, readings),
             *_orphans(project, [r.state for r in readings if r.state is not None and queries.is_active(r.state)]),
             *surroundings.quarantined(wired),

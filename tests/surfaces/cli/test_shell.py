@@ -84,7 +84,7 @@ def test_help_of_one_command(project):
 def test_completion_knows_commands_options_workflows_and_steps(project):
     name = project.ok("status", "--json").json["workflow_id"]
     cases = {
-        ("sta",): ["start", "status"],
+        ("sta",): ["start", "status", "statusline"],
         ("begin", "publish/"): ["publish/wheel", "publish/docs"],
         ("begin", "-w", name, "dr"): ["draft"],
         ("status", "-w", "rel"): [name],

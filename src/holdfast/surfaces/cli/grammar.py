@@ -40,3 +40,7 @@ class Command:
     ) -> None:
         self.name, self.group, self.about, self.handler = name, group, about, handler
         self.takes, self.options = takes, options
+
+
+def make(*rows: tuple[Any, ...]) -> dict[str, Command]:
+    return {row[0]: Command(*row) for row in rows}

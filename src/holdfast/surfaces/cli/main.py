@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         code = _guarded(argv)
-        code = 0 if argv[:1] == ["hook"] else code  # whatever is wrong with it, a host is not to be stopped
+        code = 0 if argv[:1] in (["hook"], ["statusline"]) else code  # a host is not to be stopped, whatever is wrong
         sys.stdout.flush()
     except BrokenPipeError:
         _close_quietly()

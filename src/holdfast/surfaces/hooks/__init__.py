@@ -5,7 +5,6 @@ from __future__ import annotations
 
 def command_line() -> str:
     """What a host should run: the hook itself, with the interpreter of this installation and nothing else loaded."""
-    import shlex
-    import sys
+    from holdfast.installing import lines
 
-    return shlex.join([sys.executable, "-I", "-S", f"{__path__[0]}/run.py"])
+    return lines.joined(lines.hook_words())

@@ -39,7 +39,7 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
     """What goes to standard output. What a person should hear of goes to the log."""
     said = event.get("session_id")
     session = said[: seats.LONGEST] if isinstance(said, str) and said.isprintable() else ""
-    project = _project(folder, session)
+    project = project_of(folder, session)
     try:
         return _answers(project, event, session)
     finally:
@@ -65,7 +65,8 @@ def is_codex(event: Mapping[str, Any]) -> bool:
     return "turn_id" in event or name.startswith("rollout-") or "/.codex/" in str(transcript)
 
 
-def _project(folder: str, session: str) -> Project:
+def project_of(folder: str, session: str) -> Project:
+    """The project of a folder, as a hook of this session sees it."""
     from holdfast import bootstrap
 
     read = settings_.read(os.environ, terminal=False, surface="hook")

@@ -24,7 +24,7 @@ else:
     from calls import Call, clean, rows, text, texts
 
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
-_ONLY_PEOPLE = ("extend", "reset", "trust")
+_ONLY_PEOPLE = ("extend", "reset", "trust", "uninstall")
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`")

@@ -72,7 +72,7 @@ class Hook:
         react = _REACTIONS.get(name)
         if react is None:
             return ""
-        self._stand(event.get("cwd"))
+        self.stand(event.get("cwd"))
         return react(self) if self.root or name in _ROOTLESS else ""
 
     def text(self, key: str, most: int) -> str:
@@ -87,7 +87,7 @@ class Hook:
         else:
             import notes
         if not self.start:
-            self._stand(None)
+            self.stand(None)
         if self.root:
             notes.log(self.root, self.name, sentence)
 
@@ -127,16 +127,13 @@ class Hook:
         return found if isinstance(found, dict) else {}
 
     def engine(self) -> str:
-        """The answer of the engine, which takes its time. It comes from the package this file belongs to."""
-        if not __package__:
-            import notes  # type: ignore[import-not-found]  # noqa: F401 - its folder is not on the path afterwards, and what goes wrong has to be said
-
-            sys.path[0] = __file__.rsplit("/", 4)[0]
+        """The answer of the engine, which takes its time."""
+        find_package()
         from holdfast.surfaces.hooks import events
 
         return events.answer(self.event, self.start)
 
-    def _stand(self, cwd: object) -> None:
+    def stand(self, cwd: object) -> None:
         """Finds the project: from the event's folder, else the host's, else where the process runs."""
         told = posix.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape")
         folders = [one for one in (cwd, told) if isinstance(one, str) and one[:1] == "/" and places.is_folder(one)]
@@ -153,10 +150,10 @@ def main(data: bytes | None = None) -> int:
         try:
             if data is None:
                 _watch(hook)
-                data = _received()
+                data = received()
             answer = hook.answer(data)
             hook.is_answered = True
-            _send(answer)
+            send(answer)
         except BadEvent as bad:
             hook.log(f"the event was not understood: {bad}")
         except BaseException as failure:  # noqa: BLE001 - an error of ours must not stop anybody's work
@@ -164,6 +161,14 @@ def main(data: bytes | None = None) -> int:
     except BaseException:  # noqa: BLE001, S110 - nor must one in saying so
         pass
     return 0
+
+
+def find_package() -> None:
+    """From here on the package can be imported that this file belongs to."""
+    if not __package__:
+        import notes  # type: ignore[import-not-found]  # noqa: F401 - its folder is not on the path afterwards, and what goes wrong has to be said
+
+        sys.path[0] = __file__.rsplit("/", 4)[0]
 
 
 def parsed(data: bytes) -> Any:
@@ -197,7 +202,7 @@ def _watch(hook: Hook) -> None:
     _signal.setitimer(_signal.ITIMER_REAL, PATIENCE)
 
 
-def _received() -> bytes:
+def received() -> bytes:
     parts, size = [], 0
     while part := posix.read(0, 1 << 20):
         parts.append(part)
@@ -207,7 +212,7 @@ def _received() -> bytes:
     return b"".join(parts)
 
 
-def _send(answer: str) -> None:
+def send(answer: str) -> None:
     rest = answer.encode("utf-8", "replace")
     while rest:
         rest = rest[posix.write(1, rest) :]

@@ -66,7 +66,8 @@ class Calls:
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         tool = tools.TOOLS.get(params.name)
-        arguments = params.arguments or {}
+        arguments = dict(params.arguments or {})
+        session = _session(params, arguments)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}", data={"tools": list(tools.TOOLS)})
         try:
@@ -74,7 +75,7 @@ class Calls:
                 asked = await self._approvals.handled(ctx, params, tools.checked(tool, arguments))
                 if asked is not None:
                     return asked if isinstance(asked, types.InputRequiredResult) else replies.answer(asked)
-            made = await (self._watched if tool.watched else self._run)(ctx, tool, arguments)
+            made = await (self._watched if tool.watched else self._run)(ctx, tool, arguments, session)
         except HoldfastError as error:
             return replies.refusal(error, remedies.remedy_of(error, _named(arguments)))
         except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
@@ -83,17 +84,17 @@ class Calls:
         return replies.answer(made, whole=any(name in arguments for name in replies.MORE))
 
     async def _run(
-        self, _: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any]
+        self, _: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         def work() -> dict[str, Any]:
-            with self._projects.lent() as project:
+            with self._projects.lent(session) as project:
                 made = tools.call(project, tool.name, arguments)
                 return _in_tools(made, str(arguments.get("workflow_id", ""))) if tool.name == "get_next_step" else made
 
         return await self.worked(work)
 
     async def _watched(
-        self, ctx: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any]
+        self, ctx: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         """A call that may take long says every second that it goes on; when it is cancelled, so is what it runs."""
         last, ended = [b""], [False]
@@ -105,7 +106,7 @@ class Calls:
         def work() -> dict[str, Any]:
             self._running[id(ended)] = ended
             try:
-                with self._projects.lent() as project:
+                with self._projects.lent(session) as project:
                     return tools.call(project, tool.name, arguments, tools.Watch(hear, lambda: ended[0]))
             finally:
                 del self._running[id(ended)]
@@ -150,3 +151,12 @@ def _in_tools(made: dict[str, Any], workflow_id: str) -> dict[str, Any]:
 def _named(arguments: Mapping[str, Any]) -> str:
     named = arguments.get("workflow_id")
     return named if isinstance(named, str) else ""
+
+
+def _session(params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:
+    """The host's session: Codex says it beside each call, opencode's plugin among the arguments."""
+    meta = params.meta or {}
+    for said in (arguments.pop("_session", ""), meta.get("threadId")):
+        if isinstance(said, str) and said.isprintable() and said:
+            return said[:100]
+    return ""

@@ -26,32 +26,36 @@ class Projects:
     def __init__(self, place: Place, settings: Settings) -> None:
         self.place = place
         self.settings = settings
-        self._free: list[Wired] = []
+        self._free: dict[str, list[Wired]] = {}
 
-    def lent(self) -> AbstractContextManager[Project]:
-        """`with projects.lent() as project:` for one call of an agent.
+    def lent(self, session: str = "") -> AbstractContextManager[Project]:
+        """`with projects.lent() as project:` for one call of an agent, in a session where the host names it.
 
         Each call looks anew at what dead processes and hooks left behind, as every command does.
         """
         from contextlib import contextmanager
 
-        return contextmanager(self._lend)()
+        return contextmanager(self._lend)(session)
 
-    def _lend(self) -> Iterator[Project]:
+    def _lend(self, session: str) -> Iterator[Project]:
         try:
-            wired = self._free.pop()
-        except IndexError:
-            wired = bootstrap.wire(self.place, self.settings)
+            wired = self._free[session].pop()
+        except LookupError:
+            wired = bootstrap.wire(self.place, self._settings_of(session))
         try:
             yield Project(wired)
         except (Conflict, NotFound, Refused, UsageError):
-            self._back(wired)
+            self._back(session, wired)
             raise
-        self._back(wired)  # after any other failure it is not used again: what is open may have to do with it
+        self._back(session, wired)  # after any other failure it is not used again: what is open may have to do with it
 
-    def _back(self, wired: Wired) -> None:
-        if len(self._free) < KEPT:
-            self._free.append(wired)
+    def _back(self, session: str, wired: Wired) -> None:
+        if sum(map(len, self._free.values())) < KEPT:
+            self._free.setdefault(session, []).append(wired)
+
+    def _settings_of(self, session: str) -> Settings:
+        own = self.settings.actor
+        return self.settings.replace(actor=own.replace(session=session)) if session else self.settings
 
     def of_person(self) -> Project:
         """The project for a person who was asked, and answered, through the host."""

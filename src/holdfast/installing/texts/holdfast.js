@@ -1,0 +1,112 @@
+// holdfast: put here by holdfast install
+// Hands opencode's events to Holdfast's hook, which speaks the language of Claude Code's events.
+import { spawn } from "node:child_process"
+
+const HOOK = ["holdfast", "hook"]
+const PATIENCE = 5000
+
+// One event in, the hook's answer out; whatever goes wrong, opencode goes on as if there were none.
+function ask(event, cwd) {
+  return new Promise((resolve) => {
+    let child
+    try {
+      child = spawn(HOOK[0], HOOK.slice(1), { cwd, stdio: ["pipe", "pipe", "ignore"] })
+    } catch {
+      return resolve("")
+    }
+    let answer = ""
+    const timer = setTimeout(() => child.kill("SIGKILL"), PATIENCE)
+    const end = (text) => (clearTimeout(timer), resolve(text))
+    child.stdout.setEncoding("utf8").on("data", (part) => (answer += part))
+    child.on("error", () => end("")).on("close", () => end(answer))
+    child.stdin.on("error", () => {}).end(JSON.stringify({ cwd, ...event }))
+  })
+}
+
+function said(answer) {
+  try {
+    const value = JSON.parse(answer)
+    return value && typeof value === "object" ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+export const Holdfast = async ({ client, directory, worktree }) => {
+  const folder = directory || worktree || process.cwd()
+  const context = new Map() // what each session was told last; it has to be told with every request
+  const compacted = new Set() // sessions that lost their context and have not been told since
+  const children = new Set() // sessions of subagents: they are told by whoever sent them
+  const working = new Set() // sessions that were at work in this process
+  const event = (name, session, more) => ask({ hook_event_name: name, session_id: session ?? "", ...more }, folder)
+
+  return {
+    // There is no event for the end of a session: when the process ends, so do those that worked in it.
+    dispose: async () => {
+      for (const session of working) await event("SessionEnd", session, { reason: "other" })
+    },
+
+    "chat.message": async (input, output) => {
+      working.add(input.sessionID)
+      const prompt = (output?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("\n")
+      await event("UserPromptSubmit", input.sessionID, { prompt })
+      context.delete(input.sessionID)
+    },
+
+    "experimental.chat.system.transform": async (input, output) => {
+      const session = input.sessionID
+      if (!session || children.has(session)) return
+      if (!context.has(session)) {
+        const source = compacted.delete(session) ? "compact" : "startup"
+        const answer = said(await event("SessionStart", session, { source }))
+        context.set(session, answer.hookSpecificOutput?.additionalContext ?? "")
+      }
+      if (context.get(session)) output.system.push(context.get(session))
+    },
+
+    "experimental.session.compacting": async (input, output) => {
+      const answer = await event("PreCompact", input.sessionID, { trigger: "auto" })
+      if (answer) output.context.push(answer)
+    },
+
+    "tool.execute.before": async (input, output) => {
+      // One server works for all sessions: it has to be told whose call this is.
+      if (input.tool.startsWith("holdfast_")) output.args = Object.assign(output.args ?? {}, { _session: input.sessionID })
+      const call = { tool_name: input.tool, tool_input: output.args ?? {}, tool_use_id: input.callID ?? "" }
+      const answer = said(await event("PreToolUse", input.sessionID, call)).hookSpecificOutput
+      if (answer?.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
+    },
+
+    "tool.execute.after": async (input) => {
+      const call = { tool_name: input.tool, tool_input: input.args ?? {} }
+      await event("PostToolUse", input.sessionID, call)
+      context.delete(input.sessionID)
+    },
+
+    "shell.env": async (input, output) => {
+      if (input.sessionID) output.env.OPENCODE_SESSION_ID = input.sessionID
+    },
+
+    event: async ({ event: told }) => {
+      const properties = told?.properties ?? {}
+      const session = properties.sessionID ?? properties.info?.id
+      if (told?.type === "session.created" && properties.info?.parentID) {
+        children.add(session)
+      } else if (told?.type === "session.compacted") {
+        context.delete(session)
+        compacted.add(session)
+        await event("PostCompact", session, { trigger: "auto" })
+      } else if (told?.type === "session.deleted") {
+        context.delete(session)
+        working.delete(session)
+        await event("SessionEnd", session, { reason: "deleted" })
+      } else if (told?.type === "session.idle" && !children.has(session)) {
+        const answer = said(await event("Stop", session, {}))
+        if (answer.decision === "block") {
+          const parts = [{ type: "text", text: answer.reason }]
+          await client.session.promptAsync({ path: { id: session }, body: { parts } }).catch(() => {})
+        }
+      }
+    },
+  }
+}

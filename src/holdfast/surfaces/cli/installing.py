@@ -1,0 +1,112 @@
+"""Agent hosts: putting Holdfast to work in them, taking it out again, and their status line."""
+
+from __future__ import annotations
+
+from holdfast import place as places
+from holdfast import settings as settings_
+from holdfast.core import refusals
+from holdfast.errors import NotFound, UsageError
+from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.terminal import escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.installing.installation import Plan
+    from holdfast.installing.setting import Setting
+
+_DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
+
+
+def install(call: Call) -> None:
+    from shutil import which
+
+    from holdfast.installing import installation
+
+    at = _setting(call)
+    hosts = [_host(call)] if call.args.host else installation.present(at, which)
+    if not hosts:
+        raise NotFound(
+            "no_host",
+            "no agent host was found here",
+            remedy=f"name one: holdfast install {'|'.join(installation.HOSTS)}",
+        )
+    plans = [installation.installing(host, at, call.settings.data_dir) for host in hosts]
+    _carried_out(call, plans, "it is there already")
+
+
+def uninstall(call: Call) -> None:
+    """Agents are not asked: whoever is held by a hook must not be the one who takes it out."""
+    from holdfast.installing import installation
+
+    if not call.args.dry_run and settings_.is_hosted():
+        raise refusals.person_needed("take Holdfast out of an agent host", "holdfast uninstall")
+    at = _setting(call)
+    hosts = [_host(call)] if call.args.host else list(installation.HOSTS)
+    plans = [installation.removing(host, at, call.settings.data_dir) for host in hosts]
+    _carried_out(call, plans, "it is not there")
+
+
+def statusline(call: Call) -> int:
+    from holdfast.installing import lines
+    from holdfast.surfaces.hooks import statusline
+
+    if call.args.line:
+        line = lines.joined(lines.status_words())
+        call.answer({"command": line}, line)
+        return 0
+    return statusline.main()
+
+
+def _setting(call: Call) -> Setting:
+    from holdfast.installing import setting
+
+    return setting.setting(call.settings, call.args.scope, places.find(".").worktree)
+
+
+def _host(call: Call) -> str:
+    from holdfast.core.names import nearest
+    from holdfast.installing.installation import HOSTS
+
+    named = str(call.args.host)
+    if named in HOSTS:
+        return named
+    close = nearest(named, tuple(HOSTS)) or "claude-code"
+    raise UsageError(
+        "bad_host",
+        f"{named[:80]!r} is not one of {', '.join(HOSTS)}",
+        remedy=f"holdfast {call.command.name} {close}",
+        facts={"hosts": list(HOSTS)},
+    )
+
+
+def _carried_out(call: Call, plans: list[Plan], nothing: str) -> None:
+    """All of it is worked out by now: what is wrong with one file has kept every other as it is."""
+    from holdfast.installing import installation
+
+    if not call.args.dry_run:
+        for plan in plans:
+            installation.carry_out(plan)
+    rows = [_row(plan) for plan in plans]
+    diff = "".join(plan.difference() for plan in plans) if call.args.dry_run else ""
+    data = {"scope": call.args.scope, "dry_run": call.args.dry_run, "hosts": rows}
+    said = "\n".join(line for plan in plans for line in _lines(call, plan, nothing))
+    shown = escape(diff, lines=True) if diff else ""
+    call.answer({**data, **({"diff": diff} if call.args.dry_run else {})}, shown if diff else said)
+
+
+def _row(plan: Plan) -> dict[str, object]:
+    files = [{"path": plan.shown[c.path], "change": c.kind} for c in plan.changes]
+    return {"host": plan.host, "files": files, "said": list(plan.said)}
+
+
+def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:
+    changed = [change for change in plan.changes if change.kind != "unchanged"]
+    done: dict[str, list[str]] = {}
+    for change in changed:
+        name = plan.shown[change.path]
+        folder = name.rpartition("/commands/")[0]
+        done.setdefault(_DONE[change.kind], []).append(f"{folder}/commands/" if folder else name)
+    out = [call.ok(f"{plan.host}: {word} {', '.join(dict.fromkeys(names))}") for word, names in done.items()]
+    if not changed:
+        out.append(call.ok(f"{plan.host}: {nothing}"))
+    return [*out, *(f"  {escape(line)}" for line in plan.said)]

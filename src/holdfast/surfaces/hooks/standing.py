@@ -1,0 +1,62 @@
+"""Where a session's work stands, in one line: what the status line shows when something has happened."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core import moment, queries
+from holdfast.hosts import seats
+from holdfast.surfaces.hooks import events
+from holdfast.surfaces.terminal import Style, escape, wants_colour
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.commands import Facts
+    from holdfast.core.state import State
+
+WIDE = 10
+LONGEST = 60
+
+
+def line(folder: str, session: str) -> tuple[str, str]:
+    """The line, and the journal that it is made from; both empty where no workflow is active."""
+    project = events.project_of(folder, session)
+    workflow = seats.chosen(project, session)[0]
+    if workflow is None:
+        return "", ""
+    style = Style(wants_colour(True, os.environ))
+    return shown(workflow.state, workflow.facts(), style), project.wired.store.path(workflow.ulid)
+
+
+def shown(state: State, facts: Facts, style: Style) -> str:
+    """`release-1.4 ▰▰▰▱▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
+    total, number, at = len(state.plan.children("")), queries.top_number(state), queries.current(state)
+    filled = min(WIDE, WIDE * (number - 1 if at else number) // total)
+    bar = style.green("▰" * filled) + style.dim("▱" * (WIDE - filled))
+    head = f"{style.bold(_cut(state.id))} {bar} {number}/{total}"
+    parts = [f"{head} {_cut(at)}" if at else f"{head} {style.green('all steps are done')}"]
+    if at:
+        first = queries.blockers(state, at, facts)[0]
+        if first.kind not in queries.READY:
+            parts.append(style.yellow(_cut(first.message)))
+    parts += _used(state, facts, style)
+    return " · ".join(parts)
+
+
+def _used(state: State, facts: Facts, style: Style) -> list[str]:
+    """What is spent, of what there is where that is bounded."""
+    usages = queries.usages(state, facts.now)
+    found = []
+    if state.spent and not any(usage.bound == "cost" for usage in usages):
+        found.append(moment.money(state.spent))
+    for usage in usages:
+        text = f"{usage.used_text}/{usage.limit_text}"
+        is_high = usage.percent >= queries.WARN_AT[0]
+        found.append((style.red if usage.reached else style.yellow)(text) if is_high else text)
+    return found
+
+
+def _cut(text: str) -> str:
+    """A short text, without what a terminal would obey."""
+    safe = escape(text)
+    return safe if len(safe) <= LONGEST else f"{safe[: LONGEST - 1]}…"

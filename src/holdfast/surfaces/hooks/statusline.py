@@ -1,0 +1,212 @@
+"""The status line of a host: where the work stands, in one line, and the host's own figure of what it costs.
+
+A host asks after every message, and mostly nothing has happened: the last line is kept and shown again until one of the
+files that it was made from has changed. What the session has cost so far comes with the question; what is new of it is
+noted for the engine.
+"""
+
+from __future__ import annotations
+
+import posix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+if TYPE_CHECKING or __package__:
+    from holdfast.surfaces.hooks import notes, quick
+else:
+    import notes
+    import quick
+
+NAME = "statusline"
+LARGEST = 1 << 16
+SESSIONS = 16
+FRESH_FOR = 30
+"""Seconds for which a line is shown again: time passes, and some of it may be spent."""
+MOST_MICROS = 10**12
+_FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
+
+
+class Kept:
+    """What is known of the sessions of a project, while nobody else can change it."""
+
+    def __init__(self, root: str) -> None:
+        from fcntl import LOCK_EX, flock
+
+        self._fd = posix.open(f"{root}/.holdfast/{NAME}", _FLAGS, 0o600)
+        flock(self._fd, LOCK_EX)
+        try:
+            found = quick.parsed(posix.read(self._fd, LARGEST))
+        except quick.BadEvent:
+            found = {}  # new, or torn by a crash
+        self.sessions: dict[str, Any] = found if isinstance(found, dict) else {}
+
+    def of(self, session: str) -> dict[str, Any]:
+        found = self.sessions.get(session)
+        return found if isinstance(found, dict) else {}
+
+    def put(self, session: str, **values: str | int | float) -> None:
+        row = {**self.of(session), **values}
+        others = [(name, self.of(name)) for name in self.sessions if name != session]
+        self.sessions = dict([*others[1 - SESSIONS :], (session, row)])
+        data = _written(self.sessions).encode()
+        posix.ftruncate(self._fd, 0)
+        posix.pwrite(self._fd, data, 0)
+
+    def close(self) -> None:
+        posix.close(self._fd)
+
+
+class Line:
+    """One question of a host."""
+
+    def __init__(self) -> None:
+        self.hook = quick.Hook()
+        self.hook.name = "StatusLine"
+        self.session = self.last = ""
+
+    def answer(self, data: bytes) -> str:
+        event = quick.parsed(data)
+        self.hook.event = event if isinstance(event, dict) else {}
+        self.session = self.hook.text("session_id", 100)
+        self.hook.stand(self._folder())
+        root = self.hook.root
+        if not root or not self.session.isprintable() or not self.hook.is_active():
+            return ""
+        self._note_cost()
+        known = self._known()
+        self.last = _text(known, "line")
+        if known and self._is_fresh(known):
+            return self.last
+        line, journal = self._engine()
+        kept = Kept(root)
+        try:
+            kept.put(self.session, line=line, journal=journal, key=self._key(journal), at=_now())
+        finally:
+            kept.close()
+        return line
+
+    def _folder(self) -> object:
+        workspace = self.hook.event.get("workspace")
+        if isinstance(workspace, dict):
+            return workspace.get("project_dir") or workspace.get("current_dir")
+        return self.hook.event.get("cwd")
+
+    def _known(self) -> dict[str, Any]:
+        kept = Kept(self.hook.root)
+        try:
+            return kept.of(self.session)
+        finally:
+            kept.close()
+
+    def _is_fresh(self, known: dict[str, Any]) -> bool:
+        at = known.get("at")
+        age = _now() - at if isinstance(at, int | float) else -1
+        return 0 <= age < FRESH_FOR and known.get("key") == self._key(_text(known, "journal"))
+
+    def _key(self, journal: str) -> str:
+        """Another one as soon as anything has happened to what the line is made from."""
+        home = self.hook.root + "/.holdfast/"
+        return " ".join(map(_stamp, (home + "index", home + "guard", home + "inbox", journal)))
+
+    def _engine(self) -> tuple[str, str]:
+        quick.find_package()
+        from holdfast.surfaces.hooks import standing
+
+        return standing.line(self.hook.start, self.session)
+
+    def _note_cost(self) -> None:
+        """What the session has cost since it was last asked. A figure that was never seen before is only remembered."""
+        micros = _micros(self.hook.event.get("cost"))
+        if micros is None or not self.session:
+            return
+        kept = Kept(self.hook.root)
+        try:
+            before = kept.of(self.session).get("cost")
+            if before == micros:
+                return
+            kept.put(self.session, cost=micros)  # before the note: what is lost on the way is not counted twice
+            if isinstance(before, int):
+                more = micros - before if micros > before else micros  # the host began to count anew
+                if more:
+                    notes.leave(self.hook.root, {"event": "Cost", "session": self.session, "micros": str(more)})
+        finally:
+            kept.close()
+
+
+def main(data: bytes | None = None) -> int:
+    """Answers one question, by default the one on standard input. The code is 0 whatever happens."""
+    line = Line()
+    said = ""
+    try:
+        if data is None:
+            _watch(line)
+            data = quick.received()
+        said = line.answer(data)
+    except quick.BadEvent as bad:
+        line.hook.log(f"the question was not understood: {bad}")
+    except BaseException as failure:  # noqa: BLE001 - a status line must not get in anybody's way
+        said = line.last
+        _logged(line, f"{type(failure).__name__}: {failure}")
+    try:
+        quick.send(f"{said}\n")
+    except OSError:
+        pass
+    return 0
+
+
+def _text(known: dict[str, Any], key: str) -> str:
+    found = known.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def _logged(line: Line, sentence: str) -> None:
+    try:
+        line.hook.log(sentence)
+    except BaseException:  # noqa: BLE001, S110 - nor must saying what is wrong
+        pass
+
+
+def _watch(line: Line) -> None:
+    """Whatever keeps us waiting, the host gets the line it had before. What is begun when it asks anew is finished."""
+    import _signal  # type: ignore[import-not-found]
+
+    def give_up(*_: object) -> None:
+        try:
+            quick.send(f"{line.last}\n")
+        finally:
+            posix._exit(0)
+
+    _signal.signal(_signal.SIGALRM, give_up)
+    _signal.setitimer(_signal.ITIMER_REAL, quick.PATIENCE)
+    _signal.signal(_signal.SIGTERM, _signal.SIG_IGN)
+
+
+def _micros(cost: object) -> int | None:
+    total = cost.get("total_cost_usd") if isinstance(cost, dict) else None
+    if isinstance(total, bool) or not isinstance(total, int | float) or not 0 <= total * 1e6 < MOST_MICROS:
+        return None
+    return int(total * 1e6 + 0.5)
+
+
+def _stamp(path: str) -> str:
+    try:
+        found = posix.stat(path) if path else None
+    except (OSError, ValueError):
+        found = None
+    return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}" if found else "-"
+
+
+def _now() -> float:
+    from time import time
+
+    return time()
+
+
+def _written(value: object) -> str:
+    from _json import encode_basestring_ascii as quoted
+
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{quoted(key)}:{_written(one)}" for key, one in value.items()) + "}"
+    return quoted(value) if isinstance(value, str) else repr(value)

@@ -1,0 +1,152 @@
+"""What the doctor finds of agent hosts: whether hooks fire and the MCP server answers, by doing it.
+
+Files of a project may come from anybody, so only lines of this very installation are run; any other is only spoken of.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterator
+
+from holdfast.errors import HoldfastError
+from holdfast.installing import installation, lines
+from holdfast.installing.setting import PROJECT, SCOPES, Setting, setting
+from holdfast.plainjson import compact, parse
+from holdfast.upkeep.findings import Finding, ok, warning
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.bootstrap import Wired
+
+HOOK_WITHIN, SERVER_WITHIN = 10, 30
+"""Seconds. A server imports a good deal when it starts."""
+_HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "holdfast doctor", "version": "1"},
+    },
+}
+
+
+def hosts(wired: Wired) -> Iterator[Finding]:
+    """One finding for each thing that is installed, and nothing for hosts without us."""
+    tried: dict[str, str] = {}
+    for scope in SCOPES if wired.settings.home else (PROJECT,):
+        at = setting(wired.settings, scope, wired.place.worktree)
+        for host in installation.HOSTS:
+            try:
+                yield from _host(wired, host, at, tried)
+            except HoldfastError as wrong:  # what is wrong in files without us is not ours to say
+                if installation.is_known(host, at, wired.settings.data_dir):
+                    yield warning("host", f"{host}: {wrong.message}", wrong.remedy)
+
+
+def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterator[Finding]:
+    if not installation.is_there(host, at):
+        return
+    again = f"holdfast install {host}" + (" --scope user" if at.is_user else "")
+    if installation.installing(host, at, wired.settings.data_dir).is_needed:
+        yield warning("host", f"{host}: what is installed is not all that this version installs", again)
+    for path, listed in installation.running(host, at):
+        name = installation.name_of(path, at)
+        for about, line in listed:
+            if about == "status line":
+                continue
+            if line not in tried:
+                tried[line] = _tried(wired, about, line, at)
+            if tried[line]:
+                yield warning("host", f"{host}: {name}: {tried[line]}", again, name)
+            else:
+                does = "the MCP server answers" if about == "MCP server" else "hooks fire"
+                yield ok("host", f"{host}: {name}: {does}", name)
+
+
+def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
+    """What is wrong with a line; empty when it does what it is there for."""
+    own = at.server if about == "MCP server" else at.hook
+    words = list(own) if line == lines.joined(list(own)) else []
+    if not words and lines.is_portable(line):
+        words = ["holdfast", own[-1] if about == "MCP server" else "hook"]
+    if not words:
+        return "the line belongs to another installation of Holdfast"
+    try:
+        return _serves(wired, words, at) if about == "MCP server" else _fires(wired, words)
+    except OSError as failure:
+        return f"{words[0]} cannot be run: {failure.strerror}"
+
+
+def _fires(wired: Wired, words: list[str]) -> str:
+    """A hook that judges refuses to let anybody write into `.holdfast`; where there is none yet, it is silent."""
+    import subprocess
+
+    place = wired.place
+    event = {
+        "hook_event_name": "PreToolUse",
+        "session_id": "doctor",
+        "cwd": place.worktree,
+        "tool_name": "Write",
+        "tool_input": {"file_path": os.path.join(place.home, "guard")},
+    }
+    told = compact(event).encode()
+    try:
+        done = subprocess.run(
+            words, input=told, capture_output=True, cwd=place.worktree, timeout=HOOK_WITHIN, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return f"the hook did not answer within {HOOK_WITHIN} seconds"
+    wanted = b'"deny"' if os.path.isdir(place.home) else b""
+    if done.returncode or wanted not in done.stdout:
+        said = done.stderr[-200:].decode("utf-8", "replace")
+        return f"the hook does not judge: it ended with {done.returncode} and said {said!r}"
+    return ""
+
+
+def _serves(wired: Wired, words: list[str], at: Setting) -> str:
+    import subprocess
+
+    if not at.serves:
+        return "the MCP server's package is not installed: pip install 'holdfast[mcp]'"
+    process = subprocess.Popen(
+        words,
+        cwd=wired.place.worktree,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        answer = _answered(process)
+    finally:
+        process.kill()
+        process.communicate()
+    server = answer.get("result", {}).get("serverInfo", {}) if isinstance(answer.get("result"), dict) else {}
+    return "" if server.get("name") == "holdfast" else "the MCP server does not answer"
+
+
+def _answered(process: Any) -> dict[str, Any]:
+    """The first line that a server says to a greeting; empty when it says none in time."""
+    import select
+    import time
+
+    try:
+        process.stdin.write(compact(_HELLO).encode() + b"\n")
+        process.stdin.flush()
+    except BrokenPipeError:
+        return {}
+    data, deadline = b"", time.monotonic() + SERVER_WITHIN
+    while b"\n" not in data and (left := deadline - time.monotonic()) > 0:
+        if select.select([process.stdout], [], [], left)[0]:
+            part = os.read(process.stdout.fileno(), 1 << 16)
+            if not part:
+                break
+            data += part
+    try:
+        found = parse(data.partition(b"\n")[0])
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
