@@ -208,6 +208,15 @@ def test_every_system_package_has_its_reason_and_no_other_is_listed():
     assert justified("System packages") == set(listed.stdout.split())
 
 
+def test_every_agent_host_has_its_reason_and_is_pinned_with_its_hash():
+    folder = ROOT / "tests" / "hosts_e2e"
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    assert justified("Agent hosts") == set(wanted)
+    locked = json.loads((folder / "package-lock.json").read_text())["packages"]
+    assert {name: locked[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert all(one.get("integrity") for name, one in locked.items() if name)
+
+
 @pytest.mark.parametrize("name", ["build.txt", "dev.txt"])
 def test_every_line_of_a_lock_is_a_pin_a_hash_or_a_comment(name):
     text = (ROOT / "requirements" / name).read_text()
