@@ -155,8 +155,8 @@ def _named(arguments: Mapping[str, Any]) -> str:
 
 def _session(params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:
     """The host's session: Codex says it beside each call, opencode's plugin among the arguments."""
-    meta = params.meta or {}
-    for said in (arguments.pop("_session", ""), meta.get("threadId")):
+    among = arguments.pop("_session", "")
+    for said in ((params.meta or {}).get("threadId"), among):
         if isinstance(said, str) and said.isprintable() and said:
             return said[:100]
     return ""

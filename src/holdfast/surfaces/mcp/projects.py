@@ -54,8 +54,11 @@ class Projects:
             self._free.setdefault(session, []).append(wired)
 
     def _settings_of(self, session: str) -> Settings:
+        """What the host put into our environment counts more than what comes with a call."""
         own = self.settings.actor
-        return self.settings.replace(actor=own.replace(session=session)) if session else self.settings
+        return (
+            self.settings if own.session or not session else self.settings.replace(actor=own.replace(session=session))
+        )
 
     def of_person(self) -> Project:
         """The project for a person who was asked, and answered, through the host."""
