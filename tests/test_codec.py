@@ -290,7 +290,7 @@ def test_a_state_with_everything_comes_back_as_it_was():
 def test_every_value_a_state_holds_has_an_example_above():
     parts: tuple[Value, ...] = (
         *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, INTERVENTION, SUPERVISION, SNAPSHOT),
-        *(ALERT, PROGRESS, STATE),
+        *(ALERT, PROGRESS, STATE, ACT, ESCALATION),
     )
     shown = {Actor, Mark, Try, *map(type, parts)}
     defined = {cls for cls in vars(state_module).values() if isinstance(cls, type) and issubclass(cls, Value)}

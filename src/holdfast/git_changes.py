@@ -180,13 +180,14 @@ class _Alone:
         os.close(self._fd)
 
 
-def catch_up(repo: git.Repository) -> None:
+def catch_up(repo: git.Repository, subject: str = "") -> None:
     """Let the index have what HEAD brought, where it still has what was there before HEAD.
 
-    So it is after a process died between a commit and this; the next commit would take the work back.
+    So it is after a process died between a commit and this; the next commit would take the work back. With `subject`,
+    only if HEAD's message begins so: then it was one of ours, and nobody staged anything back on purpose.
     """
     head = git.head(repo)
-    if head is None:
+    if head is None or not _commit(repo, head).partition(b"\n\n")[2].startswith(subject.encode()):
         return
     listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")[:-1]
     staged = {name: tuple(about.split()[:2]) for about, _, name in (row.partition(b"\t") for row in listed)}

@@ -48,6 +48,16 @@ def is_ancestor(repo: git.Repository, sha: str, later: str) -> bool:
     return run(repo.top, "merge-base", "--is-ancestor", sha, later, ok=(0, 1, 128))[0] == 0
 
 
+def is_same_outside(repo: git.Repository, sha: str, folder: str) -> bool:
+    """Whether HEAD has outside of a folder what a commit had there; not so where the commit is not known here."""
+    import re
+
+    if not re.fullmatch(r"[0-9a-f]{40,64}", sha):
+        return False
+    words = ("diff", "--quiet", "--no-ext-diff", "--ignore-submodules=none", "--end-of-options", sha, "HEAD", "--", ".")
+    return run(repo.top, *words, f":(top,exclude,literal){folder}", ok=(0, 1, 128))[0] == 0
+
+
 def of_commits(repo: git.Repository, commits: list[str], aside: tuple[str, ...] = ()) -> Work:
     """What these commits changed, together; files and folders that are left aside do not count."""
     files: dict[str, None] = {}

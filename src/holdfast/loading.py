@@ -6,7 +6,7 @@ import os
 from _collections_abc import Iterator, Mapping
 
 from holdfast import equipping, features, git, git_changes, orchestrating, stories, tooling
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, refusals
 from holdfast.core.definition import MAX_STEPS, Definition, Step
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text
@@ -23,6 +23,7 @@ from holdfast.core.tasks import (
     shaped,
 )
 from holdfast.core.value import Value
+from holdfast.dialects import dialect
 from holdfast.dialects.story_adoption import planned
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.gated import opening
@@ -269,6 +270,8 @@ def _feature(loaded: Loaded, place: Place) -> Loaded:
 
 
 def _described(loaded: Loaded, place: Place) -> Loaded:
+    reserved = [name for name in dialect(loaded.definition.dialect).reserved if name != "slug"]
+    refusals.require_free(loaded.context, reserved)
     found = opening.described(loaded.subject, loaded.context)
     first = loaded.definition.steps[0].id
     return loaded.replace(subject=found.subject, context=found.context, branch=found.branch, begun=(first,))

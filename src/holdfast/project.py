@@ -15,7 +15,7 @@ from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.state import ENGINE, State
 from holdfast.dialects import dialect
-from holdfast.errors import Broken, NotFound, UsageError
+from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.ports import Entry
 from holdfast.settings import Settings
 from holdfast.stores.locks import Locked
@@ -184,8 +184,8 @@ class Project:
                 state = self.wired.store.load(entry.ulid)
                 if entry.active:
                     state = Workflow(self.wired, state).refresh().state
-            except (Broken, NotFound) as broken:
-                self.troubles.append(f"{entry.id}: {broken.message}")
+            except (HoldfastError, OSError) as broken:
+                self.troubles.append(f"{entry.id}: {broken}")
                 continue
             if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
                 found.append(Workflow(self.wired, state))

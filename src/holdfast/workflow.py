@@ -361,6 +361,7 @@ class Workflow:
     def record(self, values: Mapping[str, Any], step: str = "", **how: Any) -> Self:
         """Remembers values: of the workflow's context, or of a step."""
         plainjson.require(values, "values")
+        refusals.require_free(values, dialect(self.state.dialect).reserved)
         return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
 
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:

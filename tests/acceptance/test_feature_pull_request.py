@@ -112,6 +112,25 @@ def test_an_approval_of_an_older_commit_does_not_count(talk, house, github):
     assert house.phase(FIRST)["status"] == "approved"
 
 
+def test_an_approval_is_not_of_code_that_came_after_it(talk, house, github):
+    talk.approves()
+    house.write("evil.py", "print('later')\n")
+    house.git("add", "evil.py")
+    house.git("commit", "-q", "-m", "later")
+    answer = house.ok("continue")
+    assert "another commit" in answer.out
+    assert house.phase(FIRST)["status"] == "user_review"
+
+
+def test_the_pull_request_of_another_repository_is_not_believed(talk, house):
+    talk.approves()
+    url = house.git("config", "remote.origin.url").strip()
+    house.git("remote", "set-url", "origin", url.replace("octo-org", "evil"))
+    answer = house.agent("continue", "--json")
+    assert answer.code != 0
+    assert house.phase(FIRST)["status"] == "user_review"
+
+
 def test_a_request_for_changes_starts_the_rounds_of_the_phase_anew(talk, house, github):
     talk.asks("Numbers, please")
     house.ok("continue")

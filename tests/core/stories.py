@@ -211,6 +211,7 @@ def _on_a_step(chance: Chance, path: str) -> cmd.Command:
         cmd.Skip(path, "not needed"),
         cmd.Review(path, chance.pick(("approved", "needs_revision", "perhaps"))),
         cmd.Reject(path, chance.pick(("", "other words"))),
+        cmd.Reject(path),
         cmd.Resume(path),
         _result(chance, path, chance.pick(("tests", "lint", "unknown"))),
         cmd.Note("remark", path),

@@ -465,5 +465,49 @@ def test_a_snapshot_brings_no_approval_back_that_a_person_took_away():
     kept = play.state
     assert isinstance(play.state.snapshots[0], Snapshot)
     play.do(cmd.Reopen(ONE, "one more case"), by=PERSON)
-    play.do(cmd.Restore(1), past=kept)
+    play.refuses(cmd.Restore(1), "person_needed", past=kept)
+    play.do(cmd.Restore(1), by=PERSON, past=kept)
     play.refuses(cmd.Begin(TWO), "step_blocked")
+
+
+def test_a_snapshot_gives_no_reviews_back():
+    play = feature(ONE)
+    play.do(cmd.TakeSnapshot())
+    kept = play.state
+    for _ in range(3):
+        play.do(cmd.Submit(ONE))
+        play.do(cmd.Review(ONE, "needs_revision", "again"))
+    play.do(cmd.Restore(1), past=kept)
+    assert (play.state.step(ONE).rounds, len(play.state.step(ONE).acts), play.state.step(ONE).advice) == (3, 3, "again")
+
+
+def test_a_failure_and_a_pause_give_no_reviews_back():
+    play = feature(ONE)
+    for _ in range(3):
+        play.do(cmd.Submit(ONE))
+        play.do(cmd.Review(ONE, "needs_revision", "again"))
+    play.do(cmd.Pause("lunch"))
+    play.do(cmd.Fail(ONE, "crashed"))
+    play.do(cmd.Resume())
+    assert play.state.step(ONE).rounds == 3
+
+
+def test_an_agent_that_opens_an_earlier_phase_gets_no_reviews_back():
+    play = approved(feature(), ONE)
+    play.do(cmd.Begin(TWO))
+    for _ in range(3):
+        play.do(cmd.Submit(TWO))
+        play.do(cmd.Review(TWO, "needs_revision", "again"))
+    play.do(cmd.Reopen(ONE, "back"))
+    approved(play, ONE)
+    play.do(cmd.Begin(TWO))
+    assert play.state.step(TWO).rounds == 3
+
+
+def test_only_a_person_rejects_what_a_person_approves():
+    play = feature(ONE)
+    play.do(cmd.Submit(ONE))
+    play.do(cmd.Review(ONE, "approved"))
+    play.refuses(cmd.Reject(ONE, "no"), "person_needed")
+    play.do(cmd.Reject(ONE, "no"), by=PERSON)
+    assert play.state.step(ONE).status == "active"

@@ -62,7 +62,7 @@ def test_the_stories_get_somewhere():
     codes: Counter[str] = Counter()
     happened: set[type] = set()
 
-    @settings(max_examples=500, phases=GENERATE)
+    @settings(max_examples=2500, phases=GENERATE)
     @given(stories())
     def tell(story: Story) -> None:
         moved.update(event.move for _, _, event, _ in single_steps(story) if isinstance(event, ev.Moved))

@@ -157,6 +157,22 @@ def test_by_hand_no_phase_moves_otherwise(account, before):
             assert account.quarantined()[copies:] == [written]
 
 
+@pytest.mark.parametrize("after", [words.USER_REVIEW, words.APPROVED])
+def test_an_edit_that_was_committed_is_decided_like_any_other(account, after):
+    account.edit(lambda document: document["phases"][ONE].update(status=after, iterations=1))
+    account.bench.save("wip")
+    assert account.word(ONE) == words.IN_PROGRESS
+    assert account.alerts() == ["edit_refused"]
+
+
+@pytest.mark.parametrize("key", ["workspace", "pr_number", "last_reviewed_at", "slug", "seeded"])
+def test_what_only_holdfast_sets_is_not_set_by_hand(account, key):
+    answer = account.bench.agent("set", f"{key}=1", "--json")
+    assert (answer.code, answer.error["code"]) == (2, "reserved_key")
+    started = account.bench.agent("start", "feature", "Another one", "--set", f"{key}=deleted", "--json")
+    assert key == "slug" or started.error["code"] == "reserved_key"
+
+
 def test_two_phases_do_not_begin_by_one_edit(account):
     account.approved(ONE)
     account.edit(

@@ -78,7 +78,7 @@ def test_a_central_doc_that_others_changed_stops_everything_until_it_is_merged(h
     house.write(f"{HOME}/{FIRST}/requirements.md", merged)
     refused = house.agent("finalize", "--merged", "docs/requirements.md", "--json")
     assert (refused.code, refused.error["code"]) == (3, "gate_unmet"), "nobody has approved what was merged"
-    assert house.person("approve", FIRST, "--yes").code == 0
+    assert house.person("approve", FIRST, "--yes", "-w", SLUG).code == 0
     house.ok("finalize", "--merged", "docs/requirements.md")
     assert house.read("docs/requirements.md") == merged
     assert house.status() == []

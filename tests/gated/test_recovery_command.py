@@ -288,16 +288,17 @@ def test_lost_work_is_neither_put_away_nor_begun_anew(site, loss):
     }
 
 
-def test_a_document_that_is_no_state_names_the_recovery(site):
-    site.forgotten().write(DOCUMENT, '{"feature": "user-login"}')
+def test_a_document_that_is_no_state_names_the_recovery(begun, tmp_path):
+    site = begun.afresh(tmp_path / "app").forgotten()
+    site.write(DOCUMENT, '{"feature": "user-login"}')
     with pytest.raises(UsageError) as refused:
         site.project().workflow(SLUG)
     assert (refused.value.code, refused.value.remedy) == ("not_a_workflow", f"holdfast recover {SLUG}")
     site.recovered()
 
 
-def test_a_whole_document_is_adopted_and_its_approvals_are_claims(site):
-    site.forgotten()
+def test_a_whole_document_is_adopted_and_its_approvals_are_claims(begun, tmp_path):
+    site = begun.afresh(tmp_path / "app").forgotten()
     state = site.workflow().state
     grant = state.step(FIRST).grant
     assert grant is not None

@@ -274,11 +274,11 @@ def test_ignored_files_are_never_committed(begun):
     assert "secret" not in begun.git("ls-tree", "-r", "--name-only", "HEAD")
 
 
-def test_a_workspace_that_git_ignores_still_keeps_its_state_in_the_history(house):
+def test_a_workspace_that_git_ignores_later_still_keeps_its_state_in_the_history(begun):
+    house = begun
     house.write(".gitignore", "workflow/\n")
     house.git("add", ".gitignore")
     house.git("commit", "-q", "-m", "Ignore")
-    house.ok("start", "feature", TITLE)
     house.ok("done", "1")
     listed = house.git("ls-tree", "-r", "--name-only", "HEAD", "--", HOME).split()
     assert {f"{HOME}/workflow-state.json", f"{HOME}/journal.jsonl", f"{HOME}/{FIRST}/status.json"} <= set(listed)

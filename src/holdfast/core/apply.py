@@ -122,6 +122,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
                 verdicts=(*step.verdicts, event.verdict)[-KEPT_PER_STEP:],
                 reviewed=approved,
                 rounds=step.rounds if approved else step.rounds + 1,
+                failures=0,
             )
             return _with(state, event.step, cycle.judged(reviewed, event.verdict.verdict))
         case ev.Advised():
@@ -257,8 +258,6 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     changes: dict[str, Any] = {"status": status, "reason": event.reason}
     if event.attempt and event.attempt != step.attempt:
         changes.update(attempt=event.attempt, started_at=at, finished_at="", reviewed=False)
-        if move != "retried":  # whoever tries again has not been given more reviews
-            changes["rounds"] = 0
         if step.attempt:
             # Facts about a try are not facts about the next one.
             changes["data"] = {name: step.data[name] for name in (BASE, BEGAN, FOUND) if name in step.data}

@@ -45,6 +45,12 @@ def checked_text(text: str, what: str, limit: int = 4000) -> str:
     return text
 
 
+def fitting(text: str, limit: int = 20_000) -> str:
+    """The text, cut where it has more bytes than a command takes."""
+    data = text.encode("utf-8", "replace")
+    return text if len(data) <= limit else data[: limit - 3].decode("utf-8", "ignore") + "…"
+
+
 def nearest(word: str, known: tuple[str, ...]) -> str:
     """The known word that shares most with this one, or nothing when none is close. Swapped letters are one slip."""
     word = word[:40]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core import gates, lifecycle
 from holdfast.core.gates import Unmet
@@ -341,6 +341,18 @@ def key_conflict(key: str, revision: int) -> Conflict:
         remedy="use a new key for a new command",
         facts={"key": key, "revision": revision},
     )
+
+
+def require_free(values: Mapping[str, object], reserved: Sequence[str]) -> None:
+    """Refuses values that only Holdfast itself sets."""
+    taken = next((name for name in values if name in reserved), "")
+    if taken:
+        raise UsageError(
+            "reserved_key",
+            f"{taken} is set by Holdfast itself and cannot be set by hand",
+            remedy="use another key; holdfast --help names the command that does it",
+            facts={"key": taken},
+        )
 
 
 def stale_revision(state: State, expected: int) -> Conflict:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from holdfast.codec import decode_record
 from holdfast.core import commands as cmd
-from holdfast.core import refusals
+from holdfast.core import queries, refusals
 from holdfast.core.apply import Record
 from holdfast.core.state import State
+from holdfast.dialects import gated_words as words
 from holdfast.digest import digest
 from holdfast.errors import Conflict
 from holdfast.gated import journal_copy
@@ -35,8 +36,7 @@ def decided(project: Project, slug: str, standing: Standing, take: str, ours: St
     if wired.settings.actor.kind != "human":
         raise refusals.person_needed("decide which of two journals holds", f"holdfast recover {slug} --take {take}")
     if take == HERE:
-        kept = wired.documents.quarantine(name, data, "a person decided for the journal here")
-        return ours, f"the journal here holds; the one that came with git is kept in {kept}"
+        return ours, "the journal here holds"
     journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)
     if copy.ulid != ours.ulid:
         return _replaced(project, slug, copy, ours)
@@ -47,16 +47,17 @@ def decided(project: Project, slug: str, standing: Standing, take: str, ours: St
 
 
 def _replaced(project: Project, slug: str, copy: Copy, ours: State) -> tuple[State, str]:
-    """Another journal takes the place of ours, which stays, and is given up."""
+    """Another journal takes the place of ours, which stays, and is given up; one whose work is done is closed."""
     wired = project.wired
-    cancel = cmd.Cancel(f"a person decided for the journal {copy.ulid}, which came with git")
-    wired.reconciler.settle(wired.engine.execute(ours.ulid, cancel, wired.settings.actor))
+    given_up: cmd.Command = cmd.Cancel(f"a person decided for the journal {copy.ulid}, which came with git")
+    if ours.finished_at and not ours.cancelled:
+        given_up = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
+    over = wired.reconciler.settle(wired.engine.execute(ours.ulid, given_up, wired.settings.actor))
     wrong = journal_copy.take(wired, slug, wired.place.key())
     if wrong is not None:
         raise wrong
-    return wired.store.load(
-        copy.ulid
-    ), f"the journal that came with git holds; the one that was here, {ours.ulid}, is cancelled"
+    said = f"the journal that came with git holds; the one that was here, {ours.ulid}, is {queries.status(over)}"
+    return wired.store.load(copy.ulid), said
 
 
 def _both(project: Project, slug: str, standing: Standing, copy: Copy, ours: State) -> Conflict:

@@ -11,6 +11,7 @@ from _collections_abc import Mapping
 from holdfast import configuration, git, git_changes, git_history, github
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries, refusals
+from holdfast.core.names import fitting
 from holdfast.core.state import Actor, State
 from holdfast.dialects import gated_words as words
 from holdfast.errors import Conflict, Refused
@@ -49,7 +50,7 @@ def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **ho
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)
     if repository is not None:
-        git_changes.catch_up(repository)
+        git_changes.catch_up(repository, words.MARK)
     said = workspace.commit(wired, state, _kept(state))
     if at is None:
         return (*said, *_completed(project, state))
@@ -61,7 +62,9 @@ def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **ho
     if isinstance(client, str):
         by_hand = f"holdfast approve {at}, or holdfast reject {at} --feedback TEXT"
         return (*said, f"{at} waits for a person, who types {by_hand} ({client})")
-    return (*said, *_reviewed(project, workflow, at, client, how))
+    address = environ.get("GITHUB_API_URL", "")
+    where = address.partition("://")[2].partition("/")[0] or "github"
+    return (*said, *_reviewed(project, workflow, at, client, where, how))
 
 
 def _completed(project: Project, state: State) -> tuple[str, ...]:
@@ -98,9 +101,12 @@ def _client(project: Project, state: State, environ: Mapping[str, str]) -> githu
 
 
 def _reviewed(
-    project: Project, workflow: Workflow, at: str, client: github.Client, how: Mapping[str, Any]
+    project: Project, workflow: Workflow, at: str, client: github.Client, where: str, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
-    """Pushes what waits, opens the pull request if there is none, and does what people said on it."""
+    """Pushes what waits, opens the pull request if there is none, and does what people said on it.
+
+    `where` is who answered for the GitHub: it stands with every word that is taken from there.
+    """
     repository = git.find(project.wired.place.base(workflow.state.worktree))
     assert repository is not None
     branch = str(workflow.state.branch)
@@ -109,6 +115,13 @@ def _reviewed(
     if not isinstance(number, int):
         return _opened(workflow, repository, client, how)
     request = client.get(number)
+    if request.url != workflow.state.context.get("pr_url"):
+        raise Refused(
+            "pull_request_elsewhere",
+            f"the pull request of {workflow.id} is {workflow.state.context.get('pr_url')}, and this is {request.url}",
+            remedy="git remote -v",
+            facts={"number": number, "url": request.url},
+        )
     if request.state == "closed" or request.head != branch:
         raise Refused(
             "pull_request_closed",
@@ -119,7 +132,8 @@ def _reviewed(
     said = _said(client, number)
     context = workflow.state.context
     seen = context.get(SEEN)
-    handed_in = git_history.newest_of(repository, _status_path(workflow.state, repository, project, at))
+    prefix = _inside(workflow.state, repository, project)
+    handed_in = git_history.newest_of(repository, f"{prefix}/{at}/{words.STATUS_FILE}")
     found = heard(
         said,
         slug=workflow.id,
@@ -127,9 +141,9 @@ def _reviewed(
         current=at,
         since=str(context.get("last_reviewed_at") or ""),
         seen=frozenset(seen if isinstance(seen, (list, tuple)) else ()),
-        counts=lambda commit: bool(handed_in) and git_history.is_ancestor(repository, handed_in, commit),
+        counts=lambda commit: _is_of_what_waits(repository, handed_in, commit, prefix),
     )
-    told = _done(workflow, at, found, how)
+    told = _done(workflow, at, found, where, how)
     _pushed(repository, branch)
     return told
 
@@ -146,9 +160,15 @@ def _said(client: github.Client, number: int) -> Said:
     return said
 
 
-def _status_path(state: State, repository: git.Repository, project: Project, at: str) -> str:
-    full = os.path.join(project.wired.place.base(state.worktree), words.home(state), at, words.STATUS_FILE)
-    return os.path.relpath(full, repository.top)
+def _is_of_what_waits(repository: git.Repository, handed_in: str, commit: str, workspace: str) -> bool:
+    """Whether a review of this commit speaks of what was handed in, and nothing outside the workspace came after it."""
+    known = bool(handed_in) and git_history.is_ancestor(repository, handed_in, commit)
+    return known and git_history.is_same_outside(repository, commit, workspace)
+
+
+def _inside(state: State, repository: git.Repository, project: Project) -> str:
+    """The workspace, from the top of the repository."""
+    return os.path.relpath(os.path.join(project.wired.place.base(state.worktree), words.home(state)), repository.top)
 
 
 def _pushed(repository: git.Repository, branch: str) -> None:
@@ -185,12 +205,12 @@ def body(state: State) -> str:
     )
 
 
-def _done(workflow: Workflow, at: str, found: Heard, how: Mapping[str, Any]) -> tuple[str, ...]:
+def _done(workflow: Workflow, at: str, found: Heard, where: str, how: Mapping[str, Any]) -> tuple[str, ...]:
     heard_up_to = cmd.Record({"last_reviewed_at": found.newest, SEEN: list(found.newest_ids)})
-    later = [cmd.Advise(path, text) for path, text in found.feedback.items() if path != found.earliest]
+    later = [cmd.Advise(path, fitting(text)) for path, text in found.feedback.items() if path != found.earliest]
     if found.approved_by:
         approve = cmd.Approve(at, word=PULL_REQUEST)
-        people = Actor("human", f"{found.approved_by[0]}@github", "github")
+        people = Actor("human", f"{found.approved_by[0]}@{where}", "github")
         workflow.execute(cmd.Together((heard_up_to, *later, approve)), actor=people, **how)
         said = (*workflow.said, f"{at} is approved on the pull request by {', '.join(found.approved_by)}")
         following = queries.current(workflow.state)
@@ -198,9 +218,9 @@ def _done(workflow: Workflow, at: str, found: Heard, how: Mapping[str, Any]) -> 
             said += workflow.begin(following, **how).said
         return (*said, *found.remarks, *found.aside)
     if found.earliest:
-        text = found.feedback[found.earliest]
+        text = fitting(found.feedback[found.earliest])
         asked = cmd.Reject(at, text) if found.earliest == at else cmd.Reopen(found.earliest, text)
-        people = Actor("human", "reviewers@github", "github")
+        people = Actor("human", f"reviewers@{where}", "github")
         workflow.execute(cmd.Together((asked, *later, heard_up_to)), actor=people, **how)
         back = "" if found.earliest == at else f", and all phases up to {at} are worked on again"
         return (*workflow.said, f"changes of {found.earliest} are asked for on the pull request{back}", *found.aside)

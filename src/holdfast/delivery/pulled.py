@@ -19,7 +19,7 @@ def take_over(project: Project) -> None:
     """Every journal that extends what is known here is taken; one that cannot be is a trouble, and stops no other."""
     wired, place = project.wired, project.wired.place
     folder = os.path.join(place.worktree, words.HOME)
-    if place.repository is None or git.busy(place.repository):
+    if place.repository is None or git.busy(place.repository) or not os.path.isdir(folder):
         return
     _finalized_elsewhere(project)
     for slug in filter(words.is_slug, sorted(os.listdir(folder))):

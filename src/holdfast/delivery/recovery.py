@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from holdfast import git
 from holdfast import place as places
 from holdfast.core import queries, refusals
 from holdfast.core.state import Grant, State
@@ -16,7 +15,7 @@ from holdfast.delivery import evidence, forks
 from holdfast.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.dialects import gated_words as words
 from holdfast.dialects.gated import DIALECT
-from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused, UsageError
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.gated import journal_copy, workspace
 from holdfast.project import Project
 from holdfast.stores.copies import AHEAD, FORKED, UNKNOWN, Standing
@@ -47,6 +46,8 @@ def recover(project: Project, slug: str, take: str = "") -> Rebuilt | Recovery:
     """Rebuilds what a journal tells. Without one, what can be put together, which somebody has to `confirm`."""
     project.heal()
     standing = _standing(project, slug, take)
+    if standing is not None and standing.kind in (UNKNOWN, AHEAD, FORKED):
+        journal_copy.require_settled(project.wired, slug)
     wrong = _take(project, slug) if standing is not None and standing.kind in (UNKNOWN, AHEAD) else None
     state = _known(project, slug)
     if standing is not None and state is not None and (wrong is not None or standing.kind == FORKED):
@@ -63,14 +64,6 @@ def recover(project: Project, slug: str, take: str = "") -> Rebuilt | Recovery:
 def _take(project: Project, slug: str) -> HoldfastError | None:
     """What git brought is taken over as it would be by any command; what is wrong with it where it cannot be."""
     wired = project.wired
-    operation = git.busy(wired.place.repository) if wired.place.repository else None
-    if operation:
-        raise Refused(
-            "git_busy",
-            f"git is in the middle of a {operation}, and brings a journal of {slug}",
-            remedy="git status",
-            facts={"operation": operation},
-        )
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     return journal_copy.take(wired, slug, wired.place.key())
 
@@ -144,13 +137,26 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
                 remedy=f"holdfast recover {slug}",
                 facts={"slug": slug},
             )
+        _refuse_second(project, slug)
         _put_aside(project, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)
         after = adopting.begun(project, state, document, found.replace(data=data or b""), actor)
     after = adopting.marked(project, state, after, actor)
     workflow = Workflow(wired, after)
-    workflow.said = _commit(project, after)
+    workflow.said = workspace.commit(wired, after, _message(after))
     return workflow
+
+
+def _refuse_second(project: Project, slug: str) -> None:
+    """Worktrees share their journals: what one of them works on is lost in none."""
+    place = project.wired.place
+    for entry in journal_copy.live(project.wired, slug):
+        raise Conflict(
+            "already_active",
+            f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}",
+            remedy=f"go on there; or give it up: holdfast cancel -w {entry.ulid}",
+            facts={"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)},
+        )
 
 
 def _confirmed(state: State, grant: Grant) -> State:
@@ -162,10 +168,9 @@ def _confirmed(state: State, grant: Grant) -> State:
     return state.replace(progress=progress)
 
 
-def _commit(project: Project, state: State) -> tuple[str, ...]:
+def _message(state: State) -> str:
     phase = words.current_phase(state)
-    said = f"{workspace.subject_line(phase, 'Recover the state')}\n\n{workspace.trailers(state, phase)}"
-    return workspace.commit(project.wired, state, said)
+    return f"{workspace.subject_line(phase, 'Recover the state')}\n\n{workspace.trailers(state, phase)}"
 
 
 def _put_aside(project: Project, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
@@ -199,7 +204,7 @@ def _standing(project: Project, slug: str, take: str) -> Standing | None:
     if data is None:
         return None
     try:
-        return project.wired.store.compare(data, journal_copy.name(slug))
+        return journal_copy.compared(project.wired, slug, project.wired.place.key(), data)
     except Broken as refusal:
         if refusal.code != "copy_damaged" or take == forks.GIT:
             raise
@@ -207,7 +212,7 @@ def _standing(project: Project, slug: str, take: str) -> Standing | None:
 
 
 def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[str, ...]:
-    """Puts the documents of a journal in place, and says which of them were not.
+    """Puts the documents and the copy of a journal in place, and says which of them were not.
 
     `decided` says that a person chose this journal, so that what lies there is no edit that could still be decided. So
     it is where the work is over.
@@ -219,7 +224,8 @@ def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[
         return (f"{state.id} is finalized and its workspace is deleted: there is nothing to rebuild",)
     if documents.elsewhere(state, path):
         raise refusals.branch_mismatch(state, wired.place.branch())
-    files = (path, *_views(state), journal_copy.name(state.id))
+    copy = journal_copy.name(state.id)
+    files = (path, *_views(state), copy)
     before = {file: documents.read(state, file) for file in files}
     decided = decided or not queries.is_active(state)
     if not decided:
@@ -230,13 +236,25 @@ def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[
     }
     kept = _put_aside(project, state, broken, _REBUILT)
     wired.reconciler.settle(wired.engine.show(state))
-    said = _commit(project, state)
+    kept |= _copied(project, state)
+    try:
+        workspace.committed(wired, state, _message(state))
+    except HoldfastError as refusal:
+        if refusal.code != "nothing_to_commit":
+            raise
     after = {file: documents.read(state, file) for file in files}
-    return (
-        *(_told(file, before[file], kept.get(file, "")) for file in files if after[file] != before[file]),
-        *said,
-        *(trouble for trouble in project.troubles if state.id not in trouble),
-    )
+    return tuple(_told(file, before[file], kept.get(file, "")) for file in files if after[file] != before[file])
+
+
+def _copied(project: Project, state: State) -> dict[str, str]:
+    """A copy that is damaged, or that a person decided against, gives way to the journal: what went where."""
+    wired, name = project.wired, journal_copy.name(state.id)
+    data = journal_copy.read(wired, state.id, state.worktree)
+    if data is None or journal_copy.is_known(wired, state.id, data):
+        return {}
+    kept = wired.documents.quarantine(name, data, _REBUILT)
+    journal_copy.write(wired, state)
+    return {name: kept}
 
 
 def _views(state: State) -> dict[str, Any]:

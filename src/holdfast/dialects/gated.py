@@ -249,4 +249,5 @@ DIALECT = Dialect(
     guarded=_guarded,
     workspace=words.home,
     outputs=words.outputs,
+    reserved=words.RESERVED_KEYS,
 )

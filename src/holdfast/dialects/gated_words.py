@@ -44,6 +44,9 @@ OUTPUTS = {
     "05-documentation": {"user_docs": "05-documentation/user-docs.md", "api_docs": "05-documentation/api-docs.md"},
 }
 """The files that a phase is about, where it has some: an approval is of what they say."""
+MARK = "[workflow] "
+"""How the message of every commit of a workspace begins."""
+RESERVED_KEYS = ("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids")
 RESERVED = ("workflow", "all", "status", "list", "help")
 SHORTEST_SLUG, LONGEST_SLUG = 2, 64
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")

@@ -135,6 +135,8 @@ class Dialect(Value):
     """The folder that is kept in git as the work goes on: every move of the work is a commit of it."""
     outputs: Callable[[State, str], Mapping[str, str]] | None = None
     """The files that a step hands in where they are there, by name, whoever hands it in and however."""
+    reserved: tuple[str, ...] = ()
+    """Values of the context that only Holdfast itself sets."""
     checkpoints: Callable[[State, int], str] | None = None
     """Where the copy of the document lies that is kept with a snapshot; number 0 is the newest."""
     copies: str = ""

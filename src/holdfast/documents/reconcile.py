@@ -104,8 +104,8 @@ class Reconciler:
             return CHECKPOINT
         if compact(document) == compact(state.base):
             return STALE  # taken before, by a process that died, or went no further yet
-        if self._documents.in_head(state, path, data):
-            return FROM_GIT
+        if not dialect(state.dialect).workspace and self._documents.in_head(state, path, data):
+            return FROM_GIT  # where a workspace is kept in git, its journal comes with it and says what happened
         if len(data) > BLOCK and is_patchwork(data, [Writer().write(said) for _, said in self._renderings(state)]):
             return DAMAGED
         return EDITED

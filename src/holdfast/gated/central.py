@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from _collections_abc import Mapping, Sequence
+from _collections_abc import Callable, Mapping, Sequence
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from holdfast.core.value import Value
@@ -86,11 +86,17 @@ def differences(base: str, slug: str, seeded: Mapping[str, str]) -> Publishing:
     return _compare(base, slug, seeded, ())
 
 
-def publish(base: str, slug: str, seeded: Mapping[str, str], merged: Sequence[str] = ()) -> tuple[str, ...]:
+def publish(
+    base: str,
+    slug: str,
+    seeded: Mapping[str, str],
+    merged: Sequence[str] = (),
+    allow: Callable[[Write], None] | None = None,
+) -> tuple[str, ...]:
     """Write the workspace's docs to the central ones; the central paths that were written.
 
-    `merged` names central docs whose changes by others a person has put into the workspace's copies. After a crash the
-    same call writes the rest.
+    `merged` names central docs whose changes by others a person has put into the workspace's copies. `allow` is shown
+    every write before the first is made, and raises where it may not be. After a crash the same call writes the rest.
     """
     for path in merged:
         if not _own(path):
@@ -103,6 +109,9 @@ def publish(base: str, slug: str, seeded: Mapping[str, str], merged: Sequence[st
     publishing = _compare(base, slug, seeded, merged)
     if publishing.conflicts:
         raise _docs_changed(slug, publishing.conflicts)
+    if allow is not None:
+        for write in publishing.writes:
+            allow(write)
     _write(base, publishing.writes)
     return tuple(sorted(write.target for write in publishing.writes))
 
@@ -115,6 +124,11 @@ def published(base: str, slug: str) -> tuple[str, ...]:
     )
     listed = ((path, _content(base, path)) for path in (*_TABLE, *drawn))
     return tuple(path for path, now in listed if now is not None and now == _content(base, f"{top}/{_own(path)}"))
+
+
+def phase_of(source: str) -> str:
+    """The phase that hands a file of the workspace in: the list of features goes with the first one."""
+    return source.split("/")[2].replace("00-feature", "01-requirements")
 
 
 def init(base: str) -> tuple[str, ...]:
@@ -249,8 +263,8 @@ def _docs_changed(slug: str, paths: Sequence[str]) -> Conflict:
     import shlex
 
     merges = ", ".join(f"{path} into {_workspace(slug)}/{_own(path)}" for path in paths)
-    phases = dict.fromkeys(_own(path).partition("/")[0].replace("00-feature", "01-requirements") for path in paths)
-    approvals = " and ".join(f"holdfast approve {phase}" for phase in phases)
+    phases = dict.fromkeys(phase_of(f"{_workspace(slug)}/{_own(path)}") for path in paths)
+    approvals = " and ".join(f"holdfast approve {phase} -w {slug}" for phase in phases)
     said = " ".join(f"--merged {shlex.quote(path)}" for path in paths)
     were = "was" if len(paths) == 1 else "were"
     return Conflict(

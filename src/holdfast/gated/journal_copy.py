@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 
+from holdfast import git
 from holdfast.bootstrap import BUILT_IN, Wired
 from holdfast.core.state import State
 from holdfast.dialects import gated_words as words
-from holdfast.errors import Broken, Conflict, HoldfastError
+from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.git_changes import is_branch_name
 from holdfast.place import read_regular
+from holdfast.ports import Entry
 from holdfast.stores.copies import AHEAD, FORKED, UNKNOWN, Standing, examined
+from holdfast.stores.locks import Locked
+from holdfast.stores.replace import durable_write
 
 LARGEST = 256 << 20
 
@@ -20,8 +24,44 @@ def name(slug: str) -> str:
 
 
 def read(wired: Wired, slug: str, worktree: str = "") -> bytes | None:
-    full = os.path.join(wired.place.base(worktree), name(slug))
+    full = _full(wired, slug, worktree)
     return None if os.path.islink(full) else read_regular(full, LARGEST)
+
+
+def kept(wired: Wired, slug: str) -> bytes | None:
+    """The copy in this working tree; where somebody took it away, the one that git has."""
+    here = wired.place.key()
+    return read(wired, slug, here) or _committed(wired, slug, here)
+
+
+def put_back(wired: Wired, slug: str) -> None:
+    """A copy that was taken out of this working tree, and that git still has, lies in its place again."""
+    here = wired.place.key()
+    with _alone(wired):
+        data = _committed(wired, slug, here)
+        if data is not None and not read(wired, slug, here):
+            durable_write(_full(wired, slug, here), data, mode=0o644, alone=True)
+
+
+def write(wired: Wired, state: State) -> None:
+    """The journal here takes the place of its copy, whatever that says."""
+    with _alone(wired):
+        data = wired.store.export(state.ulid)
+        durable_write(_full(wired, state.id, state.worktree), data, mode=0o644, alone=True)
+
+
+def _alone(wired: Wired) -> Locked:
+    """An older copy must not follow a newer one."""
+    return Locked(wired.place.starting, wired.settings.lock_wait)
+
+
+def _full(wired: Wired, slug: str, worktree: str) -> str:
+    return os.path.join(wired.place.base(worktree), name(slug))
+
+
+def _committed(wired: Wired, slug: str, worktree: str) -> bytes | None:
+    repository = wired.place.repository
+    return git.head_blob(repository, _full(wired, slug, worktree)) if repository else None
 
 
 def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
@@ -30,10 +70,10 @@ def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
     Nearly always a journal here begins with these very bytes, and then the copy need not be understood.
     """
     data = read(wired, slug, worktree)
-    if data is None or _is_known(wired, slug, data):
+    if data is None or is_known(wired, slug, data):
         return None
     try:
-        standing = wired.store.compare(data, name(slug))
+        standing = compared(wired, slug, worktree, data)
         if standing.kind in (UNKNOWN, AHEAD):
             require_sound(wired, slug, worktree, examined(data, name(slug)).state)
             wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
@@ -44,8 +84,39 @@ def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
 
 def _put_right(slug: str, refusal: HoldfastError) -> HoldfastError:
     if isinstance(refusal, Broken):
-        refusal.remedy = f"git restore {name(slug)}, or: holdfast recover {slug} --take here"
+        refusal.remedy = f"git restore {name(slug)}, or: holdfast recover {slug}"
     return refusal
+
+
+def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
+    """How a copy stands to what is here. A feature has one journal: another one differs from it in its first line."""
+    found = wired.store.compare(data, name(slug))
+    ours = next((entry.ulid for entry in live(wired, slug) if entry.worktree == worktree), "")
+    if found.kind != UNKNOWN or not ours:
+        return found
+    return found.replace(ulid=ours, kind=FORKED, ours=wired.store.load(ours).revision)
+
+
+def live(wired: Wired, slug: str) -> list[Entry]:
+    """The journals of a feature, of any worktree, that still say how it stands: it runs, or waits to be finalized."""
+    return [
+        entry
+        for entry in _same(wired, slug)
+        if os.path.exists(wired.store.path(entry.ulid))
+        and (entry.active or (entry.status == "completed" and not words.is_deleted(wired.store.load(entry.ulid))))
+    ]
+
+
+def require_settled(wired: Wired, slug: str) -> None:
+    """In the middle of a merge nobody knows yet which journal git brings."""
+    operation = git.busy(wired.place.repository) if wired.place.repository else None
+    if operation:
+        raise Refused(
+            "git_busy",
+            f"git is in the middle of a {operation}, and brings a journal of {slug}",
+            remedy="git status",
+            facts={"operation": operation},
+        )
 
 
 def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
@@ -77,19 +148,23 @@ def _has_commands(state: State) -> bool:
 def trouble(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
     """What a person has to decide about a copy. Nothing is taken."""
     data = read(wired, slug, worktree)
-    if data is None or _is_known(wired, slug, data):
+    if data is None or is_known(wired, slug, data):
         return None
     try:
-        standing = wired.store.compare(data, name(slug))
+        standing = compared(wired, slug, worktree, data)
     except Broken as refusal:
         return _put_right(slug, refusal)
     return forked(slug, standing) if standing.kind == FORKED else None
 
 
-def _is_known(wired: Wired, slug: str, data: bytes) -> bool:
-    store = wired.store
-    same = [entry.ulid for entry in store.find(slug) if (entry.id, entry.dialect) == (slug, "gated")]
-    return any((read_regular(store.path(ulid), LARGEST) or b"").startswith(data) for ulid in same)
+def is_known(wired: Wired, slug: str, data: bytes) -> bool:
+    """Whether a journal here begins with these very bytes, or is them."""
+    here = (read_regular(wired.store.path(entry.ulid), LARGEST) or b"" for entry in _same(wired, slug))
+    return any(journal.startswith(data) for journal in here)
+
+
+def _same(wired: Wired, slug: str) -> list[Entry]:
+    return [entry for entry in wired.store.find(slug) if (entry.id, entry.dialect) == (slug, "gated")]
 
 
 def forked(slug: str, standing: Standing) -> Conflict:

@@ -13,6 +13,7 @@ from holdfast.core.value import Value
 from holdfast.dialects import gated_words as words
 from holdfast.errors import Refused, UsageError
 from holdfast.gated import central
+from holdfast.git_command import git as run
 from holdfast.place import Place, read_regular
 from holdfast.stores.replace import durable_write
 
@@ -62,6 +63,7 @@ def opened(place: Place, command: cmd.Start, now: str) -> cmd.Start:
     assert repository is not None
     home = f"{words.HOME}/{command.id}"
     _require_new(place, home)
+    _require_seen(place, f"{home}/{words.FEATURE_FOLDER}/description.md")
     if command.branch:
         git_changes.make_branch(repository, command.branch)
     seeded = central.copy_in(place.worktree, command.id)
@@ -82,6 +84,18 @@ def _require_new(place: Place, home: str) -> None:
             f"{home} is the workspace of a feature already",
             remedy=f"holdfast recover {slug}, or another name: --set slug=NAME",
             facts={"path": home},
+        )
+
+
+def _require_seen(place: Place, path: str) -> None:
+    """What git ignores is in no commit: nobody else would ever see the work, and its end would have nothing to keep."""
+    code = run(place.worktree, "check-ignore", "-q", "--", path, ok=(0, 1, 128))[0]  # 128: behind a link, refused later
+    if code == 0:
+        raise Refused(
+            "workspace_ignored",
+            f"git ignores {path}, so the work on the feature would be in no commit",
+            remedy=f"take what ignores it out of .gitignore: git check-ignore -v {path}",
+            facts={"path": path},
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.bootstrap import Wired
+from holdfast.core.names import fitting
 from holdfast.core.state import State
 from holdfast.dialects import gated_words as words
 from holdfast.errors import UsageError
@@ -23,4 +24,4 @@ def decided(wired: Wired, state: State, phase: str, said: str = "") -> tuple[str
         )
     central.is_there(wired.place.base(state.worktree), path)  # no link on the way leads elsewhere
     found = review_file.read(os.path.join(wired.place.base(state.worktree), path), path)
-    return found.decision, found.feedback
+    return found.decision, fitting(found.feedback)

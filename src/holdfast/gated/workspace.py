@@ -18,7 +18,7 @@ from holdfast.dialects.fields import MOMENT
 from holdfast.dialects.gated import DIALECT
 from holdfast.dialects.mapping import put
 from holdfast.digest import digest
-from holdfast.errors import HoldfastError, Refused
+from holdfast.errors import HoldfastError, Refused, unexpected
 from holdfast.gated import central, journal_copy
 from holdfast.git_command import git as run
 from holdfast.stores.locks import Locked
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 CANCELLATION = "cancellation.md"
 DIAGRAMS = "diagrams"
+_GITLINK = b"160000"
 
 
 def artifacts(wired: Wired, state: State, phase: str) -> dict[str, str]:
@@ -134,7 +135,10 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
         wrong = journal_copy.trouble(wired, state.id, state.worktree)
         if wrong is not None:
             raise wrong
-        _tidy(wired, state)
+        try:
+            _tidy(wired, state)
+        except OSError as failure:
+            raise unexpected(failure) from failure
         with Locked(place.starting, wired.settings.lock_wait):  # an older copy must not follow a newer one
             copy = os.path.join(base, home, words.JOURNAL)
             durable_write(copy, wired.store.export(state.ulid), mode=0o644, alone=True)
@@ -151,14 +155,57 @@ def _prefix(repository: git.Repository, base: str) -> str:
 
 
 def tracked(repository: git.Repository, base: str, folder: str) -> list[str]:
-    """What git has in a folder, and what it would take, from the top of the repository: ignored files stay out."""
+    """What git has in a folder, and what it would take, from the top of the repository.
+
+    Ignored files stay out, and so do repositories of their own, which git lists as folders or as links to a commit.
+    """
     folder = f"{_prefix(repository, base)}{folder}"
-    listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", f":(top,literal){folder}")
-    out = run(repository.top, *listing)[1]
+    new = run(repository.top, "ls-files", "-z", "--others", "--exclude-standard", "--", f":(top,literal){folder}")[1]
+    staged, known = _staged(repository, folder), _known(repository, folder)
+    names = dict.fromkeys((*(name for name in new.split(b"\0") if name), *(name for _, name in (*staged, *known))))
+    apart = {name for mode, name in staged if mode == _GITLINK}
+    return [os.fsdecode(name) for name in names if name not in apart and not name.endswith(b"/")]
+
+
+def submodules(repository: git.Repository, base: str, folder: str) -> list[str]:
+    """The repositories of their own in a folder that git knows of, from the top of the repository."""
+    staged = _staged(repository, f"{_prefix(repository, base)}{folder}")
+    return [os.fsdecode(name) for mode, name in staged if mode == _GITLINK]
+
+
+def unchanged(repository: git.Repository, base: str, folder: str) -> list[str]:
+    """The files in a folder that lie there as HEAD has them, from the top of the repository.
+
+    The user's index may say of a file that git shall not look at it, so an index of its own is asked.
+    """
+    import tempfile
+
+    known = [
+        row for row in _known(repository, f"{_prefix(repository, base)}{folder}") if not row[0].startswith(_GITLINK)
+    ]
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        view, looking = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}, ("core.ignoreStat=false",)
+        rows = b"".join(b"%s\t%s\0" % row for row in known)
+        run(repository.top, "update-index", "-z", "--index-info", env=view, settings=looking, stdin=rows)
+        run(repository.top, "update-index", "-q", "--refresh", env=view, settings=looking, ok=(0, 1))
+        differ = run(repository.top, "diff-files", "-z", "--name-only", env=view, settings=looking)[1].split(b"\0")
+    return [os.fsdecode(name) for _, name in known if name not in differ]
+
+
+def _staged(repository: git.Repository, folder: str) -> list[tuple[bytes, bytes]]:
+    """The mode and the path of what the index has in a folder."""
+    listed = run(repository.top, "ls-files", "-z", "--stage", "--", f":(top,literal){folder}")[1].split(b"\0")[:-1]
+    return [(about.split()[0], name) for about, _, name in (row.partition(b"\t") for row in listed)]
+
+
+def _known(repository: git.Repository, folder: str) -> list[tuple[bytes, bytes]]:
+    """What HEAD has in a folder: mode, kind and hash in one, and the path."""
     head = git.head(repository)
-    known = run(repository.top, "ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", head, "--",
-                folder, env={"GIT_LITERAL_PATHSPECS": "1"})[1] if head else b""  # fmt: skip
-    return [os.fsdecode(name) for name in dict.fromkeys((*out.split(b"\0"), *known.split(b"\0"))) if name]
+    if head is None:
+        return []
+    asked = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", head, "--", folder)
+    listed = run(repository.top, *asked, env={"GIT_LITERAL_PATHSPECS": "1"})[1].split(b"\0")[:-1]
+    return [(about, name) for about, _, name in (row.partition(b"\t") for row in listed)]
 
 
 def subject_line(phase: str, summary: str) -> str:

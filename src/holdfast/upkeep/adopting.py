@@ -133,6 +133,9 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
     wired = project.wired
     if found.wrong is not None:
         raise found.wrong
+    journaled = _journaled(project, found, or_known=or_known) if found.dialect.workspace else None
+    if journaled is not None:
+        return journaled
     try:
         state, document = understood(project, found)
     except UsageError as refusal:
@@ -146,6 +149,31 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
             return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
         after = begun(project, state, document, found, FILE)
     return Workflow(wired, marked(project, state, after, FILE))
+
+
+def _journaled(project: Project, found: Found, *, or_known: bool) -> Workflow | None:
+    """What the journal beside a document says, if git keeps one: the document itself can only claim."""
+    from holdfast.gated import journal_copy
+
+    wired, slug = project.wired, found.names[1]
+    data = journal_copy.kept(wired, slug)
+    if data is None:
+        return None
+    if not journal_copy.is_known(wired, slug, data):
+        journal_copy.require_settled(wired, slug)
+        places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+        journal_copy.put_back(wired, slug)
+        wrong = journal_copy.take(wired, slug, wired.place.key())
+        if wrong is not None:
+            raise wrong
+    elif not or_known:
+        raise Conflict(
+            "already_started",
+            f"{slug} has a journal here, which goes on from what is in {found.path}",
+            remedy=f"holdfast status -w {slug}",
+            facts={"workflow": slug, "path": found.path},
+        )
+    return project.workflow(slug)
 
 
 def begun(project: Project, state: State, document: Mapping[str, Any], found: Found, actor: Actor) -> State:

@@ -79,9 +79,19 @@ def _has_journal(project: Project, found: Found, running: set[str]) -> bool:
     id = found.id or (found.names[1] if spoken.workspace else "")
     if id in running or not (spoken.by_subject or spoken.workspace):
         return id in running
+    if spoken.workspace and _is_of_known_journal(project, found.names[1]):
+        return True
     known = [entry for entry in project.wired.store.find(id) if entry.id == id]
     own = not spoken.workspace or found.document.get("status") == FINALIZED
     return any(own or entry.status != FINALIZED for entry in known)
+
+
+def _is_of_known_journal(project: Project, slug: str) -> bool:
+    """Whether the journal that git keeps beside a document is known here: an old commit shows it as it once was."""
+    from holdfast.gated import journal_copy
+
+    data = journal_copy.kept(project.wired, slug)
+    return data is not None and journal_copy.is_known(project.wired, slug, data)
 
 
 def _files(worktree: str, among: list[Dialect]) -> list[tuple[str, Dialect]]:

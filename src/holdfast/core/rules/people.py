@@ -130,6 +130,8 @@ def reject(draft: Draft, command: cmd.Reject) -> None:
     step, progress = draft.step(command.step)
     if progress.status != lifecycle.WAITING:
         raise refusals.wrong_status(draft.state, command.step, "rejected")
+    if gates.policy(step) in ("human", "signed") and not draft.is_person:
+        raise refusals.person_needed(f"reject {command.step}", f"holdfast reject {command.step} --feedback TEXT")
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
     if command.modifications:

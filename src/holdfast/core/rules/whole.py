@@ -8,6 +8,7 @@ from holdfast.core import gates, lifecycle, moment, queries, refusals, tasks
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.rules import steps, tree
+from holdfast.core.state import Progress, State
 from holdfast.errors import UsageError
 
 
@@ -89,7 +90,8 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
         raise refusals.not_completed(state)
     lapsed = [path for path in state.plan.children("") if not gates.holds(state, path, draft.facts)]
     if lapsed and not command.elsewhere:
-        raise refusals.gate_unmet(lapsed[0], [queries.absent_because(state, path, draft.facts) for path in lapsed])
+        unmet = [queries.absent_because(state, path, draft.facts) for path in lapsed]
+        raise refusals.gate_unmet(lapsed[0], [one.replace(remedy=f"{one.remedy} -w {state.id}") for one in unmet])
     draft.emit(ev.Marked("finalized"))
 
 
@@ -201,12 +203,36 @@ def restore(draft: Draft, command: cmd.Restore) -> None:
         raise refusals.person_needed(
             "go back behind a gate that was added or used up", f"holdfast restore {command.number}"
         )
-    progress = {}
-    for path in past.plan.paths:
-        then, now = past.step(path), state.step(path)
-        counted = {"failures": max(then.failures, now.failures), "attempt": max(then.attempt, now.attempt)}
-        progress[path] = then.replace(**counted)
+    won = [path for path in past.plan.paths if _is_won_back(past, state, path)]
+    if won and not draft.is_person:
+        what = f"bring {won[0]} back to where people had it"
+        raise refusals.person_needed(what, f"holdfast restore {command.number}")
+    progress = {path: _counted(past.step(path), state.step(path)) for path in past.plan.paths}
     draft.emit(ev.Restored(command.number, past.plan.steps, progress))
+
+
+def _counted(then: Progress, now: Progress) -> Progress:
+    """A step as it was, with what was counted and said since: nobody gets tries or reviews back, or is rid of words."""
+    return then.replace(
+        failures=max(then.failures, now.failures),
+        attempt=max(then.attempt, now.attempt),
+        rounds=max(then.rounds, now.rounds),
+        acts=now.acts or then.acts,
+        verdicts=now.verdicts or then.verdicts,
+        feedback=now.feedback or then.feedback,
+        advice=now.advice or then.advice,
+    )
+
+
+_FAR = (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING, lifecycle.DONE)
+
+
+def _is_won_back(past: State, state: State, path: str) -> bool:
+    """Whether a step that people or reviewers look at would be further than it is now."""
+    step, then, now = past.plan.step(path), past.step(path).status, state.step(path).status
+    if not (step.review or gates.policy(step) in ("human", "signed")) or then not in _FAR[2:]:
+        return False
+    return now not in _FAR or _FAR.index(now) < _FAR.index(then)
 
 
 def take_over(draft: Draft, command: cmd.TakeOver) -> None:
@@ -216,8 +242,7 @@ def take_over(draft: Draft, command: cmd.TakeOver) -> None:
     progress = {}
     for path, said in command.progress.items():
         now = state.step(path)
-        counted = {"failures": max(said.failures, now.failures), "attempt": max(said.attempt, now.attempt)}
-        progress[path] = now if queries.is_used_up(state, path) else said.replace(**counted)
+        progress[path] = now if queries.is_used_up(state, path) else _counted(said, now)
     draft.emit(ev.Restored(0, state.plan.steps, progress))
 
 

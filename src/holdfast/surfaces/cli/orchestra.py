@@ -170,6 +170,13 @@ def _commit_phase(call: Call, workflow: Workflow) -> None:
     state = workflow.state
     path = workflow.path(call.args.task or queries.current(state) or state.plan.children("")[-1])
     _may_record(call, workflow, path)
+    if state.step(path).status == lifecycle.PENDING:
+        raise Refused(
+            "wrong_status",
+            f"the step {path} is pending: nothing of it can be committed before it begins",
+            remedy=f"holdfast begin {path}",
+            facts={"step": path, "status": lifecycle.PENDING, "move": "commit"},
+        )
     message = subject_line(path, call.args.message)
     sha = actions.commit(call.project.wired, state, message, tuple(call.args.paths))
     call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {message}"), more={"commit": sha})
