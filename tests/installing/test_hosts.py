@@ -407,6 +407,92 @@ def test_a_server_that_somebody_switched_off_stays_off(room):
     assert room.json("opencode.json")["mcp"]["holdfast"]["enabled"] is False
 
 
+OWN_SERVERS = [
+    {"type": "http", "url": "https://x/mcp", "headers": {"Authorization": "mine"}},
+    {"command": "/usr/bin/python3", "args": ["-m", "holdfast", "mcp", "--root", "/x"]},
+    {"command": "holdfast", "args": ["mcp"]},
+    {"command": ["holdfast", "mcp"]},
+    {"command": "wrapper", "args": list(SERVER)},
+    {"url": "https://x/mcp", "command": SERVER[0], "args": list(SERVER[1:])},
+    {"enabled": False},
+]
+
+
+@pytest.mark.parametrize("own", OWN_SERVERS)
+@pytest.mark.parametrize(
+    ("host", "name", "key"), [("claude-code", ".mcp.json", "mcpServers"), ("opencode", "opencode.json", "mcp")]
+)
+def test_a_server_of_one_s_own_with_our_name_stays(room, host, name, key, own):
+    path = room.write(name, json.dumps({key: {"holdfast": own}}))
+    before = path.read_bytes()
+    for _ in range(2):
+        plan = room.install(host)
+        assert path.read_bytes() == before
+        assert any(f"{name} has a server of its own, which stays" in said for said in plan.said)
+    room.uninstall(host)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        'url = "https://x/mcp"\n',
+        'command = "holdfast"\nargs = ["mcp"]\n',
+        'command = "/usr/bin/python3"\nargs = ["-m", "holdfast", "mcp", "--root", "/x"]\n',
+        "enabled = false\n",
+    ],
+)
+def test_a_server_of_one_s_own_in_codex_stays(room, rows):
+    text = f"[mcp_servers.holdfast]\n{rows}"
+    path = room.write(".codex/config.toml", text)
+    plan = room.install("codex")
+    assert path.read_text() == text
+    assert any("config.toml has a server of its own, which stays" in said for said in plan.said)
+    room.uninstall("codex")
+    assert path.read_text() == text
+
+
+def test_a_server_that_somebody_made_their_own_after_us_stays(room):
+    room.install("claude-code")
+    own = json.dumps({"mcpServers": {"holdfast": OWN_SERVERS[0]}})
+    room.write(".mcp.json", own)
+    room.uninstall("claude-code")
+    assert (room.root / ".mcp.json").read_text() == own
+
+
+@pytest.mark.parametrize("old", [("/old/python", "-m", "holdfast", "mcp"), ("/old/python", "-P", *SERVER[1:])])
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_server_of_another_installation_is_upgraded(room, host, old):
+    at = room.setting().replace(server=old)
+    installation.carry_out(installation.installing(host, at, room.data))
+    room.install(host)
+    written = b"".join(data or b"" for _, data in tree(room.root).values())
+    assert b"/old/" not in written
+    assert SERVER[0].encode() in written
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# Mine\n<!-- holdfast: begin -->\nours\n\nBe kind.\n", 2),
+        ("# Mine\n\nours\n<!-- holdfast: end -->\nBe kind.\n", 4),
+        ("<!-- holdfast: end -->\nBe kind.\n<!-- holdfast: begin -->\n", 1),
+        (
+            "<!-- holdfast: begin -->\nours\nBe kind.\n<!-- holdfast: begin -->\nours\n<!-- holdfast: end -->\n",
+            1,
+        ),
+    ],
+)
+def test_a_paragraph_that_lost_a_mark_is_mended_by_hand(room, text, line):
+    room.write("AGENTS.md", text)
+    before = tree(room.root, room.home)
+    for change in (room.install, room.uninstall):
+        with pytest.raises(UsageError, match="by hand") as refusal:
+            change("codex")
+        assert (refusal.value.code, refusal.value.facts["line"]) == ("broken_file", line)
+    assert tree(room.root, room.home) == before
+
+
 def test_a_difference_speaks_of_files_without_a_last_line_end(room):
     before = changes.Change("x", b"a", b"b\n", 0)
     assert changes.difference([before], {"x": "x"}) == (
@@ -467,3 +553,36 @@ def test_a_crash_before_the_first_file_is_written_leaves_nothing_to_take_out(liv
     record.write(plan.place, plan.keeps)
     assert not lived_in.uninstall("claude-code").is_needed
     assert tree(lived_in.root) == before
+
+
+def test_a_crash_in_an_upgrade_leaves_old_files_that_are_still_ours(lived_in, monkeypatch):
+    before = tree(lived_in.root)
+    commands = texts.commands()
+    with monkeypatch.context() as older:
+        older.setattr(
+            texts, "commands", lambda: {name: f"{text}\n" for name, text in commands.items()} | {"old": commands["dev"]}
+        )
+        lived_in.install("claude-code")
+    plan = installation.installing("claude-code", lived_in.setting(), lived_in.data)
+    lived_in.write(".claude/commands/dev.md", "meanwhile")
+    with pytest.raises(Conflict):
+        installation.carry_out(plan)
+    (lived_in.root / ".claude/commands/dev.md").write_text(f"{commands['dev']}\n")
+    assert not any("was changed" in said for said in lived_in.install("claude-code").said)
+    assert (lived_in.root / ".claude/commands/tdd.md").read_text() == commands["tdd"]
+    lived_in.uninstall("claude-code")
+    assert tree(lived_in.root) == before
+
+
+def test_two_folders_of_a_person_are_two_installations(room, monkeypatch, tmp_path):
+    for name in ("a", "b"):
+        monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / name))
+        room.install("claude-code", "user")
+    first = tree(tmp_path / "a")
+    assert first
+    room.uninstall("claude-code", "user")
+    assert not (tmp_path / "b").exists()
+    assert tree(tmp_path / "a") == first
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "a"))
+    room.uninstall("claude-code", "user")
+    assert not (tmp_path / "a").exists()

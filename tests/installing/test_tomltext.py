@@ -54,6 +54,11 @@ def test_what_is_below_the_table_goes_with_it():
     assert tomltext.take(text, "f", PATH) == "[a]\nb = 1\n\n# z\n[z]\nc = 2\n"
 
 
+def test_comments_behind_the_table_at_the_end_of_the_file_stay():
+    text = tomltext.put(CONFIG, "f", PATH, TABLE) + "\n# my notes\n# [old]\n"
+    assert tomltext.take(text, "f", PATH) == CONFIG + "\n# my notes\n# [old]\n"
+
+
 @pytest.mark.parametrize(
     "text",
     [

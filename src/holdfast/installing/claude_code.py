@@ -38,6 +38,11 @@ def files(at: Setting) -> list[File]:
     return [*found, File(skill, (Whole(f"skill {texts.SKILL}", texts.skill()),))]
 
 
+def own_folder(at: Setting) -> str:
+    """The person's, for all their projects."""
+    return at.claude
+
+
 def traces(at: Setting) -> list[str]:
     """What a person or project has that works with it."""
     return [at.claude] if at.is_user else [os.path.join(at.base, name) for name in (".claude", ".mcp.json")]

@@ -34,5 +34,10 @@ def files(at: Setting) -> list[File]:
     return [*found, File(agents, (Paragraph(texts.paragraph()),))]
 
 
+def own_folder(at: Setting) -> str:
+    """The person's, for all their projects."""
+    return at.codex
+
+
 def traces(at: Setting) -> list[str]:
     return [at.codex] if at.is_user else [os.path.join(at.base, ".codex")]

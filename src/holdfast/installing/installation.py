@@ -28,6 +28,8 @@ class Plan(Value):
     changes: tuple[Change, ...]
     said: tuple[str, ...]
     shown: dict[str, str]
+    meanwhile: Record
+    """What has to be known as long as files may be as they were or as they will be."""
     keeps: Record
     """What has to be known afterwards."""
     place: str
@@ -60,20 +62,20 @@ def removing(host: str, at: Setting, data_dir: str) -> Plan:
 
 def carry_out(plan: Plan) -> None:
     """The record first: a crash in between leaves a file that is known, and not one that nobody remembers."""
-    if not plan.is_removal and plan.keeps.files:
-        record.write(plan.place, plan.keeps)
+    if not plan.is_removal and plan.meanwhile.files:
+        record.write(plan.place, plan.meanwhile)
     changes.make(plan.changes, plan.shown)
     if plan.is_removal:
         changes.remove_folders(plan.keeps.folders)
-        if plan.keeps.files:
-            record.write(plan.place, plan.keeps)
-        else:
-            record.forget(plan.place)
+    if not plan.keeps.files:
+        record.forget(plan.place)
+    elif plan.is_removal or plan.keeps != plan.meanwhile:
+        record.write(plan.place, plan.keeps)
 
 
 def is_known(host: str, at: Setting, data_dir: str) -> bool:
     """Whether it was installed from here."""
-    return os.path.exists(record.place(data_dir, host, at.scope, at.base))
+    return os.path.exists(_known_at(host, at, data_dir))
 
 
 def is_there(host: str, at: Setting) -> bool:
@@ -105,7 +107,7 @@ def name_of(path: str, at: Setting) -> str:
 
 
 def _planned(host: str, at: Setting, data_dir: str, *, is_removal: bool) -> Plan:
-    known_at = record.place(data_dir, host, at.scope, at.base)
+    known_at = _known_at(host, at, data_dir)
     known = record.read(known_at)
     within = "" if at.is_user else os.path.realpath(at.base)
     files = HOSTS[host].files(at)
@@ -143,7 +145,15 @@ def _planned(host: str, at: Setting, data_dir: str, *, is_removal: bool) -> Plan
         said.append(asks)
     made = changes.missing_folders(change.path for change in found if change.after is not None)
     keeps = Record(kept, tuple(dict.fromkeys((*known.folders, *made))))
-    return Plan(host, at, tuple(found), tuple(said), shown, keeps, known_at, is_removal)
+    written = {change.path: digest(change.before) for change in found if change.before not in (None, change.after)}
+    begun = {path: one.replace(since=written.get(path, "")) for path, one in kept.items()}
+    meanwhile = keeps.replace(files={**known.files, **begun})
+    return Plan(host, at, tuple(found), tuple(said), shown, meanwhile, keeps, known_at, is_removal)
+
+
+def _known_at(host: str, at: Setting, data_dir: str) -> str:
+    """Where the record is. A person may have several folders of a host, each of which is an installation."""
+    return record.place(data_dir, host, at.scope, HOSTS[host].own_folder(at) if at.is_user else at.base)
 
 
 def _left_over(path: str, known: Record, name: str, said: list[str]) -> Change:

@@ -47,6 +47,11 @@ def is_status(command: object) -> bool:
     return (words[-1:] == [_STATUS] and _is_fast(words[:-1])) or _is_typed(words, _STATUS)
 
 
+def is_server(words: list[str]) -> bool:
+    """Whether a server is one that an installation wrote: one that somebody wrote by hand stays theirs."""
+    return words[-3:] == ["-m", "holdfast", "mcp"] and words[1:-3] in ([], ["-P"]) and os.path.isabs(words[0])
+
+
 def is_portable(command: object) -> bool:
     """`holdfast hook`, for settings that many machines share: it holds whatever is installed where."""
     return _words(command)[:1] == ["holdfast"]

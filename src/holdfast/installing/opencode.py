@@ -27,6 +27,11 @@ def files(at: Setting) -> list[File]:
     return [*found, File(skill, (Whole(f"skill {texts.SKILL}", texts.skill()),))]
 
 
+def own_folder(at: Setting) -> str:
+    """The person's, for all their projects."""
+    return at.opencode
+
+
 def traces(at: Setting) -> list[str]:
     if at.is_user:
         return [at.opencode]

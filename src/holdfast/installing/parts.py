@@ -81,9 +81,10 @@ class Hooks(Part):
 
 
 class Entry(Part):
-    """One value of a JSON file that is known by its place: a server, or the status line."""
+    """One value of a JSON file that is known by its place and what it runs. Somebody's own at that place stays."""
 
     nothing = "{}\n"
+    called, by_hand = "server", "holdfast mcp"
 
     def __init__(self, about: str, path: tuple[str, ...], value: dict[str, Any], *, comments: bool = False) -> None:
         self.about, self.path, self.value, self.comments = about, path, value, comments
@@ -91,47 +92,46 @@ class Entry(Part):
     def put(self, text: str, name: str, said: list[str]) -> str:
         document = Document(text, name, comments=self.comments)
         there = document.value(*self.path)
-        if there is None and document.find(*self.path) is None:
+        if there is None:
             return document.put(self.path, self.value).text
+        if not self.is_ours(there):
+            said.append(f"{name} has a {self.called} of its own, which stays; ours is: {self.by_hand}")
+            return text
         for key, value in self.value.items():
-            if not isinstance(there, dict):
-                return document.put(self.path, self.value).text
             if key not in there or (there[key] != value and key in ("command", "args")):
                 document = document.put((*self.path, key), value)
         return document.text
 
     def take(self, text: str, name: str) -> str:
-        return Document(text, name, comments=self.comments).take(self.path).text
+        document = Document(text, name, comments=self.comments)
+        return document.take(self.path).text if self.is_ours(document.value(*self.path)) else text
 
     def commands(self, text: str, name: str) -> list[str]:
-        there = Document(text, name, comments=self.comments).value(*self.path)
-        if not isinstance(there, dict):
-            return []
-        command, args = there.get("command"), there.get("args", [])
-        words = command if isinstance(command, list) else [command, *(args if isinstance(args, list) else [])]
-        return [lines.joined(words)] if words and all(isinstance(word, str) for word in words) else []
+        return _started(Document(text, name, comments=self.comments).value(*self.path))
+
+    def is_ours(self, there: Any) -> bool:
+        return _is_our_server(there)
 
 
 class StatusLine(Entry):
-    """A host has one status line: somebody's own stays, and they are told how to have both."""
+    """A host has one status line: whoever has their own is told how to have both."""
+
+    called, by_hand = "status line", "holdfast statusline"
 
     def __init__(self, line: str) -> None:
         super().__init__("status line", ("statusLine",), {"type": "command", "command": line})
 
     def put(self, text: str, name: str, said: list[str]) -> str:
         there = Document(text, name).value(*self.path)
-        command = there.get("command") if isinstance(there, dict) else None
-        if there is not None and not lines.is_status(command):
-            said.append(f"{name} has a status line of its own, which stays; ours is: holdfast statusline")
-            return text
-        return text if lines.is_portable(command) else super().put(text, name, said)
-
-    def take(self, text: str, name: str) -> str:
-        return super().take(text, name) if self.commands(text, name) else text
+        is_shared = self.is_ours(there) and lines.is_portable(there["command"])
+        return text if is_shared else super().put(text, name, said)
 
     def commands(self, text: str, name: str) -> list[str]:
-        command = _object(Document(text, name).value(*self.path)).get("command")
-        return [str(command)] if lines.is_status(command) else []
+        there = Document(text, name).value(*self.path)
+        return [there["command"]] if self.is_ours(there) else []
+
+    def is_ours(self, there: Any) -> bool:
+        return lines.is_status(_object(there).get("command"))
 
 
 class Table(Part):
@@ -141,17 +141,23 @@ class Table(Part):
         self.path, self.values = path, values
 
     def put(self, text: str, name: str, said: list[str]) -> str:
+        there = self._there(text, name)
+        if there is not None and not _is_our_server(there):
+            said.append(f"{name} has a server of its own, which stays; ours is: holdfast mcp")
+            return text
         return tomltext.put(text, name, self.path, self.values)
 
     def take(self, text: str, name: str) -> str:
-        return tomltext.take(text, name, self.path)
+        return tomltext.take(text, name, self.path) if _is_our_server(self._there(text, name)) else text
 
     def commands(self, text: str, name: str) -> list[str]:
+        return _started(self._there(text, name))
+
+    def _there(self, text: str, name: str) -> Any:
         found: Any = tomltext.read(text, name)
         for key in self.path:
             found = _object(found).get(key)
-        command, args = _object(found).get("command"), _object(found).get("args", [])
-        return [lines.joined([command, *args])] if isinstance(command, str) and isinstance(args, list) else []
+        return found
 
 
 class Paragraph(Part):
@@ -161,10 +167,10 @@ class Paragraph(Part):
         self.text = text
 
     def put(self, text: str, name: str, said: list[str]) -> str:
-        return paragraph.put(text, self.text)
+        return paragraph.put(text, name, self.text)
 
     def take(self, text: str, name: str) -> str:
-        return paragraph.take(text)
+        return paragraph.take(text, name)
 
 
 class Whole(Part):
@@ -213,6 +219,23 @@ def _ours(document: Document, event: str) -> list[tuple[int, int]]:
         for number, hook in enumerate(_list(_object(group).get("hooks")))
         if lines.is_hook(_object(hook).get("command"))
     ]
+
+
+def _server(there: Any) -> list[str]:
+    """What an entry of a server starts; nothing where it is reached by an address, or is none."""
+    command, args = _object(there).get("command"), _object(there).get("args", [])
+    words = command if isinstance(command, list) else [command, *_list(args)]
+    return words if "url" not in _object(there) and all(isinstance(word, str) for word in words) else []
+
+
+def _is_our_server(there: Any) -> bool:
+    return lines.is_server(_server(there))
+
+
+def _started(there: Any) -> list[str]:
+    """The line of a server that is ours, or that many machines share."""
+    words = _server(there)
+    return [lines.joined(words)] if lines.is_server(words) or words == ["holdfast", "mcp"] else []
 
 
 def _object(value: Any) -> dict[str, Any]:

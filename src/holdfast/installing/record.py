@@ -26,6 +26,8 @@ class Kept(Value):
 
     before: bytes | None
     after: str
+    since: str = ""
+    """The digest of what is written over, until all is written: a crash may leave the one or the other."""
 
 
 class Record(Value):
@@ -35,7 +37,8 @@ class Record(Value):
 
     def is_untouched(self, path: str, data: bytes | None) -> bool:
         """Whether a file is as it was left."""
-        return path in self.files and data is not None and digest(data) == self.files[path].after
+        kept = self.files.get(path)
+        return kept is not None and data is not None and digest(data) in (kept.after, kept.since)
 
 
 def place(data_dir: str, host: str, scope: str, base: str) -> str:
@@ -47,7 +50,10 @@ def read(path: str) -> Record:
     """What is known; nothing where nothing was put in from here."""
     try:
         data = parse(read_file(path))
-        files = {name: Kept(_bytes(kept["before"]), str(kept["after"])) for name, kept in data["files"].items()}
+        files = {
+            name: Kept(_bytes(kept["before"]), str(kept["after"]), str(kept.get("since", "")))
+            for name, kept in data["files"].items()
+        }
         return Record(files, tuple(map(str, data["folders"])))
     except FileNotFoundError:
         return Record()
@@ -67,7 +73,10 @@ def write(path: str, record: Record) -> None:
     def shown(data: bytes | None) -> str | None:
         return None if data is None else b64encode(data).decode()
 
-    files = {name: {"before": shown(kept.before), "after": kept.after} for name, kept in record.files.items()}
+    files = {
+        name: {"before": shown(kept.before), "after": kept.after, **({"since": kept.since} if kept.since else {})}
+        for name, kept in record.files.items()
+    }
     data = {"version": VERSION, "files": files, "folders": list(record.folders)}
     durable_write(path, json.dumps(data, indent=1).encode() + b"\n", 0o600, dir_mode=0o700)
 

@@ -57,6 +57,8 @@ def take(text: str, name: str, path: tuple[str, ...]) -> str:
             kept.append(line)
         else:
             behind = [*behind, line] if not line.strip() or line.lstrip().startswith("#") else []
+    if inside:
+        kept += behind
     return _proved("".join(kept), name, _with(before, path, None))
 
 

@@ -6,6 +6,7 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
+from holdfast.plainjson import require
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Tool(Value):
 
 def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, if they are what the tool takes; every mistake at once otherwise. `phase` may stand for `step`."""
+    require(dict(arguments), "arguments")
     known = {field.name: field for field in tool.inputs}
     given = dict(arguments)
     if "step" in known and "phase" in given and "step" not in given:

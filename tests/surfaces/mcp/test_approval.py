@@ -7,6 +7,9 @@ import json
 import pytest
 
 from holdfast.core import lifecycle
+from holdfast.errors import Conflict
+from holdfast.surfaces import approving
+from holdfast.surfaces.mcp.picture import picture
 from tests.surfaces.mcp.house import LEGACY, MODERN, House, Person, running, text_of
 
 
@@ -196,3 +199,66 @@ def test_a_long_file_makes_no_long_question(house):
     approve(house, id, person, LEGACY)
     assert len(person.asked[0].message) < 7000
     assert " more lines" in person.asked[0].message
+
+
+def test_the_changes_that_are_recorded_are_shown_whole_however_long_the_artifacts_are(house, era):
+    id = house.at("sign-off")
+    text = "".join(f"line {number} {'x' * 300}\n" for number in range(1000))
+    named = {f"notes-{number}": str(house.bench.write(f"notes-{number}.md", text)) for number in range(6)}
+    notes = str(house.bench.write("notes.md", text))
+    house.bench.open().workflow(id).done("sign-off", {"notes": notes, **named})
+    person = Person(decision="approve")
+    approve(house, id, person, era, modifications={"tone": "y" * 1500, "last": "delete it all"})
+    message = person.asked[0].message
+    assert '"last": "delete it all"' in message
+    assert message.index("delete it all") < message.index("notes.md")
+    assert message.endswith("… cut; the files have the rest")
+    assert f"{'x' * 100}…\n" in message
+
+
+def test_nobody_is_asked_about_changes_that_the_form_has_no_room_for(house, era):
+    id = house.waiting()
+    person = Person(decision="approve")
+    error = approve(house, id, person, era, modifications={"tone": "y" * 3000})["error"]
+    assert error["code"] == "bad_arguments"
+    assert person.asked == []
+    assert house.step(id, "sign-off").status == lifecycle.WAITING
+
+
+def test_what_the_agent_says_is_not_recorded_as_the_persons_wish(house, era):
+    id = house.waiting()
+    approve(house, id, Person(decision="ask for changes"), era, feedback="the agent's own idea")
+    assert house.step(id, "sign-off").feedback == ("changes were asked for",)
+
+
+def test_what_a_person_writes_beside_an_approval_is_kept(house, era):
+    id = house.waiting()
+    approve(house, id, Person(decision="approve", feedback="good, but mind the date"), era)
+    assert house.step(id, "sign-off").grant.word == "elicited"
+    assert [note["text"] for note in house.bench.open().workflow(id).state.notes] == ["good, but mind the date"]
+
+
+def test_a_file_that_is_no_longer_the_one_whose_hash_is_bound_is_not_shown(house):
+    id = house.waiting()
+    project = house.bench.open()
+    workflow = project.workflow(id)
+    hashes = approving.hashes(workflow, "sign-off")
+    house.bench.write("notes.md", "something else\n")
+    with pytest.raises(Conflict, match="changed while you looked"):
+        picture(project, workflow, "sign-off", hashes, {})
+
+
+def test_over_http_without_a_token_nobody_opens_a_human_gate_by_form(house, era):
+    id = house.waiting()
+    person = Person(decision="approve")
+    given = {"workflow_id": id, "step": "sign-off", "approved": True}
+
+    async def story(served) -> dict:
+        async with served.client(era, elicitation_callback=person) as client:
+            return json.loads(text_of(await client.call_tool("approve_step", given)))
+
+    with house.listening("--no-token") as served:
+        assert running(story, served)["error"]["code"] == "person_needed"
+    assert person.asked == []
+    with house.listening() as served:
+        assert running(story, served)["status"] == "completed"

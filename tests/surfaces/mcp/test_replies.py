@@ -8,8 +8,9 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from holdfast import tools
+from holdfast.errors import UsageError
 from holdfast.surfaces.mcp.remedies import in_tools
-from holdfast.surfaces.mcp.replies import MOST, fitted
+from holdfast.surfaces.mcp.replies import MOST, answer, fitted, refusal
 from tests.surfaces.mcp.house import LEGACY, MODERN, follow, refused, running, text_of, told
 
 LONG = "x" * 60
@@ -273,3 +274,25 @@ def test_both_eras_give_the_same_answers(house):
             return [(await client.call_tool(name, {"workflow_id": id})).structured_content for name in names]
 
     assert running(story, LEGACY) == running(story, MODERN)
+
+
+def test_the_names_that_other_calls_take_are_never_cut():
+    id = "a-long-name-of-a-workflow-" + "x" * 60
+    value = {"workflow_id": id, "packet_id": id, "text": "y" * 9000, **{f"f{n}": "z" * 60 for n in range(60)}}
+    cut = fitted(value, MOST)
+    assert (cut["workflow_id"], cut["packet_id"]) == (id, id)
+    assert cut["text"].endswith("…")
+
+
+def test_half_a_character_in_an_argument_is_refused():
+    with pytest.raises(UsageError) as caught:
+        tools.checked(tools.TOOLS["get_workflow_status"], {"workflow_id": "a\ud800"})
+    assert caught.value.code == "not_json"
+
+
+def test_half_a_character_from_elsewhere_does_not_spoil_a_reply():
+    said = answer({"name": "a\udcff"})
+    assert said.structured_content == {"name": "a?"}
+    assert json.loads(text_of(said)) == {"name": "a?"}
+    error = refusal(UsageError("bad_arguments", "no \ud800", facts={"name": "\udcff"}), "write \ud800")
+    assert json.loads(text_of(error))["error"]["facts"] == {"name": "?"}

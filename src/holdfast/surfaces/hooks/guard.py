@@ -24,7 +24,8 @@ else:
     from calls import Call, clean, rows, text, texts
 
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
-_ONLY_PEOPLE = ("extend", "reset", "trust", "uninstall")
+_ONLY_PEOPLE = ("extend", "mcp", "reset", "trust", "uninstall")
+"""`mcp` is started by a host: whoever talks to a server of their own answers what it asks of a person."""
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`")

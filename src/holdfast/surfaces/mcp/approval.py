@@ -17,7 +17,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals
 from holdfast.core.value import Value
 from holdfast.digest import digest
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.plainjson import compact, parse
 from holdfast.surfaces import approving
 from holdfast.surfaces.mcp.picture import picture
@@ -36,6 +36,8 @@ ASKED = "approval"
 """The name under which the question and its answer travel."""
 APPROVE, CHANGES = "approve", "ask for changes"
 WORD = "elicited"
+MOST_CHANGED = 2000
+"""How many characters of JSON a person is shown as the changes they are said to want."""
 
 
 class Question(Value):
@@ -49,8 +51,11 @@ class Question(Value):
 
 
 class Approvals:
-    def __init__(self, projects: Projects, worked: Worked) -> None:
+    """`guarded`: only those who were let in can ask and answer, so that a person's word may come this way."""
+
+    def __init__(self, projects: Projects, worked: Worked, *, guarded: bool) -> None:
         self._projects = projects
+        self._guarded = guarded
         self._worked = worked
 
     async def handled(
@@ -87,12 +92,13 @@ class Approvals:
                     wired = self._projects.of_person().wired
                     wired.engine.preview(workflow.state, cmd.Approve(path), wired.settings.actor)
                 return None
-            if not asking:
+            if not asking or (policy == "human" and not self._guarded):
                 return None
+            changes = _shown_whole(given.get("modifications") or {})
             shown = approving.hashes(workflow, path)
-            message = picture(project, workflow, path, shown, given.get("modifications") or {})
+            message = picture(project, workflow, path, shown, changes)
             schema = _schema(workflow, path, given.get("selected_variant", ""))
-            return Question(path, message, schema, _seal(workflow, path, shown), shown)
+            return Question(path, message, schema, _seal(workflow, path, shown, changes), shown)
 
     def _decided(
         self, given: Mapping[str, Any], path: str, answer: types.ElicitResult, seal: str, shown: Mapping[str, str]
@@ -104,14 +110,16 @@ class Approvals:
             raise _unanswered(path, answer.action)
         project = self._projects.of_person()
         workflow = project.workflow(given["workflow_id"])
-        if _seal(workflow, path, approving.hashes(workflow, path)) != seal:
-            raise refusals.changed_meanwhile(path)
         changes = given.get("modifications") or {}
+        if _seal(workflow, path, approving.hashes(workflow, path), changes) != seal:
+            raise refusals.changed_meanwhile(path)
+        wish = str(said.get("feedback") or "")
         if decision == CHANGES:
-            wish = str(said.get("feedback") or "") or str(given.get("feedback") or "") or "changes were asked for"
-            workflow.execute(cmd.Reject(path, wish, changes))
+            workflow.execute(cmd.Reject(path, wish or "changes were asked for", changes))
         else:
             workflow.execute(cmd.Approve(path, str(said.get("variant") or ""), changes, word=WORD, shown=shown))
+            if wish:
+                workflow.note(wish, path)
         return approved_answer(workflow, path)
 
 
@@ -140,8 +148,20 @@ def _schema(workflow: Workflow, path: str, variant: str) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": required}
 
 
-def _seal(workflow: Workflow, path: str, shown: Mapping[str, str]) -> str:
-    """What an answer is bound to: this step, in this attempt, with these files."""
+def _shown_whole(changes: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The changes, if the form has room for all of them: what is not shown cannot be agreed to."""
+    if len(compact(dict(changes))) > MOST_CHANGED:
+        raise UsageError(
+            "bad_arguments",
+            f"approve_step: modifications has more than {MOST_CHANGED} characters, which no person can be shown",
+            remedy="write them into a file that is an artifact of the step, and name here what matters most",
+            facts={"tool": "approve_step", "most": MOST_CHANGED},
+        )
+    return changes
+
+
+def _seal(workflow: Workflow, path: str, shown: Mapping[str, str], changes: Mapping[str, Any]) -> str:
+    """What an answer is bound to: this step, in this attempt, with these files and changes."""
     progress = workflow.state.step(path)
     bound = [
         workflow.ulid,
@@ -150,6 +170,7 @@ def _seal(workflow: Workflow, path: str, shown: Mapping[str, str]) -> str:
         progress.attempt,
         progress.waiting_since,
         dict(sorted(shown.items())),
+        compact(dict(changes)),
     ]
     return digest(compact(bound).encode())
 

@@ -38,9 +38,9 @@ _LOOK = 0.05
 class Calls:
     """Answers `tools/call`. Everything that touches the disk happens in a worker thread."""
 
-    def __init__(self, projects: Projects) -> None:
+    def __init__(self, projects: Projects, *, guarded: bool = True) -> None:
         self._projects = projects
-        self._approvals = Approvals(projects, self.worked)
+        self._approvals = Approvals(projects, self.worked, guarded=guarded)
         self._limiter: CapacityLimiter | None = None
         self._running: dict[int, list[bool]] = {}
 
@@ -67,7 +67,7 @@ class Calls:
     ) -> types.CallToolResult | types.InputRequiredResult:
         tool = tools.TOOLS.get(params.name)
         arguments = dict(params.arguments or {})
-        session = _session(params, arguments)
+        session = _session(ctx, params, arguments)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}", data={"tools": list(tools.TOOLS)})
         try:
@@ -153,9 +153,13 @@ def _named(arguments: Mapping[str, Any]) -> str:
     return named if isinstance(named, str) else ""
 
 
-def _session(params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:
-    """The host's session: Codex says it beside each call, opencode's plugin among the arguments."""
-    among = arguments.pop("_session", "")
+def _session(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:
+    """The host's session: Codex says it beside each call, opencode's plugin among the arguments.
+
+    In another host nobody but the model could have written it there, and it is no argument of any tool.
+    """
+    client = ctx.session.client_params
+    among = arguments.pop("_session", "") if client and "opencode" in client.client_info.name.lower() else ""
     for said in ((params.meta or {}).get("threadId"), among):
         if isinstance(said, str) and said.isprintable() and said:
             return said[:100]

@@ -61,7 +61,7 @@ def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
     bound = _bound(address)
     port = bound.getsockname()[1]
     shown = f"[{address.host}]" if ":" in address.host else address.host
-    service = Service(projects)
+    service = Service(projects, guarded=guarded)
     app: Any = service.server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=LARGEST,

@@ -6,11 +6,13 @@ import os
 from _collections_abc import Mapping
 
 from holdfast import approved
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, refusals
 from holdfast.core.state import Grant, Progress
-from holdfast.place import regular
+from holdfast.digest import digest
+from holdfast.place import read_regular
 from holdfast.plainjson import spaced
 from holdfast.surfaces.terminal import escape
+from holdfast.world import LARGEST_ARTIFACT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from holdfast.workflow import Workflow
 
 MOST = 6000
-"""How many characters a question has at most."""
+"""How many characters a question has; only what is shown of the artifacts is cut for it."""
+CUT = "\n… cut; the files have the rest"
 _LINES, _WIDE = 12, 160
 _DIFFERENT = 40
 _ARTIFACTS = 8
@@ -29,7 +32,10 @@ _ARTIFACTS = 8
 def picture(
     project: Project, workflow: Workflow, path: str, hashes: Mapping[str, str], modifications: Mapping[str, Any]
 ) -> str:
-    """The question, as text. Whatever comes from files or people is escaped, and cut where it is long."""
+    """The question, as text. Whatever comes from files or people is escaped.
+
+    What the agent wants recorded comes before the artifacts, whose part alone is cut: nobody agrees to what is hidden.
+    """
     state = workflow.state
     step, progress = state.plan.step(path), state.step(path)
     out = [f"Approve “{step.label}” ({path}, attempt {max(progress.attempt, 1)}) of {state.id}?"]
@@ -37,16 +43,17 @@ def picture(
     out += [about] if about else []
     if progress.status == lifecycle.ESCALATED:
         out.append(f"It was escalated: {progress.reason}. To approve is to override that.")
-    out += _artifacts(project, workflow, path, hashes)
+    if modifications:
+        out.append(f"The agent says that you want these changes: {spaced(dict(modifications))}")
     out += [
         f"check {name}: {'passed' if one.passed else 'failed'} ({one.run_by})"
         for name, one in progress.evidence.items()
     ]
     out += [f"review: {one.verdict.replace('_', ' ')} by {one.by}" for one in progress.verdicts[-1:]]
-    if modifications:
-        out.append(f"The agent says that you want these changes: {spaced(dict(modifications))[:600]}")
-    text = escape("\n".join(out), lines=True)
-    return text if len(text) <= MOST else f"{text[:MOST]}\n… cut; the files have the rest"
+    head = escape("\n".join(out), lines=True)
+    files = escape("\n".join(_artifacts(project, workflow, path, hashes)), lines=True)
+    room = max(0, MOST - len(head))
+    return f"{head}\n{files if len(files) <= room else files[:room] + CUT}"
 
 
 def _artifacts(project: Project, workflow: Workflow, path: str, hashes: Mapping[str, str]) -> list[str]:
@@ -61,15 +68,22 @@ def _artifacts(project: Project, workflow: Workflow, path: str, hashes: Mapping[
         now = hashes[name]
         word = "" if now == artifact.hash else ", changed since it was handed in" if now else ", missing"
         out += ["", f"{name}: {artifact.path} ({now[:12] or 'not there'}{word})"]
-        try:
-            content = regular(os.path.join(base, artifact.path), approved.LARGEST)
-        except OSError:
+        if not now:
             continue
+        content = _sealed(os.path.join(base, artifact.path), now, path)
         old = approved.copy(project.wired.place, workflow.ulid, before.hashes.get(name, "")) if before else None
         out += _new(name, before, now, content, old)
     if len(named) > _ARTIFACTS:
         out.append(f"and {len(named) - _ARTIFACTS} more")
     return [*out, ""]
+
+
+def _sealed(file: str, hashed: str, path: str) -> bytes:
+    """How a file begins, if it still is the one that would be approved."""
+    content = read_regular(file, LARGEST_ARTIFACT)
+    if content is None or digest(content) != hashed:
+        raise refusals.changed_meanwhile(path)
+    return content[: approved.LARGEST + 1]
 
 
 def _last(progress: Progress) -> Grant | None:
@@ -85,7 +99,7 @@ def _new(name: str, before: Grant | None, now: str, content: bytes, old: bytes |
     hashed = before.hashes.get(name, "") if before else ""
     if before and hashed == now:
         return [f"  the same as approved at {before.at}"]
-    if before and old is not None and len(content) < approved.LARGEST:
+    if before and old is not None and len(content) <= approved.LARGEST:
         return [f"  changed since the approval of {before.at}:", *_difference(old, content)]
     told = [f"  changed since the approval of {before.at}; it begins:"] if before and hashed else []
     return [*told, *_beginning(content)]
@@ -103,8 +117,12 @@ def _beginning(content: bytes) -> list[str]:
     lines = _text(content)
     if lines is None:
         return [f"  {len(content)} bytes that are no text"]
-    shown = [f"  | {line[:_WIDE]}" for line in lines[:_LINES]]
+    shown = [f"  | {_narrow(line)}" for line in lines[:_LINES]]
     return [*shown, *([f"  | … {len(lines) - _LINES} more lines"] if len(lines) > _LINES else [])]
+
+
+def _narrow(line: str) -> str:
+    return line if len(line) <= _WIDE else f"{line[:_WIDE]}…"
 
 
 def _difference(old: bytes, new: bytes) -> list[str]:
@@ -113,6 +131,6 @@ def _difference(old: bytes, new: bytes) -> list[str]:
     before, after = _text(old), _text(new)
     if before is None or after is None:
         return [f"  {len(old)} bytes before, {len(new)} now"]
-    lines = [line[:_WIDE] for line in unified_diff(before, after, n=1, lineterm="")][2:]
+    lines = [_narrow(line) for line in unified_diff(before, after, n=1, lineterm="")][2:]
     more = [f"  … {len(lines) - _DIFFERENT} more lines"] if len(lines) > _DIFFERENT else []
     return [*(f"  {line}" for line in lines[:_DIFFERENT]), *more]

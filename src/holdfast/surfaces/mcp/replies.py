@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Iterator, Mapping
 
 from mcp import types
 
 from holdfast.errors import HoldfastError
-from holdfast.plainjson import compact
+from holdfast.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +18,13 @@ MOST = 2048
 MORE = ("limit", "tail")
 """The inputs with which a call asks for more."""
 _SHORTEST = 40
+_WHOLE = ("workflow_id", "packet_id")
+"""What other calls take: half of it would be of no use."""
 
 
 def answer(value: Mapping[str, Any], *, whole: bool = False) -> types.CallToolResult:
-    told = value if whole else fitted(value, MOST)
+    clean = _clean(value)
+    told = clean if whole else fitted(clean, MOST)
     return types.CallToolResult(content=[_text(told)], structured_content=told)
 
 
@@ -31,11 +34,21 @@ def refusal(error: HoldfastError, remedy: str) -> types.CallToolResult:
     What may be long is cut, the facts first: whoever follows the remedy needs them least.
     """
     said = {"code": error.code, "message": error.message, "remedy": remedy, "facts": _plain(error.facts)}
-    return types.CallToolResult(content=[_text(fitted({"error": said}, MOST))], is_error=True)
+    return types.CallToolResult(content=[_text(fitted(_clean({"error": said}), MOST))], is_error=True)
 
 
 def _text(value: Mapping[str, Any]) -> types.TextContent:
     return types.TextContent(type="text", text=compact(value))
+
+
+def _clean(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The value without what UTF-8 cannot hold, such as half a character in the name of a file."""
+    text = compact(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return dict(parse(text.encode("utf-8", "replace")))
+    return value
 
 
 def _plain(value: object) -> Any:
@@ -53,7 +66,7 @@ def fitted(value: Mapping[str, Any], most: int) -> dict[str, Any]:
     room = most
     while len(compact(told).encode()) > most and room > _SHORTEST:
         room = room * 2 // 3
-        told = {name: _cut(one, room) for name, one in value.items()}
+        told = dict(_cut_each(value, room))
     return told
 
 
@@ -63,10 +76,14 @@ def _cut(value: Any, room: int) -> Any:
             value if len(value.encode()) <= room else value.encode()[: max(0, room - 3)].decode("utf-8", "ignore") + "…"
         )
     if isinstance(value, Mapping):
-        return _first(((name, _cut(one, room)) for name, one in value.items()), room, dict)
+        return _first(_cut_each(value, room), room, dict)
     if isinstance(value, (list, tuple)):
         return _first((_cut(one, room) for one in value), room, list)
     return value
+
+
+def _cut_each(value: Mapping[str, Any], room: int) -> Iterator[tuple[str, Any]]:
+    return ((name, one if name in _WHOLE else _cut(one, room)) for name, one in value.items())
 
 
 def _first(items: Any, room: int, kind: type) -> Any:

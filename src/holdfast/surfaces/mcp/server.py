@@ -40,8 +40,8 @@ class _Server(Server["Any"]):
 class Service:
     """One server for one root, whatever the transport: over HTTP many clients share it."""
 
-    def __init__(self, projects: Projects) -> None:
-        self.calls = Calls(projects)
+    def __init__(self, projects: Projects, *, guarded: bool = True) -> None:
+        self.calls = Calls(projects, guarded=guarded)
         self.changes = Changes(projects, self.calls.worked)
         resources = Resources(projects, self.calls.worked)
         prompts = Prompts(projects, self.calls.worked)
