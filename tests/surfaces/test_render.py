@@ -68,7 +68,7 @@ release-1 · release · branch main
 
   ✓ 1. Plan the release  2 steps                                           3m 0s
   ✓ 2. Write the changelog  → CHANGELOG.md                                8m 20s
-  ▶ 3. Verify everything                                    try 2 of 3 · 10m 40s
+  ▶ 3. Verify everything                                    try 2 of 3 · 16m 40s
       ○ report  output not named yet
       ✗ tests   failed, exit 1, 7m ago
                 1 failed, 312 passed

@@ -88,7 +88,7 @@ def test_completion_knows_commands_options_workflows_and_steps(project):
         ("begin", "publish/"): ["publish/wheel", "publish/docs"],
         ("begin", "-w", name, "dr"): ["draft"],
         ("status", "-w", "rel"): [name],
-        ("fail", "draft", "--re"): ["--reason"],
+        ("fail", "draft", "--re"): ["--reason", "--revision"],
         ("agent", "s"): ["start", "spend"],
         ("review", "look", "--verdict", ""): ["approved", "needs_revision"],
         ("start", "rel"): ["release"],
