@@ -74,7 +74,7 @@ def make_branch(repo: git.Repository, name: str) -> None:
     require_free(repo, name)
     if git.branch(repo) == name:
         return
-    _require_idle(repo)
+    require_idle(repo)
     if tip(repo, name) is not None:
         switch(repo, name)
     else:
@@ -83,7 +83,7 @@ def make_branch(repo: git.Repository, name: str) -> None:
 
 def switch(repo: git.Repository, name: str) -> None:
     """Switch to a local branch, taking along what is edited; refused where that would overwrite something."""
-    _require_idle(repo)
+    require_idle(repo)
     if name.startswith("-") or tip(repo, name) is None:
         raise Refused("cannot_switch", f"there is no branch {name!r}", remedy="git branch --list",
                       facts={"branch": name, "output": ""})  # fmt: skip
@@ -140,7 +140,7 @@ def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
 def _committed(repo: git.Repository, paths: Sequence[str], message: str) -> str:
     import tempfile
 
-    _require_idle(repo)
+    require_idle(repo)
     asked, before = _checked(repo, paths), git.head(repo)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
         view = {"GIT_INDEX_FILE": git.private_index(repo, scratch)["GIT_INDEX_FILE"], "GIT_EDITOR": "true"}
@@ -341,7 +341,7 @@ def _switch(repo: git.Repository, code: str, *words: str) -> None:
         raise _refusal(error, code, sentence, _status(repo), {"branch": words[-1]}) from None
 
 
-def _require_idle(repo: git.Repository) -> None:
+def require_idle(repo: git.Repository) -> None:
     """Refuse in the middle of something that a commit or a switch would confuse."""
     operation = git.busy(repo)
     if operation is None and run(repo.top, "ls-files", "-z", "--unmerged")[1]:

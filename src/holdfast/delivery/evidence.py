@@ -223,12 +223,12 @@ class _History:
 
     def _logged(self, slug: str) -> Iterator[Commit]:
         """The commits of the convention that touched the workspace, the newest first."""
-        about = ("-z", f"-n{_MOST_COMMITS}", "--fixed-strings", "--grep=[workflow]", "--format=%H%n%ct%n%B")
+        about = ("-z", f"-n{_MOST_COMMITS}", "--fixed-strings", f"--grep={words.MARK.strip()}", "--format=%H%n%ct%n%B")
         for row in self._log(*about, name="").split("\0"):
             sha, _, rest = row.lstrip("\n").partition("\n")
             at, _, message = rest.partition("\n")
             phase, kept = _understood(message)
-            if at.isdigit() and message.startswith("[workflow] ") and kept.get("Workflow", slug) == slug:
+            if at.isdigit() and message.startswith(words.MARK) and kept.get("Workflow", slug) == slug:
                 yield Commit(sha, moment.whole(moment.from_epoch(int(at))), phase, kept)
 
     def _log(self, *options: str, name: str) -> str:
@@ -269,7 +269,7 @@ def _number(name: str) -> int:
 def _understood(message: str) -> tuple[str, dict[str, str]]:
     """The phase that a commit is about, and its trailers, of which only those are believed that can be true."""
     subject, _, rest = message.partition("\n")
-    phase = subject.removeprefix("[workflow] ").partition(":")[0]
+    phase = subject.removeprefix(words.MARK).partition(":")[0]
     rows = (line.partition(": ") for line in rest.rstrip("\n").rpartition("\n\n")[2].splitlines())
     said = {name: value.strip() for name, _, value in rows}
     kept = {name: value for name, value in said.items() if name in _BELIEVED and _BELIEVED[name](value)}

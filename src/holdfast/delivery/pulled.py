@@ -7,12 +7,10 @@ import os
 from holdfast import git, git_history
 from holdfast import place as places
 from holdfast.core import commands as cmd
-from holdfast.core.state import Actor
 from holdfast.dialects import gated_words as words
+from holdfast.documents.reconcile import GIT
 from holdfast.gated import journal_copy
 from holdfast.project import Project
-
-GIT = Actor("file", "git", surface="document")
 
 
 def take_over(project: Project) -> None:

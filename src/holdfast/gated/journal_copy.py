@@ -12,11 +12,9 @@ from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.git_changes import is_branch_name
 from holdfast.place import read_regular
 from holdfast.ports import Entry
-from holdfast.stores.copies import AHEAD, FORKED, UNKNOWN, Standing, examined
+from holdfast.stores.copies import AHEAD, FORKED, LARGEST, UNKNOWN, Standing, examined
 from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write
-
-LARGEST = 256 << 20
 
 
 def name(slug: str) -> str:

@@ -21,7 +21,6 @@ from holdfast.digest import digest
 from holdfast.errors import HoldfastError, Refused, unexpected
 from holdfast.gated import central, journal_copy
 from holdfast.git_command import git as run
-from holdfast.stores.locks import Locked
 from holdfast.stores.replace import durable_write, remove
 
 TYPE_CHECKING = False
@@ -127,9 +126,7 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
     here = git.branch(repository)
     if state.branch and here != state.branch:
         raise refusals.branch_mismatch(state, here)
-    operation = git.busy(repository)
-    if operation:
-        raise Refused("git_busy", f"git is in the middle of a {operation}", remedy="git status")
+    git_changes.require_idle(repository)
     home = words.home(state)
     if not words.is_deleted(state):
         wrong = journal_copy.trouble(wired, state.id, state.worktree)
@@ -139,9 +136,7 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
             _tidy(wired, state)
         except OSError as failure:
             raise unexpected(failure) from failure
-        with Locked(place.starting, wired.settings.lock_wait):  # an older copy must not follow a newer one
-            copy = os.path.join(base, home, words.JOURNAL)
-            durable_write(copy, wired.store.export(state.ulid), mode=0o644, alone=True)
+        journal_copy.write(wired, state)
     assert DIALECT.guarded is not None
     own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
     prefix = _prefix(repository, base)
@@ -211,7 +206,7 @@ def _known(repository: git.Repository, folder: str) -> list[tuple[bytes, bytes]]
 def subject_line(phase: str, summary: str) -> str:
     plain = "".join(char if char.isprintable() else " " for char in summary)
     line = " ".join(plain.split())
-    return f"[workflow] {phase}: {line[:180]}"
+    return f"{words.MARK}{phase}: {line[:180]}"
 
 
 def _message(before: State | None, after: State, summary: str) -> str:
