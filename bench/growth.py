@@ -7,19 +7,19 @@ import os
 import holdfast
 from bench.measure import heading, interleaved, p50, row
 from bench.project import DEFINITION, Transitions, repository, started
-from holdfast import ulid
-from holdfast.codec import encode, encode_record
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
 from holdfast.core.definition import Definition
 from holdfast.core.reading import read
 from holdfast.core.state import Actor, State
-from holdfast.digest import digest
-from holdfast.plainjson import compact
-from holdfast.ports import Entry, entry_of
-from holdfast.sessions import Sessions
+from holdfast.engine.codec import encode, encode_record
+from holdfast.engine.ports import Entry, entry_of
+from holdfast.plain import ulid
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact
 from holdfast.stores.files import FilesStore
+from holdfast.systems.story.sessions import Sessions
 
 
 def run(folder: str) -> None:

@@ -9,8 +9,8 @@ import sys
 
 from bench.measure import heading, interleaved, p50, row
 from bench.project import repository
-from holdfast.project import open_project
-from holdfast.settings import read
+from holdfast.machine.settings import read
+from holdfast.project.project import open_project
 from holdfast.surfaces import hooks
 
 LOCKS = 1000

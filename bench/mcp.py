@@ -10,8 +10,8 @@ from typing import Any
 
 from bench.measure import heading, interleaved, p50, row
 from bench.project import repository
-from holdfast.project import open_project
-from holdfast.settings import read
+from holdfast.machine.settings import read
+from holdfast.project.project import open_project
 
 HELLO = """\
 from mcp.server import MCPServer

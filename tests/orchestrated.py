@@ -12,12 +12,12 @@ from typing import Any
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from holdfast.core.state import State
-from holdfast.dialects.text import Writer
+from holdfast.documents.lens.text import Writer
+from holdfast.project.workflow import Workflow
 from holdfast.upkeep import schemas
-from holdfast.workflow import Workflow
 from tests.workbench import Bench
 
-DATA = Path(__file__).parent / "dialects" / "data" / "orchestrator"
+DATA = Path(__file__).parent / "systems" / "orchestrator" / "data"
 TASKS = """# Task: User authentication
 
 ## Goal

@@ -35,7 +35,7 @@ SLOW_TO_IMPORT = {
     "tomllib",
     "typing",
 }
-FALLBACKS = {("digest.py", "hashlib")}  # only where the interpreter was built without its own BLAKE2
+FALLBACKS = {("plain/digest.py", "hashlib")}  # only where the interpreter was built without its own BLAKE2
 
 # Each pattern has a bracket, so that this file does not contain what it looks for.
 EVERYWHERE = {

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast import bootstrap
-from holdfast import place as places
 from holdfast.core.state import Actor
-from holdfast.project import Project
-from holdfast.settings import Settings
-from holdfast.workflow import Workflow
+from holdfast.machine import place as places
+from holdfast.machine.settings import Settings
+from holdfast.project import wiring as bootstrap
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
 from tests.surfaces.cli.conftest import Answer
 
 LOGIN = "features/auth/user-login.md"

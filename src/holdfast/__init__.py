@@ -23,8 +23,8 @@ from holdfast.errors import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.definition import Definition, Step
-    from holdfast.project import Project
-    from holdfast.workflow import Workflow
+    from holdfast.project.project import Project
+    from holdfast.project.workflow import Workflow
 
 __version__ = "0.1.0"
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 
 def open(path: str = ".") -> Project:
     """The project a path lies in: the nearest folder with `.holdfast`, else git's top level, else the path itself."""
-    from holdfast.project import open_project
+    from holdfast.project.project import open_project
 
     return open_project(path)
 
@@ -57,11 +57,15 @@ def __getattr__(name: str) -> object:
 
         return getattr(definition, name)
     if name == "Project":
-        from holdfast.project import Project
+        from holdfast.project.project import Project
 
         return Project
     if name == "Workflow":
-        from holdfast.workflow import Workflow
+        from holdfast.project.workflow import Workflow
 
         return Workflow
+    if name == "tools":
+        from holdfast.surfaces import tools
+
+        return tools
     raise AttributeError(f"module 'holdfast' has no attribute {name!r}")

@@ -9,15 +9,15 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from holdfast import bootstrap
-from holdfast import place as places
 from holdfast.core.state import Actor
-from holdfast.project import Project
-from holdfast.settings import Settings
-from holdfast.workflow import Workflow
+from holdfast.machine import place as places
+from holdfast.machine.settings import Settings
+from holdfast.project import wiring as bootstrap
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
 from tests.acceptance.checkout import Checkout, argv
-from tests.github.conversation import KeptThread
-from tests.github.server import PUBLISHED, ReviewedGitHub
+from tests.forges.github.conversation import KeptThread
+from tests.forges.github.server import PUBLISHED, ReviewedGitHub
 
 TITLE, SLUG = "Sign in by key", "sign-in-by-key"
 HOME, BRANCH = f"workflow/{SLUG}", f"feature/{SLUG}"

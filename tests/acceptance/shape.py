@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-EXAMPLES = Path(__file__).parents[1] / "dialects" / "data" / "skill"
+EXAMPLES = Path(__file__).parents[1] / "systems" / "skill" / "data"
 
 
 def example(skill: str) -> set[str]:

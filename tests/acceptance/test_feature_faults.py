@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.feature import BRANCH, FIRST, House, Talk, hosted
-from tests.github.server import Fault, ReviewedGitHub
+from tests.forges.github.server import Fault, ReviewedGitHub
 
 PASSES = Fault(passes=True)
 HUNG_UP = Fault(hangs_up=True)

@@ -18,7 +18,7 @@ from tests.acceptance.feature import (
     row,
     timeless,
 )
-from tests.github.server import ReviewedGitHub
+from tests.forges.github.server import ReviewedGitHub
 
 URL = "https://github.com/octo-org/octo-repo/pull/1"
 

@@ -15,7 +15,7 @@ from tests.acceptance.feature import (
     Talk,
     hosted,
 )
-from tests.github.server import ReviewedGitHub
+from tests.forges.github.server import ReviewedGitHub
 
 
 @pytest.fixture

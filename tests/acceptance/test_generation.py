@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import tools
+from holdfast.surfaces import tools
 from tests.workbench import Bench
 
-DATA = Path(__file__).parents[1] / "dialects" / "data" / "story"
+DATA = Path(__file__).parents[1] / "systems" / "story" / "data"
 SESSION = "work-on-chapter-02"
 SCENE = "0204"
 BLUEPRINT = f"acts/act-1/chapters/chapter-02/scenes/scene-{SCENE}-blueprint.md"

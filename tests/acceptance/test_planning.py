@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from holdfast import tools
 from holdfast.errors import HoldfastError, Refused
+from holdfast.surfaces import tools
 from tests.workbench import Bench
 
-DATA = Path(__file__).parents[1] / "dialects" / "data" / "story"
+DATA = Path(__file__).parents[1] / "systems" / "story" / "data"
 SESSION = "work-on-chapter-02"
 OUTPUTS = ("exploration_results", "scenarios", "path_plan", "detailed_plans", "integration_analysis")
 ACT = {"level": "act", "act": 1}

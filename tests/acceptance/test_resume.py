@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import settings
-from holdfast.project import open_project
+from holdfast.machine import settings
+from holdfast.project.project import open_project
 from tests.acceptance.checkout import FEATURE, FEATURE_TEXT, PATIENCE_SECONDS, TASKS, Checkout
 
 BRANCH = "feat/user-login"

@@ -6,14 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from holdfast import settings
-from holdfast.project import Project, open_project
+from holdfast.machine import settings
+from holdfast.project.project import Project, open_project
 
 PREAMBLE = """
 import os, sys
-from holdfast import settings
+from holdfast.machine import settings
 from holdfast.errors import HoldfastError
-from holdfast.project import open_project
+from holdfast.project.project import open_project
 
 root, number, told = sys.argv[1], int(sys.argv[2]), os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 how = settings.read({"HOME": root, "HOLDFAST_LOCK_WAIT": "60"}, terminal=False, surface="test")

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from holdfast.digest import digest
+from holdfast.plain.digest import digest
 from tests.concurrency.crowd import Crowd, document, notes
 
 PLAIN = {"name": "plain", "step": [{"id": "one", "checks": ["lint"]}, {"id": "two"}]}

@@ -8,10 +8,12 @@ from pathlib import Path
 import holdfast
 from holdfast.core.commands import Approve, Begin, Cancel, Done, Finalize, Review, Start
 from holdfast.core.reading import read
-from holdfast.dialects import gated_words as words
+from holdfast.systems.gated import words
 from tests.core.play import PERSON, Play
 
-FEATURE = read(tomllib.loads((Path(holdfast.__file__).parent / "workflows" / "feature.toml").read_text()))
+FEATURE = read(
+    tomllib.loads((Path(holdfast.__file__).parent / "systems" / "gated" / "definitions" / "feature.toml").read_text())
+)
 ONE, TWO, THREE, FOUR, FIVE = words.PHASES
 
 

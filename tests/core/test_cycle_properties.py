@@ -11,8 +11,8 @@ from holdfast.core import commands as cmd
 from holdfast.core import cycle, gates, lifecycle, queries
 from holdfast.core.apply import replay
 from holdfast.core.state import Actor, State
-from holdfast.dialects import gated_words as words
 from holdfast.errors import HoldfastError
+from holdfast.systems.gated import words
 from tests.core.chance import Chance
 from tests.core.feature import feature
 from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, Play

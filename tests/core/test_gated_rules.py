@@ -9,8 +9,8 @@ import pytest
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.state import Actor, Alert, Snapshot
-from holdfast.dialects import gated_words as words
 from holdfast.errors import HoldfastError
+from holdfast.systems.gated import words
 from tests.core.feature import (
     FEATURE,
     FIVE,

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from holdfast import codec
 from holdfast.core import events as ev
 from holdfast.core import queries
 from holdfast.core.apply import replay
@@ -39,6 +38,7 @@ from holdfast.core.commands import (
     Urge,
 )
 from holdfast.core.state import KEPT_SEATS, Actor, Seat
+from holdfast.engine import codec
 from tests.core.play import AGENT, DOLLAR, HOUR, OTHER_AGENT, PERSON, Play, definition, step
 
 HOOK = Actor("hook", "", "hook", "session-1")

@@ -35,7 +35,7 @@ from holdfast.core.commands import (
 from holdfast.core.packet import keepsake, packet
 from holdfast.core.packet_parts import CLOSES, OPENS
 from holdfast.core.state import Alert, Learning, State
-from holdfast.required import Required
+from holdfast.project.required import Required
 from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, failed, given, step
 from tests.core.stories import Scene, Story, stories
 

@@ -11,25 +11,30 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast import errors, settings, tools
-from holdfast.codec import _EVENTS, _MOVED
-from holdfast.configuration import resuming, uses_pull_requests
+from holdfast import errors
 from holdfast.core import cycle, lifecycle, packet
 from holdfast.core.diagram import lifecycle_diagram
 from holdfast.core.reading import read
-from holdfast.dialects import compaction, gated, orchestrator, story
-from holdfast.dialects.skill import DOCUMENT
-from holdfast.dialects.spec import Items
-from holdfast.gated import central
-from holdfast.github.repository import token_names
-from holdfast.step_work import StepWork
+from holdfast.documents.lens.spec import Items
+from holdfast.engine.codec import _EVENTS, _MOVED
+from holdfast.forges.github.repository import token_names
+from holdfast.machine import settings
+from holdfast.machine.configuration import resuming, uses_pull_requests
+from holdfast.project.step_work import StepWork
+from holdfast.surfaces import tools
 from holdfast.surfaces.cli import overview
 from holdfast.surfaces.cli.grammar import Command, Option
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
 from holdfast.surfaces.hooks import quick
-from holdfast.task_document import model
-from holdfast.task_document.blocks import normal
-from holdfast.task_document.sections import LABELS, kind_of
+from holdfast.systems.compaction import document as compaction
+from holdfast.systems.gated import central
+from holdfast.systems.gated import document as gated
+from holdfast.systems.orchestrator import document as orchestrator
+from holdfast.systems.orchestrator.task_document import model
+from holdfast.systems.orchestrator.task_document.blocks import normal
+from holdfast.systems.orchestrator.task_document.sections import LABELS, kind_of
+from holdfast.systems.skill.document import DOCUMENT
+from holdfast.systems.story import document as story
 from tests.docs.blocks import PAGES, ROOT, blocks
 from tests.docs.terminal import Terminal
 

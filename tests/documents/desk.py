@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast import settings
-from holdfast.project import Project, open_project
-from holdfast.workflow import Workflow
+from holdfast.machine import settings
+from holdfast.project.project import Project, open_project
+from holdfast.project.workflow import Workflow
 
 RELEASE = {
     "name": "release",

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from holdfast import settings, ulid
 from holdfast.core import commands as cmd
 from holdfast.core.reading import read
-from holdfast.dialects import dialect
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Refused
-from holdfast.project import open_project
-from holdfast.workflow import Workflow
+from holdfast.machine import settings
+from holdfast.plain import ulid
+from holdfast.project.project import open_project
+from holdfast.project.workflow import Workflow
+from holdfast.systems.seam.registry import dialect
 
 GATED = read(
     {

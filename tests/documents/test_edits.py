@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from holdfast import settings
 from holdfast.errors import Conflict, Refused
-from holdfast.project import open_project
+from holdfast.machine import settings
+from holdfast.project.project import open_project
 
 # Legal
 

@@ -269,7 +269,7 @@ def test_the_document_of_a_finished_workflow_stays_deleted_until_something_happe
 CHILD = """
 import os, signal, sys
 from holdfast.documents.files import Documents
-from holdfast.project import open_project
+from holdfast.project.project import open_project
 from holdfast.stores.files import FilesStore
 
 def die(*_, **__):

@@ -7,11 +7,11 @@ import os
 
 import pytest
 
-from holdfast import bootstrap
-from holdfast.dialects.text import Writer
 from holdfast.documents import files, lists
+from holdfast.documents.lens.text import Writer
 from holdfast.errors import Conflict
-from holdfast.stores.replace import replace as exchange
+from holdfast.files.replace import replace as exchange
+from holdfast.project import wiring as bootstrap
 
 
 def write_document(path, document):

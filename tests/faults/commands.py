@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 _SERVER = """
 import importlib, io, json, os, pkgutil, resource, signal, subprocess, sys
 import holdfast
-from holdfast.stores import replace
+from holdfast.files import replace
 from holdfast.surfaces.cli.main import main
 
 for found in pkgutil.walk_packages(holdfast.__path__, "holdfast."):

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import Any, NamedTuple
 
-from holdfast.digest import digest
+from holdfast.plain.digest import digest
 from tests.faults.commands import Answer, Commands
 
 DOCUMENTS = ".claude/workflow-state"

@@ -31,8 +31,8 @@ from holdfast.core.definition import Definition
 from holdfast.core.definition import Step as DefinedStep
 from holdfast.core.events import Noted
 from holdfast.core.state import Actor, State
+from holdfast.engine.ports import Store
 from holdfast.errors import Conflict, HoldfastError, NotFound
-from holdfast.ports import Store
 from tests.core.play import AGENT, PERSON, definition, step
 
 NOW = "2026-01-01T09:00:00.000Z"

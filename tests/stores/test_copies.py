@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.codec import VERSION
 from holdfast.core.apply import replay
 from holdfast.core.commands import Cancel, Note
+from holdfast.engine.codec import VERSION
+from holdfast.engine.ports import entry_of
 from holdfast.errors import Broken, Conflict, NotFound, UsageError
-from holdfast.ports import entry_of
 from holdfast.stores.copies import LARGEST, Standing
 from holdfast.stores.files import SNAPSHOT_EVERY, FilesStore
 from holdfast.stores.index import NEWEST

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import codec
 from holdfast.core.apply import replay
 from holdfast.core.commands import Cancel, Note
-from holdfast.digest import digest
+from holdfast.engine import codec
 from holdfast.errors import Broken, Conflict, NotFound, OutcomeUnknown, Refused
+from holdfast.plain.digest import digest
 from holdfast.stores import files
 from holdfast.stores.files import OPEN_AT_ONCE, SNAPSHOT_EVERY, FilesStore
 from holdfast.stores.journal import Journal

@@ -11,8 +11,8 @@ import threading
 import pytest
 
 from holdfast.core.commands import Cancel, Note, Reopen, Resume
+from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
-from holdfast.ports import Entry
 from holdfast.stores.files import FilesStore
 from holdfast.stores.index import NEWEST, Index
 from tests.core.play import PERSON

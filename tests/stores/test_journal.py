@@ -13,8 +13,8 @@ import sys
 
 import pytest
 
-from holdfast.digest import digest
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, OutcomeUnknown, UsageError
+from holdfast.plain.digest import digest
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import LONGEST_LINE, Line, Position
 

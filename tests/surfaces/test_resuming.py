@@ -24,7 +24,7 @@ RULE = "━" * 47
 
 
 def built_in(name: str) -> Definition:
-    path = Path(holdfast.__file__).parent / "workflows" / f"{name}.toml"
+    path = Path(holdfast.__file__).parent / "systems" / "skill" / "definitions" / f"{name}.toml"
     return read(tomllib.loads(path.read_text()))
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast import settings
-from holdfast.installing import lines
-from holdfast.project import open_project
+from holdfast.hosts.installing import lines
+from holdfast.machine import settings
+from holdfast.project.project import open_project
 from holdfast.surfaces.hooks import statusline
 
 RELEASE = {

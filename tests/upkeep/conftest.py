@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from holdfast import bootstrap
-from holdfast import place as places
 from holdfast.core.state import Actor
-from holdfast.project import Project
-from holdfast.settings import Settings
+from holdfast.machine import place as places
+from holdfast.machine.settings import Settings
+from holdfast.project import wiring as bootstrap
+from holdfast.project.project import Project
 
-EXAMPLES = Path(__file__).resolve().parent.parent / "dialects" / "data" / "skill"
+EXAMPLES = Path(__file__).resolve().parent.parent / "systems" / "skill" / "data"
 ACTIVE = Path(".claude/workflow-state/active")
 COMPLETED = Path(".claude/workflow-state/completed")
 

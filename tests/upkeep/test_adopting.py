@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from holdfast import trust
+from holdfast.checks import trust
 from holdfast.core.plan import Plan
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused, UsageError
-from holdfast.upkeep import adopting
+from holdfast.project import adopting
 
 ACTIVE = ".claude/workflow-state/active"
 GATED = """

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from holdfast.core import moment
-from holdfast.upkeep import adopting
+from holdfast.project import adopting
 from holdfast.upkeep.clean import Cleaned, clean
 from holdfast.upkeep.doctor import examine
 
@@ -142,7 +142,9 @@ def dev(site, monkeypatch, tmp_path):
     (folder / "other.toml").write_text(DEV.replace("dev", "other"))
     init = catalogue.Catalogue.__init__
     monkeypatch.setattr(
-        catalogue.Catalogue, "__init__", lambda self, root, trusted=None: init(self, root, trusted, builtin=str(folder))
+        catalogue.Catalogue,
+        "__init__",
+        lambda self, root, trusted=None, builtin=(): init(self, root, trusted, builtin=(str(folder),)),
     )
     return site
 

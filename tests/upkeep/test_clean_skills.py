@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.core import moment
-from holdfast.project import Project
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
 from holdfast.upkeep.clean import Cleaned, clean
 from holdfast.upkeep.doctor import examine
-from holdfast.workflow import Workflow
 from tests.workbench import Bench
 
 HOUR, DAY = 3600, 86_400

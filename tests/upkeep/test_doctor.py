@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from holdfast import trust
+from holdfast.checks import trust
 from holdfast.core.commands import Brief
 from holdfast.errors import Refused
 from holdfast.upkeep.doctor import Finding, Report, examine, repair
@@ -182,7 +182,7 @@ def test_a_snapshot_that_cannot_be_read_is_dropped(site, spoil):
 
 
 def test_a_snapshot_that_says_something_else_is_found_by_replaying_the_journal(site):
-    from holdfast.digest import digest
+    from holdfast.plain.digest import digest
 
     workflow = grown(site, 70)
     (snapshot,) = site.home.glob(f"state/*/{workflow.ulid}.json")

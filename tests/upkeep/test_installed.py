@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from holdfast import settings
-from holdfast.installing import installation, lines, setting
-from holdfast.project import open_project
+from holdfast.hosts.installing import installation, lines, setting
+from holdfast.machine import settings
+from holdfast.project.project import open_project
 from holdfast.upkeep import doctor, installed
 
 HOSTS = tuple(installation.HOSTS)

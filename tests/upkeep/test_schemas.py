@@ -11,7 +11,7 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from holdfast.errors import NotFound
 from holdfast.upkeep import schemas
 
-DATA = Path(__file__).resolve().parent.parent / "dialects" / "data" / "skill"
+DATA = Path(__file__).resolve().parent.parent / "systems" / "skill" / "data"
 LADDER = {
     "name": "ladder",
     "title": "Climb {subject}",

@@ -9,7 +9,7 @@ from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.commands import Facts
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
 from holdfast.core.state import Progress, State, Try
-from holdfast.plainjson import spaced
+from holdfast.plain.plainjson import spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

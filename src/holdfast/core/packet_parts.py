@@ -9,7 +9,7 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping, Sequence
 
 from holdfast.core.value import Value
-from holdfast.plainjson import quote, spaced
+from holdfast.plain.plainjson import quote, spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from holdfast.core.plan import Plan, parent
 from holdfast.core.refusals import extending, no_check
 from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
-from holdfast.digest import digest
 from holdfast.errors import NotFound, UsageError
+from holdfast.plain.digest import digest
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
 WARN_AT = (75, 90, 100)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.definitions.catalogue import BUILT_IN, Catalogue, Entry
+from holdfast.definitions.catalogue import Catalogue, Entry
 from holdfast.definitions.differences import Change, changes
 from holdfast.definitions.file import LARGEST, load
 from holdfast.definitions.starter import template
 
-__all__ = ["BUILT_IN", "LARGEST", "Catalogue", "Change", "Entry", "changes", "load", "template"]
+__all__ = ["LARGEST", "Catalogue", "Change", "Entry", "changes", "load", "template"]

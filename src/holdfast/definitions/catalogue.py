@@ -12,8 +12,6 @@ from holdfast.core.value import Value
 from holdfast.definitions.file import DefinitionFile
 from holdfast.errors import HoldfastError, NotFound, UsageError
 
-BUILT_IN = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "workflows")
-
 
 class Entry(Value):
     """A definition as a list shows it. `name` is what to type for it; `trusted` is None where nobody asked."""
@@ -32,11 +30,12 @@ class Catalogue:
     """The definitions a root offers: the user's own, and behind them those that come with Holdfast.
 
     A built-in one has a full name, `dialect/name`, and is kept in `name.toml`, or in `dialect-name.toml` where the
-    short name is not enough. `trusted` is asked about the digest and path of each of the user's definitions.
+    short name is not enough; `builtin` are the folders that have them. `trusted` is asked about the digest and path of
+    each of the user's definitions.
     """
 
     def __init__(
-        self, root: str, trusted: Callable[[str, str], bool] | None = None, *, builtin: str = BUILT_IN
+        self, root: str, trusted: Callable[[str, str], bool] | None = None, *, builtin: tuple[str, ...] = ()
     ) -> None:
         self._root = root
         self._own = os.path.join(root, ".holdfast", "workflows")
@@ -49,11 +48,11 @@ class Catalogue:
     def path_of(self, name: str) -> str | None:
         """The user's file that a name stands for; None for a built-in definition, which is trusted by its origin."""
         path = self._find(name).path
-        return None if os.path.dirname(path) == self._builtin else path
+        return None if os.path.dirname(path) in self._builtin else path
 
     def all(self) -> list[Entry]:
         """Every definition. One that is broken is listed with its error and hides no other."""
-        own, builtin = self._files(self._own), self._files(self._builtin)
+        own, builtin = self._files(self._own), self._files(*self._builtin)
         names = [_name(file) for file in own]
         taken = set(names)
         entries = []
@@ -99,11 +98,15 @@ class Catalogue:
         def matching(files: list[DefinitionFile]) -> list[DefinitionFile]:
             return [file for file in files if name == (_full_name(file) if dialect else _name(file))]
 
-        files = self._files(self._builtin)
+        files = self._files(*self._builtin)
         likely = [file for file in files if file.stem == short or file.stem.endswith(f"-{short}")]
         return matching(likely) or matching([file for file in files if file not in likely])
 
-    def _files(self, folder: str) -> list[DefinitionFile]:
+    def _files(self, *folders: str) -> list[DefinitionFile]:
+        found = [file for folder in folders for file in self._files_of(folder)]
+        return sorted(found, key=lambda file: file.stem)
+
+    def _files_of(self, folder: str) -> list[DefinitionFile]:
         try:
             names = sorted(os.listdir(folder))
         except (FileNotFoundError, NotADirectoryError):

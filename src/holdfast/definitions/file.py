@@ -7,15 +7,15 @@ import os
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import Mistakes
 from holdfast.core.reading import read
-from holdfast.digest import digest
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.place import regular
+from holdfast.machine.place import regular
+from holdfast.plain.digest import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.definitions.places import Places
+    from holdfast.machine.tomlplaces import Places
 
 LARGEST = 1 << 20
 
@@ -61,7 +61,7 @@ class DefinitionFile:
 
     def _locate(self, path: tuple[str | int, ...]) -> str:
         if self._places is None:
-            from holdfast.definitions.places import Places
+            from holdfast.machine.tomlplaces import Places
 
             self._places = Places(self._text)
         return f"{self.shown}:{self._places.line(path)}"
@@ -89,7 +89,7 @@ class DefinitionFile:
             line = int(number) if number.isdigit() else self._text.rstrip().count("\n") + 1
             raise self._mistake(line, f"not TOML: {message}") from None
         except (ValueError, RecursionError) as wrong:
-            from holdfast.definitions.places import unparsable
+            from holdfast.machine.tomlplaces import unparsable
 
             reason = "nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
             raise self._mistake(unparsable(self._text), f"not TOML: {reason}") from None

@@ -6,12 +6,12 @@ import os
 from _collections_abc import Callable
 
 from holdfast.core.state import Snapshot, State
-from holdfast.dialects import dialect
-from holdfast.dialects.mapping import put
-from holdfast.dialects.text import Writer
-from holdfast.place import Place
-from holdfast.plainjson import compact, parse
-from holdfast.stores.replace import durable_write
+from holdfast.documents.lens.mapping import put
+from holdfast.documents.lens.text import Writer
+from holdfast.files.replace import durable_write
+from holdfast.machine.place import Place
+from holdfast.plain.plainjson import compact, parse
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,25 +5,26 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast import git, git_command
+from holdfast import git
 from holdfast.core.apply import replay
 from holdfast.core.state import State
-from holdfast.dialects import dialect
-from holdfast.dialects.mapping import Memory, put
-from holdfast.dialects.text import Writer
-from holdfast.digest import digest
 from holdfast.documents.checkpoints import Checkpoints
 from holdfast.documents.guard import Guard
+from holdfast.documents.judging import is_rendering, is_torn, newest_hash, revision_of
 from holdfast.documents.learnings import Learnings
+from holdfast.documents.lens.mapping import Memory, put
+from holdfast.documents.lens.text import Writer
 from holdfast.documents.lists import Lists
 from holdfast.documents.logs import Logs
-from holdfast.documents.renderings import is_rendering, is_torn, newest_hash, revision_of
+from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
-from holdfast.place import Place
-from holdfast.plainjson import parse
-from holdfast.ports import Store
-from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, read_file, remove, replace, reserve
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
+from holdfast.git import command as git_command
+from holdfast.machine.place import Place
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import parse
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ import os
 from holdfast.core import guarding
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
-from holdfast.dialects import dialect
+from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
-from holdfast.place import Place
-from holdfast.plainjson import compact, parse
-from holdfast.ports import Store
-from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, read_file
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write, read_file
+from holdfast.machine.place import Place
+from holdfast.plain.plainjson import compact, parse
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import os
 from holdfast.core import events as ev
 from holdfast.core.state import Learning, State
 from holdfast.core.value import Value
-from holdfast.dialects import dialect
-from holdfast.place import Place
-from holdfast.plainjson import parse, spaced
-from holdfast.ports import Store
-from holdfast.stores.locks import Locked
+from holdfast.engine.ports import Store
+from holdfast.files.locks import Locked
+from holdfast.machine.place import Place
+from holdfast.plain.plainjson import parse, spaced
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

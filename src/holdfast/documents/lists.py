@@ -8,14 +8,14 @@ import time
 from holdfast.core import queries
 from holdfast.core.moment import from_epoch, to_epoch
 from holdfast.core.state import State
-from holdfast.dialects import dialect
-from holdfast.dialects.text import Writer
+from holdfast.documents.lens.text import Writer
+from holdfast.engine.ports import Store, standing
 from holdfast.errors import UsageError
-from holdfast.place import Place
-from holdfast.plainjson import parse
-from holdfast.ports import Store, standing
-from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, read_file
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write, read_file
+from holdfast.machine.place import Place
+from holdfast.plain.plainjson import parse
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from holdfast.core.apply import Record
 from holdfast.core.history import entry_of
 from holdfast.core.moment import whole
 from holdfast.core.state import State
-from holdfast.dialects import dialect
-from holdfast.place import Place
-from holdfast.ports import Store
+from holdfast.engine.ports import Store
+from holdfast.machine.place import Place
+from holdfast.systems.seam.registry import dialect
 
 _TAIL = 4096
 

@@ -9,16 +9,16 @@ from holdfast.core import queries
 from holdfast.core.apply import replay
 from holdfast.core.definition import Definition
 from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
-from holdfast.dialects import dialect
-from holdfast.dialects.edits import edit, finishing, nearest
-from holdfast.dialects.mapping import put
-from holdfast.dialects.text import Writer
-from holdfast.digest import digest
 from holdfast.documents.files import Documents
-from holdfast.documents.renderings import BLOCK, is_patchwork, is_rendering
-from holdfast.engine import Engine, Outcome
+from holdfast.documents.judging import BLOCK, is_patchwork, is_rendering
+from holdfast.documents.lens.edits import edit, finishing, nearest
+from holdfast.documents.lens.mapping import put
+from holdfast.documents.lens.text import Writer
+from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
-from holdfast.plainjson import compact, parse
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact, parse
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

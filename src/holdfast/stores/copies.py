@@ -6,17 +6,17 @@ that can be folded, and kept: a workflow that the index could not name would hid
 
 from __future__ import annotations
 
-from holdfast.codec import decode_record, encode
 from holdfast.core.apply import Record, fold
 from holdfast.core.events import Adopted, Started
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.core.value import Value
+from holdfast.engine.codec import decode_record, encode
+from holdfast.engine.ports import entry_of
 from holdfast.errors import Broken, Conflict, HoldfastError
-from holdfast.plainjson import compact
-from holdfast.ports import entry_of
+from holdfast.files.replace import durable_write, not_written, read_file
+from holdfast.plain.plainjson import compact
 from holdfast.stores.lines import FIRST, parsed
-from holdfast.stores.replace import durable_write, not_written, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

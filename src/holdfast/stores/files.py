@@ -6,18 +6,18 @@ import os
 from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
 
-from holdfast.codec import decode_record, encode_record
 from holdfast.core import queries
 from holdfast.core.apply import Record, fold
 from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
+from holdfast.engine.codec import decode_record, encode_record
+from holdfast.engine.ports import Entry, entry_of, standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
-from holdfast.ports import Entry, entry_of, standing
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write, make_directories, remove, sync_directories
 from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
-from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, make_directories, remove, sync_directories
 from holdfast.stores.snapshots import Snapshots
 
 TYPE_CHECKING = False

@@ -10,14 +10,14 @@ import fcntl
 import os
 from _collections_abc import Callable, Iterator
 
-from holdfast.codec import decode, encode
 from holdfast.core.names import is_ulid
-from holdfast.digest import digest
+from holdfast.engine.codec import decode, encode
+from holdfast.engine.ports import Entry, refuse_second
 from holdfast.errors import HoldfastError
-from holdfast.plainjson import compact, parse
-from holdfast.ports import Entry, refuse_second
-from holdfast.stores.locks import Locked
-from holdfast.stores.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
-from holdfast.stores.lines import FIRST, LONGEST_LINE, SEAL, Line, Position, acknowledged, chained, head, parsed, seal
-from holdfast.stores.locks import locked, unlock
-from holdfast.stores.replace import (
+from holdfast.files.locks import locked, unlock
+from holdfast.files.replace import (
     flush,
     make_directories,
     not_durable,
@@ -20,6 +19,7 @@ from holdfast.stores.replace import (
     sync_directories,
     write_all,
 )
+from holdfast.stores.lines import FIRST, LONGEST_LINE, SEAL, Line, Position, acknowledged, chained, head, parsed, seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

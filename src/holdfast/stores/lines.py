@@ -7,8 +7,8 @@ and its own sum: it can be judged wherever it lies, also behind damage.
 from __future__ import annotations
 
 from holdfast.core.value import Value
-from holdfast.digest import digest
-from holdfast.plainjson import scan
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
 
-from holdfast.codec import decode_record, encode_record
 from holdfast.core.apply import Record, fold
 from holdfast.core.state import State
+from holdfast.engine.codec import decode_record, encode_record
+from holdfast.engine.ports import Entry, entry_of, refuse_second
 from holdfast.errors import Conflict, NotFound
-from holdfast.plainjson import parse
-from holdfast.ports import Entry, entry_of, refuse_second
+from holdfast.plain.plainjson import parse
 
 
 class MemoryStore:

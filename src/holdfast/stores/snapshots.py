@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 
-from holdfast.codec import VERSION, decode_state, encode
 from holdfast.core.state import State
-from holdfast.digest import digest
-from holdfast.plainjson import compact, parse
+from holdfast.engine.codec import VERSION, decode_state, encode
+from holdfast.files.replace import remove, replace
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact, parse
 from holdfast.stores.lines import Position
-from holdfast.stores.replace import remove, replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

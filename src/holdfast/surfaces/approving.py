@@ -7,7 +7,7 @@ from holdfast.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def is_ready(workflow: Workflow, path: str) -> bool:

@@ -9,23 +9,24 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator
 
-from holdfast.bootstrap import BUILT_IN
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Value
-from holdfast.dialects import dialect
-from holdfast.digest import digest
 from holdfast.documents import reconcile as kinds
-from holdfast.documents.renderings import is_rendering
+from holdfast.documents.judging import is_rendering
 from holdfast.errors import HoldfastError, Refused
-from holdfast.stores.replace import remove
-from holdfast.upkeep import journals, surroundings
+from holdfast.files.replace import remove
+from holdfast.plain.digest import digest
+from holdfast.project.wiring import BUILT_IN
+from holdfast.stores import examining as journals
+from holdfast.systems.seam.registry import dialect
+from holdfast.upkeep import surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.bootstrap import Wired
-    from holdfast.project import Project
+    from holdfast.project.project import Project
+    from holdfast.project.wiring import Wired
 
 DAY = 86_400
 KEPT = {"skill": DAY}

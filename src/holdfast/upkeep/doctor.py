@@ -5,27 +5,28 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator
 
-from holdfast.codec import decode
 from holdfast.core import moment, queries, refusals
 from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
-from holdfast.dialects import dialect
 from holdfast.documents import reconcile as kinds
+from holdfast.engine.codec import decode
+from holdfast.engine.ports import Entry, entry_of
 from holdfast.errors import HoldfastError
-from holdfast.plainjson import parse
-from holdfast.ports import Entry, entry_of
+from holdfast.files.replace import remove
+from holdfast.plain.plainjson import parse
+from holdfast.project.orphans import orphaned
+from holdfast.stores import examining as journals
+from holdfast.stores.examining import Reading
 from holdfast.stores.index import NEWEST
-from holdfast.stores.replace import remove
-from holdfast.upkeep import hooks, installed, journals, surroundings
+from holdfast.systems.seam.registry import dialect
+from holdfast.upkeep import hooks, installed, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
-from holdfast.upkeep.journals import Reading
-from holdfast.upkeep.orphans import orphaned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.bootstrap import Wired
-    from holdfast.project import Project
+    from holdfast.project.project import Project
+    from holdfast.project.wiring import Wired
 
 __all__ = ["Finding", "Report", "examine", "repair"]
 
@@ -259,7 +260,7 @@ def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
             case _:
                 yield broken("document_unreadable", f"{path}: {kind}", f"ls -ld {path}", path)
         if dialect(state.dialect).workspace:
-            from holdfast.gated import journal_copy
+            from holdfast.systems.gated import journal_copy
 
             wrong = journal_copy.trouble(wired, state.id, state.worktree)
             if wrong is not None:

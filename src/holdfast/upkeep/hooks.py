@@ -8,15 +8,15 @@ from _collections_abc import Iterator
 from holdfast.core import moment, queries
 from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.state import State
-from holdfast.dialects.fields import is_moment
 from holdfast.documents.guard import said_of
-from holdfast.place import read_regular
-from holdfast.required import MISSING, OUTSIDE, look
+from holdfast.documents.lens.fields import is_moment
+from holdfast.machine.place import read_regular
+from holdfast.project.required import MISSING, OUTSIDE, look
 from holdfast.upkeep.findings import Finding, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.bootstrap import Wired
+    from holdfast.project.wiring import Wired
 
 REPAIR = "holdfast doctor --repair"
 LOG = ".holdfast/hook.log"

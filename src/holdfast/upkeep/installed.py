@@ -9,16 +9,16 @@ import os
 from _collections_abc import Iterator
 
 from holdfast.errors import HoldfastError
-from holdfast.installing import installation, lines
-from holdfast.installing.setting import PROJECT, SCOPES, Setting, setting
-from holdfast.plainjson import compact, parse
+from holdfast.hosts.installing import installation, lines
+from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
+from holdfast.plain.plainjson import compact, parse
 from holdfast.upkeep.findings import Finding, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.bootstrap import Wired
+    from holdfast.project.wiring import Wired
 
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
 """Seconds. A server imports a good deal when it starts."""

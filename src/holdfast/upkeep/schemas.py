@@ -9,22 +9,22 @@ import os
 
 from holdfast.core.names import nearest
 from holdfast.errors import NotFound
+from holdfast.systems.seam.registry import folders
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "dialects", "schemas")
-
 
 def names() -> list[str]:
-    return sorted(name.removesuffix(".json") for name in os.listdir(FOLDER) if name.endswith(".json"))
+    return sorted(_paths())
 
 
 def schema(name: str) -> dict[str, Any]:
     from json import load
 
-    known = names()
+    paths = _paths()
+    known = sorted(paths)
     if name not in known:
         close = nearest(name, tuple(known))
         raise NotFound(
@@ -33,6 +33,11 @@ def schema(name: str) -> dict[str, Any]:
             remedy=f"holdfast schema {close or known[0]}",
             facts={"name": name[:200], "known": known},
         )
-    with open(os.path.join(FOLDER, f"{name}.json"), encoding="utf-8") as file:
+    with open(paths[name], encoding="utf-8") as file:
         found: dict[str, Any] = load(file)
     return found
+
+
+def _paths() -> dict[str, str]:
+    listed = ((folder, name) for folder in folders("schemas") for name in os.listdir(folder))
+    return {name.removesuffix(".json"): os.path.join(folder, name) for folder, name in listed}

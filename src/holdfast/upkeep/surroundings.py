@@ -6,16 +6,16 @@ import os
 from _collections_abc import Iterator
 from stat import S_IMODE, S_ISDIR, S_ISLNK
 
-from holdfast import place as places
 from holdfast.core.definition import Step
 from holdfast.core.names import is_ulid
 from holdfast.errors import HoldfastError
-from holdfast.stores.replace import remove
+from holdfast.files.replace import remove
+from holdfast.machine import place as places
 from holdfast.upkeep.findings import Finding, broken, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.bootstrap import Wired
+    from holdfast.project.wiring import Wired
 
 THEIRS = frozenset((".gitignore", "config.toml", "allowed_signers", "workflows"))
 """What belongs to the user in `.holdfast`, and travels with git."""
@@ -160,7 +160,7 @@ def _commands(steps: tuple[Step, ...]) -> bool:
 
 
 def git(wired: Wired) -> Finding:
-    from holdfast.git_command import git as run
+    from holdfast.git.command import git as run
 
     repository = wired.place.repository
     try:

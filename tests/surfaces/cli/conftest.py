@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast import settings, trust
-from holdfast.project import open_project
+from holdfast.checks import trust
+from holdfast.machine import settings
+from holdfast.project.project import open_project
 
 DEFINITION = ".holdfast/workflows/release.toml"
 RELEASE = """\

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from tests.forge.github import GitHub
+from tests.forges.gh.github import GitHub
 from tests.surfaces.cli.conftest import Project
-from tests.test_orchestrating import DOCUMENT, FILE
+from tests.systems.orchestrator.test_orchestrating import DOCUMENT, FILE
 
 STATE = ".claude/agent-state.json"
 PAGE = "https://github.com/o/r/issues/7"

@@ -46,7 +46,7 @@ def test_the_version_and_the_overview_load_no_engine(project):
     for words in (("--version",), ("--help",)):
         found = imported(project, *words)
         assert not {name for name in found if name.startswith("holdfast.core")} - {"holdfast.core"} - _NAMES
-        assert "holdfast.project" not in found
+        assert "holdfast.project.project" not in found
     assert project.ok("--version").out == f"holdfast {__version__}\n"
 
 

@@ -18,10 +18,11 @@ from unittest import mock
 
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
-from holdfast import bootstrap, place
 from holdfast.core.state import Actor
-from holdfast.project import Project
-from holdfast.settings import Settings
+from holdfast.machine import place
+from holdfast.machine.settings import Settings
+from holdfast.project import wiring as bootstrap
+from holdfast.project.project import Project
 from holdfast.surfaces.hooks import events, quick
 from holdfast.upkeep.doctor import examine
 from holdfast.upkeep.findings import BROKEN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast import settings
+from holdfast.machine import settings
 from holdfast.surfaces.hooks import guard, patterns
 from tests.surfaces.hooks.scene import workflow
 

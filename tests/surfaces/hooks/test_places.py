@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from holdfast import place
+from holdfast.machine import place
 from holdfast.surfaces.hooks import places
 from tests.surfaces.hooks.conftest import denied, edit, git
 from tests.surfaces.hooks.scene import lock

@@ -23,7 +23,7 @@ LEGACY, MODERN = "legacy", "auto"
 ERAS = (LEGACY, MODERN)
 SESSION = "work-on-chapter-02"
 BLUEPRINT = "acts/act-1/chapters/chapter-02/scenes/scene-0204-blueprint.md"
-EXAMPLES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "dialects/data/story/tools.json").read_text())
+EXAMPLES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "systems/story/data/tools.json").read_text())
 PATIENCE = 60
 RELEASE = """\
 name = "release"
@@ -76,7 +76,7 @@ class House:
         return Client(server, mode=era, read_timeout_seconds=PATIENCE, **how)
 
     def trusted(self) -> House:
-        from holdfast import trust
+        from holdfast.checks import trust
 
         project = self.bench.open("human")
         path = str(self.root / ".holdfast/workflows/release.toml")

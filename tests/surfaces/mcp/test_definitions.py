@@ -7,7 +7,7 @@ import json
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from holdfast import tools
+from holdfast.surfaces import tools
 from tests.surfaces.mcp import programs
 from tests.surfaces.mcp.house import EXAMPLES, LEGACY, running
 

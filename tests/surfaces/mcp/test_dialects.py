@@ -76,7 +76,7 @@ def test_handing_in_a_task_runs_its_criteria_and_can_be_cancelled(house):
     house.bench.save()
     person = house.bench.open("human")
     workflow = person.start("orchestrate", str(house.root / "tasks.md"))
-    from holdfast import trust
+    from holdfast.checks import trust
 
     trust.trust(str(house.root / "tasks.md"), data_dir=person.wired.settings.data_dir, now=person.wired.world.now())
     run = {"workflow_id": workflow.id}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast import tools
+from holdfast.surfaces import tools
 from tests.surfaces.mcp.house import House, running, text_of
 
 CALLS = 60

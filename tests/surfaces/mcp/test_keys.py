@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from mcp.server.request_state import InvalidRequestState
 
-from holdfast import place as places
 from holdfast.errors import Broken
+from holdfast.machine import place as places
 from holdfast.surfaces.mcp import keys
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from holdfast.core.commands import Facts
     from holdfast.core.state import Lease
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def start(call: Call) -> None:

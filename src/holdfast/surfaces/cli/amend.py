@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from holdfast import trust
-from holdfast.bootstrap import BUILT_IN
+from holdfast.checks import trust
 from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals
 from holdfast.core.definition import Definition, Step
 from holdfast.core.tasks import DOCUMENT, FEATURE, TASK
 from holdfast.definitions import Change, changes, load
 from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.project.wiring import BUILT_IN
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.core.state import State
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 BY_HAND = "added"
 """The kind of a step that was added here: no file knows it, and none is expected to."""
@@ -61,7 +61,7 @@ def _add(call: Call, workflow: Workflow) -> None:
 
 def differences(call: Call, state: State) -> tuple[Definition, list[Change]]:
     """The definition as it is now, and what would make the running tree like it."""
-    from holdfast import equipping
+    from holdfast.checks import equipping
 
     definition = equipping.equipped_like(_definition(call, state), state, call.project.wired.place)
     found = changes(state.plan.steps, definition)
@@ -80,7 +80,7 @@ def _definition(call: Call, state: State) -> Definition:
     if state.source == BUILT_IN:
         return call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
     if state.loads == DOCUMENT:
-        from holdfast import orchestrating
+        from holdfast.systems.orchestrator import subject as orchestrating
 
         built_in = call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
         return orchestrating.load(built_in, state.source, {}, call.project.wired.place).definition

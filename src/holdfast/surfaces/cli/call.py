@@ -6,13 +6,13 @@ import os
 import sys
 from _collections_abc import Callable, Mapping
 
-from holdfast import settings as settings_
 from holdfast.core import answers, lifecycle, queries, tasks
 from holdfast.core.diagram import MARKS
-from holdfast.dialects import dialect
+from holdfast.machine import settings as settings_
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from holdfast.core.commands import Facts
     from holdfast.core.state import State
-    from holdfast.project import Project
+    from holdfast.project.project import Project
+    from holdfast.project.workflow import Workflow
     from holdfast.surfaces.cli.arguments import Parsed
-    from holdfast.workflow import Workflow
 
 
 class Call:
@@ -50,7 +50,7 @@ class Call:
     @property
     def project(self) -> Project:
         if self._project is None:
-            from holdfast.project import open_project
+            from holdfast.project.project import open_project
 
             self._project = open_project(".", settings=self.settings)
         return self._project
@@ -181,7 +181,7 @@ def words(state: State) -> Mapping[str, str]:
 
 def pretty(data: Mapping[str, Any]) -> str:
     """JSON with an indent. What a terminal would obey is written as an escape, which means the same."""
-    from holdfast.dialects.text import Writer
+    from holdfast.documents.lens.text import Writer
 
     text = Writer().write(data).decode()
     if not text.replace("\n", "").isprintable():

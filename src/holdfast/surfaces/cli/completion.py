@@ -13,7 +13,7 @@ from holdfast.surfaces.cli.table import COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.project import Project
+    from holdfast.project.project import Project
 
 _BASH = """\
 _holdfast() {
@@ -91,7 +91,7 @@ def _values(option: Option, before: list[str]) -> list[str]:
 
 
 def _project() -> Project:
-    from holdfast import settings
-    from holdfast.project import open_project
+    from holdfast.machine import settings
+    from holdfast.project.project import open_project
 
     return open_project(".", settings=settings.read(os.environ, terminal=False, surface="cli"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast import trust as trust_
+from holdfast.checks import trust as trust_
 from holdfast.core import refusals
 from holdfast.core.definition import Step
 from holdfast.core.plan import Plan
@@ -70,7 +70,7 @@ def check(call: Call) -> None:
 
 
 def _check_document(call: Call) -> None:
-    from holdfast import task_document
+    from holdfast.systems.orchestrator import task_document
 
     found = task_document.read(os.path.realpath(call.args.file))
     tasks = sum(len(phase.tasks) for phase in found.phases)
@@ -79,7 +79,7 @@ def _check_document(call: Call) -> None:
 
 
 def new(call: Call) -> None:
-    from holdfast import place
+    from holdfast.machine import place
 
     name, project = call.args.name, call.project
     text = template(name)
@@ -130,14 +130,14 @@ def trust(call: Call) -> None:
 
 def _content(call: Call, path: str) -> tuple[str, list[tuple[str, str, tuple[str, ...]]]]:
     """What is to be trusted: the digest of a definition, or of the project's settings, and the commands in it."""
-    from holdfast import tooling
+    from holdfast.checks import tooling
 
     if os.path.realpath(path) == os.path.realpath(os.path.join(call.project.root, tooling.CONFIG)):
         tools = tooling.configured(call.project.root)
         rows = [("commands", name, tool.run) for name, tool in tools.items() if tool.run]
         return trust_.content_digest(os.path.realpath(path)), rows
     if path.endswith(".md"):
-        from holdfast import task_document
+        from holdfast.systems.orchestrator import task_document
 
         tasks = [task for phase in task_document.read(os.path.realpath(path)).phases for task in phase.tasks]
         rows = [(task.number, one.name, one.run) for task in tasks for one in task.criteria if one.run]

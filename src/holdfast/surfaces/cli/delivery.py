@@ -12,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.delivery.recovery import Recovery
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
+    from holdfast.systems.gated.delivery.recovery import Recovery
 
 
 def go_on(call: Call) -> None:
-    from holdfast.delivery.going_on import go_on
+    from holdfast.systems.gated.delivery.going_on import go_on
 
     workflow = _feature(call)
     if workflow.state.dialect != "gated":
@@ -36,7 +36,7 @@ def go_on(call: Call) -> None:
 
 
 def finalize(call: Call) -> None:
-    from holdfast.delivery.finalizing import finalize
+    from holdfast.systems.gated.delivery.finalizing import finalize
 
     workflow = _feature(call)
     how = call.how()
@@ -65,7 +65,7 @@ def _feature(call: Call) -> Workflow:
 
 
 def init(call: Call) -> None:
-    from holdfast.gated import central
+    from holdfast.systems.gated import central
 
     made = central.init(call.project.wired.place.worktree)
     call.answer({"made": list(made)}, "\n".join(call.ok(f"made {path}") for path in made) or "everything is there")
@@ -74,8 +74,8 @@ def init(call: Call) -> None:
 def recover(call: Call) -> None:
     """Rebuilds at once what a journal tells; what was put together without one is shown, and a person confirms it."""
     from holdfast.core import refusals
-    from holdfast.delivery import recovery
     from holdfast.surfaces.terminal import escape
+    from holdfast.systems.gated.delivery import recovery
 
     slug = recovery.chosen(call.project, call.args.slug)
     found = recovery.recover(call.project, slug, call.args.take)
@@ -104,7 +104,7 @@ def _reconstruction(found: Recovery) -> dict[str, Any]:
 
 def _table(found: Recovery) -> str:
     """A row for every field: what it is to be, and what says so."""
-    from holdfast.plainjson import compact
+    from holdfast.plain.plainjson import compact
     from holdfast.surfaces.terminal import clip, columns, escape, pad
 
     rows = [(escape(clue.field), clip(escape(compact(clue.value)), 60), escape(clue.source)) for clue in found.evidence]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from holdfast import place as places
-from holdfast import settings as settings_
 from holdfast.core import refusals
 from holdfast.errors import NotFound, UsageError
+from holdfast.machine import place as places
+from holdfast.machine import settings as settings_
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.installing.installation import Plan
-    from holdfast.installing.setting import Setting
+    from holdfast.hosts.installing.installation import Plan
+    from holdfast.hosts.installing.setting import Setting
 
 _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 
@@ -20,7 +20,7 @@ _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 def install(call: Call) -> None:
     from shutil import which
 
-    from holdfast.installing import installation
+    from holdfast.hosts.installing import installation
 
     at = _setting(call)
     hosts = [_host(call)] if call.args.host else installation.present(at, which)
@@ -36,7 +36,7 @@ def install(call: Call) -> None:
 
 def uninstall(call: Call) -> None:
     """Agents are not asked: whoever is held by a hook must not be the one who takes it out."""
-    from holdfast.installing import installation
+    from holdfast.hosts.installing import installation
 
     if not call.args.dry_run and settings_.is_hosted():
         raise refusals.person_needed("take Holdfast out of an agent host", "holdfast uninstall")
@@ -47,7 +47,7 @@ def uninstall(call: Call) -> None:
 
 
 def statusline(call: Call) -> int:
-    from holdfast.installing import lines
+    from holdfast.hosts.installing import lines
     from holdfast.surfaces.hooks import statusline
 
     if call.args.line:
@@ -58,14 +58,14 @@ def statusline(call: Call) -> int:
 
 
 def _setting(call: Call) -> Setting:
-    from holdfast.installing import setting
+    from holdfast.hosts.installing import setting
 
     return setting.setting(call.settings, call.args.scope, places.find(".").worktree)
 
 
 def _host(call: Call) -> str:
     from holdfast.core.names import nearest
-    from holdfast.installing.installation import HOSTS
+    from holdfast.hosts.installing.installation import HOSTS
 
     named = str(call.args.host)
     if named in HOSTS:
@@ -81,7 +81,7 @@ def _host(call: Call) -> str:
 
 def _carried_out(call: Call, plans: list[Plan], nothing: str) -> None:
     """All of it is worked out by now: what is wrong with one file has kept every other as it is."""
-    from holdfast.installing import installation
+    from holdfast.hosts.installing import installation
 
     if not call.args.dry_run:
         for plan in plans:

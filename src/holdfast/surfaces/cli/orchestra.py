@@ -6,17 +6,17 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries, refusals, tasks
-from holdfast.dialects import dialect
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.tasks import task_path
 from holdfast.surfaces.terminal import escape
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 LARGEST = 1 << 20
 ISSUE = "issue_url"
@@ -116,8 +116,8 @@ def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
 def _read(file: str) -> Mapping[str, Any]:
     import sys
 
-    from holdfast.place import read_regular
-    from holdfast.plainjson import parse
+    from holdfast.machine.place import read_regular
+    from holdfast.plain.plainjson import parse
 
     data = sys.stdin.buffer.read(LARGEST + 1) if file == "-" else read_regular(file, LARGEST)
     if data is None:
@@ -138,7 +138,8 @@ def _bad_answer(reason: str) -> UsageError:
 
 def commit(call: Call) -> None:
     """Commits what changed, with the words that say whose commit it is."""
-    from holdfast import actions, orchestrating
+    from holdfast.systems.orchestrator import subject as orchestrating
+    from holdfast.systems.seam import actions
 
     args, workflow = call.args, call.workflow()
     if dialect(workflow.state.dialect).workspace and not (args.supervisor or args.outer):
@@ -164,8 +165,8 @@ def commit(call: Call) -> None:
 
 def _commit_phase(call: Call, workflow: Workflow) -> None:
     """The work on a phase that lies outside the workspace: the workspace itself is committed as the phase moves."""
-    from holdfast import actions
-    from holdfast.gated.workspace import subject_line
+    from holdfast.systems.gated.workspace import subject_line
+    from holdfast.systems.seam import actions
 
     state = workflow.state
     path = workflow.path(call.args.task or queries.current(state) or state.plan.children("")[-1])
@@ -184,7 +185,7 @@ def _commit_phase(call: Call, workflow: Workflow) -> None:
 
 def milestone(call: Call) -> None:
     """The issue that stands for a finished phase: its address, or one that gh makes."""
-    from holdfast import orchestrating
+    from holdfast.systems.orchestrator import subject as orchestrating
 
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
@@ -240,7 +241,7 @@ def _address(url: str) -> str:
 
 def learnings(call: Call) -> None:
     """What was learned, in this run and before: by kind, task and words."""
-    from holdfast import orchestrating
+    from holdfast.systems.orchestrator import subject as orchestrating
 
     args = call.args
     found = orchestrating.learnings(call.project.wired.place)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def submit(call: Call) -> None:
@@ -73,7 +73,7 @@ def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str,
 
 
 def _content(file: str) -> bytes:
-    from holdfast.signing import LARGEST_SIGNATURE
+    from holdfast.machine.signing import LARGEST_SIGNATURE
 
     try:
         with open(file, "rb") as signature:

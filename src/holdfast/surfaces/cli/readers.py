@@ -134,7 +134,7 @@ def _pair(text: str) -> tuple[str, Any]:
 
 
 def _json_or_text(text: str) -> Any:
-    from holdfast.plainjson import compact, parse
+    from holdfast.plain.plainjson import compact, parse
 
     try:
         value = parse(text)
@@ -146,7 +146,7 @@ def _json_or_text(text: str) -> Any:
 
 def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
     """The values of several `K=V`, bounded together: they are written with every transition."""
-    from holdfast.plainjson import compact
+    from holdfast.plain.plainjson import compact
 
     found = dict(given)
     if len(compact(found).encode()) > LARGEST_CONTEXT:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from holdfast.core import queries
 from holdfast.errors import UsageError
-from holdfast.required import OUTSIDE
+from holdfast.project.required import OUTSIDE
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def reading(call: Call) -> None:
@@ -72,7 +72,7 @@ def learn(call: Call) -> None:
 
 def packet(call: Call) -> None:
     """Without a name: the workflow this session is at, else the one of this branch or last worked on."""
-    from holdfast.hosts import seats
+    from holdfast.project import seats
 
     project, session = call.project, call.settings.actor.session
     others: list[str] = []

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from holdfast.core.apply import Record
     from holdfast.core.state import State
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def status(call: Call) -> None:
@@ -42,8 +42,8 @@ def status(call: Call) -> None:
 
 def _definition_changed(call: Call, state: State) -> str:
     """One read and one hash; only when these differ is the definition itself looked at."""
-    from holdfast.bootstrap import BUILT_IN
-    from holdfast.digest import digest
+    from holdfast.plain.digest import digest
+    from holdfast.project.wiring import BUILT_IN
 
     if state.source in ("", BUILT_IN) or not queries.is_active(state):
         return ""
@@ -115,7 +115,7 @@ def log(call: Call) -> None:
 
 
 def _record(record: Record) -> dict[str, Any]:
-    from holdfast.codec import encode, encode_event
+    from holdfast.engine.codec import encode, encode_event
 
     return {
         "revision": record.revision,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast import place as places
-from holdfast import settings as settings_
 from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.machine import place as places
+from holdfast.machine import settings as settings_
 from holdfast.surfaces.cli.call import Call
 
 

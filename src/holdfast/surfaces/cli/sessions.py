@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.sessions import Sessions
+    from holdfast.systems.story.sessions import Sessions
 
 LARGEST = 64 << 20
 _SIGNS = {"modified": "~", "created": "+", "deleted": "-", "artifacts": "+", "retries": "+"}
@@ -128,7 +128,7 @@ def cancel(call: Call) -> None:
 
 
 def _sessions(call: Call) -> Sessions:
-    from holdfast.sessions import Sessions
+    from holdfast.systems.story.sessions import Sessions
 
     return Sessions(call.project)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.core.state import Lease, State
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def start(call: Call) -> None:
@@ -69,7 +69,7 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
 
 def _goes_on(call: Call, workflow: Workflow) -> bool:
     """Goes on with what is there; False when a person would rather begin anew."""
-    from holdfast.starting import already_active
+    from holdfast.project.starting import already_active
 
     args = call.args
     asks = call.is_person and not args.json
@@ -138,7 +138,7 @@ def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     options = f"Options: 1) Switch to {there}  2) Abandon state and start fresh\n"
     picked = call.pick(call.marked(text + options), ("1", "2"))
     if picked == "1":
-        from holdfast import git_changes
+        from holdfast.git import changes as git_changes
 
         git_changes.switch(place.repository, str(state.branch))
         _rejoin(call, workflow)
@@ -152,7 +152,7 @@ def _again(call: Call) -> str:
     """The command as it was typed."""
     import shlex
 
-    from holdfast.plainjson import compact
+    from holdfast.plain.plainjson import compact
 
     args = call.args
     typed = ["holdfast", "start", args.definition, *([args.subject] if args.subject else [])]

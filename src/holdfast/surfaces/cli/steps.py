@@ -12,9 +12,9 @@ from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.actions import Asked
     from holdfast.core.state import Evidence, State
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
+    from holdfast.systems.seam.actions import Asked
 
 CHECK_FAILED = 3
 
@@ -33,7 +33,7 @@ def done(call: Call) -> None:
 
 def asked(call: Call) -> Asked:
     """What was said of the action that goes with handing a step in."""
-    from holdfast.actions import Asked
+    from holdfast.systems.seam.actions import Asked
 
     args = call.args
     url = getattr(args, "url", "")

@@ -16,7 +16,7 @@ from holdfast.surfaces.terminal import escape
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.state import State
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 SHOWN = 5
 """How many learnings whoever begins a task is shown."""
@@ -56,7 +56,7 @@ def _learned(call: Call, workflow: Workflow) -> list[str]:
     """What runs of this project have learned, newest first, for whoever begins a task."""
     if workflow.state.loads != DOCUMENT:
         return []
-    from holdfast import orchestrating
+    from holdfast.systems.orchestrator import subject as orchestrating
 
     newest = orchestrating.learnings(call.project.wired.place)[-SHOWN:]
     return [f"{one.get('type')}: {one.get('lesson')}" for one in reversed(newest)]

@@ -64,7 +64,7 @@ def clean(call: Call) -> None:
 def adopt(call: Call) -> None:
     project = call.project
     paths = [project.wired.place.inside(path) for path in call.args.paths]
-    from holdfast.upkeep import adopting
+    from holdfast.project import adopting
 
     found = adopting.adopt(project, paths)
     rows = [{**workflow.summary(), "ulid": workflow.ulid} for workflow in found]

@@ -8,7 +8,7 @@ from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
 
 def reopen(call: Call) -> None:

@@ -5,6 +5,6 @@ from __future__ import annotations
 
 def command_line() -> str:
     """What a host should run: the hook itself, with the interpreter of this installation and nothing else loaded."""
-    from holdfast.installing import lines
+    from holdfast.hosts.installing import lines
 
     return lines.joined(lines.hook_words())

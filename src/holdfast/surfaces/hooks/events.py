@@ -9,19 +9,20 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast import configuration
-from holdfast import place as places
-from holdfast import settings as settings_
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
 from holdfast.errors import HoldfastError
-from holdfast.hosts import adopting, seats
-from holdfast.plainjson import compact
-from holdfast.project import Project
+from holdfast.machine import configuration
+from holdfast.machine import place as places
+from holdfast.machine import settings as settings_
+from holdfast.plain.plainjson import compact
+from holdfast.project import seats
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes
-from holdfast.workflow import Workflow
+from holdfast.systems.compaction import upkeep as adopting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def is_codex(event: Mapping[str, Any]) -> bool:
 
 def project_of(folder: str, session: str) -> Project:
     """The project of a folder, as a hook of this session sees it."""
-    from holdfast import bootstrap
+    from holdfast.project import wiring as bootstrap
 
     read = settings_.read(os.environ, terminal=False, surface="hook")
     settings = read.replace(actor=seats.hook_of(session), lock_wait=LOCK_WAIT)

@@ -1,6 +1,6 @@
 """Where a path leads, and which project a folder belongs to, without `os`.
 
-The answers are those of `holdfast.place`, which a hook has no time to import.
+The answers are those of `holdfast.machine.place`, which a hook has no time to import.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core import moment, queries
-from holdfast.hosts import seats
+from holdfast.project import seats
 from holdfast.surfaces.hooks import events
 from holdfast.surfaces.terminal import Style, escape, wants_colour
 

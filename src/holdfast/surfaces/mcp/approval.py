@@ -16,19 +16,19 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals
 from holdfast.core.value import Value
-from holdfast.digest import digest
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.plainjson import compact, parse
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact, parse
 from holdfast.surfaces import approving
 from holdfast.surfaces.mcp.picture import picture
 from holdfast.surfaces.mcp.projects import Projects
-from holdfast.tools.convention import approved_answer
+from holdfast.surfaces.tools.convention import approved_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
     Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
 

@@ -11,10 +11,10 @@ from mcp import types
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from holdfast import tools
-from holdfast.checks import GRACE_SECONDS
+from holdfast.checks.running import GRACE_SECONDS
 from holdfast.core import queries
 from holdfast.errors import HoldfastError, unexpected
+from holdfast.surfaces import tools
 from holdfast.surfaces.mcp import remedies, replies
 from holdfast.surfaces.mcp.approval import Approvals
 from holdfast.surfaces.mcp.projects import Projects

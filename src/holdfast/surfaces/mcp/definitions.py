@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp import types
 
-from holdfast import tools
+from holdfast.surfaces import tools
 
 INSTRUCTIONS = """\
 Holdfast keeps long work in its place: steps with gates, which survive crashes and a lost context.

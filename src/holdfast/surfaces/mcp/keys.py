@@ -6,9 +6,9 @@ import os
 
 from mcp.server.request_state import AESGCMRequestStateCodec
 
-from holdfast import place as places
 from holdfast.errors import Broken
-from holdfast.place import Place
+from holdfast.machine import place as places
+from holdfast.machine.place import Place
 
 FOLDER = "mcp"
 _BYTES = 32

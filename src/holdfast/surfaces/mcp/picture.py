@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast import approved
 from holdfast.core import lifecycle, refusals
 from holdfast.core.state import Grant, Progress
-from holdfast.digest import digest
-from holdfast.place import read_regular
-from holdfast.plainjson import spaced
+from holdfast.documents import approved
+from holdfast.engine.world import LARGEST_ARTIFACT
+from holdfast.machine.place import read_regular
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import spaced
 from holdfast.surfaces.terminal import escape
-from holdfast.world import LARGEST_ARTIFACT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project import Project
-    from holdfast.workflow import Workflow
+    from holdfast.project.project import Project
+    from holdfast.project.workflow import Workflow
 
 MOST = 6000
 """How many characters a question has; only what is shown of the artifacts is cut for it."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from _collections_abc import Iterator
 
-from holdfast import bootstrap
-from holdfast.bootstrap import Wired
 from holdfast.core.state import Actor
 from holdfast.errors import Conflict, NotFound, Refused, UsageError
-from holdfast.place import Place
-from holdfast.project import Project
-from holdfast.settings import Settings
+from holdfast.machine.place import Place
+from holdfast.machine.settings import Settings
+from holdfast.project import wiring as bootstrap
+from holdfast.project.project import Project
+from holdfast.project.wiring import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

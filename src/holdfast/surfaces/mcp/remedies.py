@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.errors import HoldfastError
-from holdfast.plainjson import spaced
+from holdfast.plain.plainjson import spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from _collections_abc import Iterator, Mapping
 from mcp import types
 
 from holdfast.errors import HoldfastError
-from holdfast.plainjson import compact, parse
+from holdfast.plain.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

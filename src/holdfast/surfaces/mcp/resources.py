@@ -11,17 +11,17 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from holdfast.core import answers, lifecycle
 from holdfast.core.plan import parent
-from holdfast.dialects import dialect
-from holdfast.dialects.text import Writer
+from holdfast.documents.lens.text import Writer
+from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
-from holdfast.ports import Entry
 from holdfast.surfaces.mcp.projects import Projects
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.workflow import Workflow
+    from holdfast.project.workflow import Workflow
 
     Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
 

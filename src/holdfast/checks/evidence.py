@@ -1,0 +1,176 @@
+"""Running a check of a step: what the engine itself saw, as evidence."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Callable, Mapping
+
+from holdfast import git
+from holdfast.checks import results
+from holdfast.checks import running as checks
+from holdfast.checks.results import judge
+from holdfast.core import commands as cmd
+from holdfast.core.definition import Check
+from holdfast.core.plan import parent
+from holdfast.core.state import Evidence, State
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.git import changes as git_changes
+from holdfast.machine.place import below, read_regular
+from holdfast.project.wiring import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+NAMES_KEPT = 50
+"""How many names of tests, and how many files, one piece of evidence keeps of each kind."""
+_LARGEST_REPORT = 16 << 20
+_LARGEST_SOURCE = 4 << 20
+
+
+def run(
+    wired: Wired,
+    state: State,
+    path: str,
+    name: str,
+    *,
+    given: Mapping[str, Any],
+    echo: Callable[[bytes], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    token: int = 0,
+) -> Evidence:
+    """Runs a check, if its result would be taken. Nothing is locked meanwhile; one that is `cancelled` says nothing.
+
+    What it saw is bound to the tree it started on.
+    Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
+    makes the evidence stale at once.
+    """
+    check = state.plan.step(path).check(name)
+    assert check is not None
+    if not check.run:
+        raise UsageError(
+            "nothing_to_run",
+            f"the check {name} has no command; somebody reports it",
+            remedy=f"holdfast check {name} --passed",
+            facts={"check": name, "step": path},
+        )
+    asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
+    wired.engine.preview(state, asking, wired.settings.actor, token=token or wired.settings.token)
+    world = wired.world
+    base = wired.place.base(state.worktree)
+    reading = results.Reading()
+
+    def hear(chunk: bytes) -> None:
+        reading.take(chunk)
+        if echo is not None:
+            echo(chunk)
+
+    tree = world.tree(state, listing=True)
+    report = os.path.join(base, check.report or os.devnull)
+    before = _stamp(report)
+    ran = checks.run(check.run, cwd=base, timeout=check.timeout, echo=hear, cancelled=cancelled)
+    if ran.cancelled:
+        raise HoldfastError(
+            "check_cancelled",
+            f"the check {name} was ended before it had a result; nothing is recorded",
+            remedy=f"holdfast check {name} --run",
+            facts={"check": name, "step": path},
+        )
+    after = world.tree(state, listing=True)
+    found = results.merged(reading.results(), _report(report, before))
+    verdict = _verdict(check, ran, found, _named(state, path, given), base)
+    return Evidence(
+        passed=verdict.passed,
+        at=world.now(),
+        attempt=0,
+        run_by="engine",
+        exit_code=ran.exit_code,
+        duration_ms=ran.duration_ms,
+        head=tree.head,
+        tree=after.id if tree.only_grew_into(after) else tree.id,
+        dirty=tree.dirty,
+        tail=ran.output_tail,
+        digest=ran.output_digest,
+        detail=verdict.detail,
+        data={**given, **_figures(found, verdict), **_written(wired, state, check, found, verdict)},
+    )
+
+
+def _verdict(check: Check, ran: checks.CheckRun, found: results.Results | None, named: str, base: str) -> judge.Verdict:
+    if ran.error or ran.timed_out:
+        return judge.Verdict(False, named, ran.error or "timed out")
+    if check.test == "fails":
+        return judge.must_fail(ran.passed, found, named, lambda file, word: _holds(base, file, word), ran.output_tail)
+    if check.test == "passes":
+        return judge.must_pass(ran.passed, found, named)
+    return judge.Verdict(ran.passed)
+
+
+def _named(state: State, path: str, given: Mapping[str, Any]) -> str:
+    """The test in question: the one that is named now, else the one that a step beside this one showed failing."""
+    said = given.get("test") or state.step(path).data.get("test_name")
+    if isinstance(said, str) and said:
+        return said
+    for beside in state.plan.children(parent(path)):
+        for check in state.plan.step(beside).checks:
+            shown = state.step(beside).evidence.get(check.name)
+            if beside != path and check.test == "fails" and shown is not None and shown.passed:
+                return str(shown.data.get("test", ""))
+    return ""
+
+
+def _figures(found: results.Results | None, verdict: judge.Verdict) -> dict[str, Any]:
+    said: dict[str, Any] = {"test": verdict.test} if verdict.test else {}
+    if found is not None:
+        said["count"] = found.total
+        said["failing"] = [*found.failing, *found.broken][:NAMES_KEPT]
+        said["passing"] = list(found.passing[:NAMES_KEPT])
+    return said
+
+
+def _written(
+    wired: Wired, state: State, check: Check, found: results.Results | None, verdict: judge.Verdict
+) -> dict[str, Any]:
+    """For a check of a test: the files written since the work began, with their new lines; and the one it is in."""
+    base = wired.place.base(state.worktree)
+    repository = git.find(base) if check.test else None
+    if repository is None:
+        return {}
+    changed = git_changes.changed(repository, state.head, wired.world.aside(state))
+    written = {name: one.added for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
+    said: dict[str, Any] = {"files": dict(list(written.items())[:NAMES_KEPT])}
+    test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))
+    return {**said, "test_file": test_file} if test_file else said
+
+
+def _test_file(base: str, test: str, likely: tuple[str, ...]) -> str:
+    """The file of a test: as its name says, else the first of the likely ones that has the name in it."""
+    if not test:
+        return ""
+    file = test.partition("::")[0]
+    if _holds(base, file, ""):
+        return file
+    return next((one for one in likely if _holds(base, one, results.function_name(test))), "")
+
+
+def _holds(base: str, file: str, word: str) -> bool:
+    """Whether this is a file of the project that has the word in it."""
+    full = below(base, file)
+    content = read_regular(full, _LARGEST_SOURCE) if full else None
+    return content is not None and word.encode() in content
+
+
+def _report(path: str, before: tuple[int, int] | None) -> results.Results | None:
+    """What a report says, if this run wrote it."""
+    if _stamp(path) in (None, before):
+        return None
+    data = read_regular(path, _LARGEST_REPORT)
+    return None if data is None else results.read_junit(data)
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size

@@ -1,0 +1,112 @@
+"""What a test run found: read from its output or its report into one model, and judged for test-driven development."""
+
+from __future__ import annotations
+
+from _collections_abc import Sequence
+
+from holdfast.checks.results.judge import Verdict, must_fail, must_pass
+from holdfast.checks.results.model import Results, function_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.checks.results.cargo_output import CargoOutput
+    from holdfast.checks.results.go_output import GoOutput
+    from holdfast.checks.results.pytest_output import PytestOutput
+
+__all__ = [
+    "Reading",
+    "Results",
+    "Verdict",
+    "function_name",
+    "merged",
+    "must_fail",
+    "must_pass",
+    "read_junit",
+    "report_path",
+]
+
+_LONGEST_LINE = 4000  # bytes; what follows on the same line is dropped
+_REPORT_OPTIONS = ("--junitxml", "--junit-xml", "--junitfile")
+
+
+class Reading:
+    """Follows a run's output as it comes, in chunks cut anywhere. Memory does not grow with the output."""
+
+    def __init__(self) -> None:
+        from holdfast.checks.results.cargo_output import CargoOutput
+        from holdfast.checks.results.go_output import GoOutput
+        from holdfast.checks.results.pytest_output import PytestOutput
+
+        self._line = bytearray()
+        self._pytest: PytestOutput = PytestOutput()
+        self._others: tuple[CargoOutput, GoOutput] = (CargoOutput(), GoOutput())
+
+    def take(self, chunk: bytes) -> None:
+        first, *rest = chunk.split(b"\n")
+        self._append(first)
+        for piece in rest:
+            self._close()
+            self._append(piece)
+
+    def results(self) -> Results | None:
+        """What the run found; None when no known tool spoke. Ask at the end: an unfinished line is taken as it is."""
+        if self._line:
+            self._close()
+        found = [results for reader in (self._pytest, *self._others) if (results := reader.results()) is not None]
+        return _together(found) if found else None
+
+    def _append(self, piece: bytes) -> None:
+        self._line += piece[: _LONGEST_LINE - len(self._line)]
+
+    def _close(self) -> None:
+        from holdfast.checks.results.gathered import plain
+
+        line = plain(self._line.decode("utf-8", "replace"))
+        self._line.clear()
+        self._pytest.take(line)
+        if not self._pytest.holds_the_floor:
+            for reader in self._others:
+                reader.take(line)
+
+
+def read_junit(data: bytes) -> Results | None:
+    """The results in a JUnit XML report of at most 16 MiB; None when it is not one."""
+    from holdfast.checks.results.junit import read
+
+    return read(data)
+
+
+def merged(reading: Results | None, report: Results | None) -> Results | None:
+    """One view of a run. The report wins; the output adds what the report does not speak of."""
+    if reading is None or report is None:
+        return report if reading is None else reading
+    if report.nothing_ran() and not report.broken:
+        return reading.replace(skipped=max(reading.skipped, report.skipped))
+    known = {name: reason for name, reason in reading.reasons.items() if name in report.failing}
+    return report.replace(reasons={**known, **report.reasons}, broken=report.broken or reading.broken)
+
+
+def report_path(argv: Sequence[str]) -> str:
+    """Where the command says its JUnit XML report goes; empty when it does not. The last mention counts."""
+    found = ""
+    for at, word in enumerate(argv):
+        option, equals, path = word.partition("=")
+        if option in _REPORT_OPTIONS:
+            found = path if equals else next(iter(argv[at + 1 : at + 2]), "")
+    return found
+
+
+def _together(found: list[Results]) -> Results:
+    """Several tools may speak in one run, as when `make` tests two languages."""
+    first, *rest = found
+    for other in rest:
+        first = Results(
+            failing=first.failing + other.failing,
+            passing=first.passing + other.passing,
+            skipped=first.skipped + other.skipped,
+            reasons={**first.reasons, **other.reasons},
+            broken={**first.broken, **other.broken},
+            total=first.total + other.total,
+            unnamed=first.unnamed + other.unnamed,
+        )
+    return first

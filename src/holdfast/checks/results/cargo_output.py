@@ -1,0 +1,123 @@
+"""The output of `cargo test`, including what the compiler says when there is nothing to run."""
+
+from __future__ import annotations
+
+from holdfast.checks.results.gathered import MOST_NAMES, Gathered
+from holdfast.checks.results.model import Results
+
+_REMARKS = (" - should panic", " - compile fail", " - compile")  # said of a test, but not part of its name
+
+
+class CargoOutput:
+    """Follows the lines of any number of test binaries."""
+
+    def __init__(self) -> None:
+        import re
+
+        self._ended = re.compile(r"test (\S.*) \.\.\. (ok|FAILED|ignored)(?:, .*)?(?: <[^>]*>)?$")
+        self._begun = re.compile(r"running (\d+) tests?$")
+        self._summary = re.compile(r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;")
+        self._output_of = re.compile(r"---- (\S.*?) (?:stdout )?----$")
+        self._panicked = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at (.*)$")
+        self._error = re.compile(r"(error(?:\[E\d+\])?|warning): (.+)$")
+        self._place = re.compile(r"\s*--> (\S.*?):\d+:\d+$")
+        self._uncompiled = re.compile(r"error: could not compile `([^`]+)`")
+        self._gathered = Gathered()
+        self._spoke = False
+        self._listing = False
+        self._test = ""
+        self._reason_next = False
+        self._notes: dict[str, str] = {}
+        self._compile_error = ""
+        self._last_error = ""
+        self._passed = 0
+        self._ran = 0
+
+    def take(self, line: str) -> None:
+        if self._listing:
+            self._listing = line.startswith("    ")
+            if self._listing:
+                self._gathered.failed(_bare(line.strip()))
+                return
+        if not (self._of_a_test(line) or self._of_a_binary(line)):
+            self._explain(line)
+            self._compiled(line)
+
+    def results(self) -> Results | None:
+        if not self._spoke:
+            return None
+        for name in self._gathered.failing:
+            self._gathered.failed(name, self._notes.get(name, ""))
+        passed = max(self._passed, len(self._gathered.passing))
+        total = max(self._ran, passed + len(self._gathered.failing))
+        named = len(self._gathered.passing)
+        return self._gathered.results(total=total, unnamed=max(self._gathered.unkept, self._unnamed(named)))
+
+    def _unnamed(self, named: int) -> int:
+        """Binaries may share names, so that fewer names than passes is normal once names are printed at all."""
+        return 0 if named else self._passed
+
+    def _of_a_test(self, line: str) -> bool:
+        ended = self._ended.match(line)
+        if not ended:
+            return False
+        self._spoke = True
+        if ended[2] == "ok":
+            self._gathered.passed(_bare(ended[1]))
+        elif ended[2] == "FAILED":
+            self._gathered.failed(_bare(ended[1]))
+        return True
+
+    def _of_a_binary(self, line: str) -> bool:
+        if summary := self._summary.match(line):
+            passed, failed, ignored = (int(number[:9]) for number in summary.groups())
+            self._passed += passed
+            self._ran += passed + failed
+            self._gathered.skipped += ignored
+            self._test = ""
+        elif not self._begun.match(line):
+            self._listing = line == "failures:"
+            return self._listing
+        self._spoke = True
+        return True
+
+    def _explain(self, line: str) -> None:
+        """The message of a panic follows the line that says where; before Rust 1.73 it stood on that line."""
+        output_of, panicked = self._output_of.match(line), self._panicked.match(line)
+        if output_of:
+            self._test, self._reason_next = _bare(output_of[1]), False
+        elif panicked and self._test:
+            before_173 = panicked[1].startswith("'")
+            self._reason_next = not before_173
+            if before_173:
+                self._note(panicked[1].rpartition("', ")[0].lstrip("'"))
+        elif self._reason_next and line.strip():
+            self._note(line)
+            self._reason_next = False
+        elif self._test and line.startswith("Error: "):  # a test that returned an error
+            self._note(line)
+
+    def _note(self, reason: str) -> None:
+        if len(self._notes) < MOST_NAMES:
+            self._notes.setdefault(self._test, reason)
+
+    def _compiled(self, line: str) -> None:
+        """An error of the compiler belongs to the file of the first place it names."""
+        error, place, uncompiled = self._error.match(line), self._place.match(line), self._uncompiled.match(line)
+        if uncompiled:
+            self._spoke = True
+            if not self._gathered.broken:
+                self._gathered.broke(uncompiled[1], self._last_error or "could not compile")
+        elif error:
+            self._compile_error = error[2] if error[1] != "warning" else ""
+            self._last_error = self._compile_error or self._last_error
+        elif place and self._compile_error:
+            self._spoke = True
+            self._gathered.broke(place[1], self._compile_error)
+            self._compile_error = ""
+
+
+def _bare(name: str) -> str:
+    for remark in _REMARKS:
+        name = name.removesuffix(remark)
+    return name

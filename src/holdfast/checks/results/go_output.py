@@ -1,0 +1,160 @@
+"""The output of `go test`: plain, with -v, or with -json."""
+
+from __future__ import annotations
+
+from holdfast.checks.results.gathered import MOST_NAMES, Gathered
+from holdfast.checks.results.model import Results
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TOLD = {"PASS": "pass", "FAIL": "fail", "SKIP": "skip"}
+
+
+class GoOutput:
+    """Follows the lines. Plain output does not count what passed: each package that did counts as one test."""
+
+    def __init__(self) -> None:
+        import re
+
+        self._ended = re.compile(r"--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$")
+        self._begun = re.compile(r"=== (RUN|CONT|NAME|PAUSE)\s+(\S+)$")
+        self._package = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(?:\s(.*))?$")
+        self._header = re.compile(r"# (\S+)(?: \[\S+\])?$")
+        self._compiler = re.compile(r"(?:vet: )?(?:\./)?([^\s:]+\.go):\d+:(?:\d+:)? (.+)$")
+        self._note = re.compile(r"\s+\S+\.go:\d+: (\S.*)$")
+        self._explained = re.compile(r"\s+Error:\s+(\S.*)$")  # testify puts its reason below an empty note
+        self._gathered = Gathered()
+        self._spoke = False
+        self._json = False
+        self._test = ""
+        self._open: dict[str, None] = {}
+        self._notes: dict[str, str] = {}
+        self._panic = ""
+        self._building = False
+        self._build_explained = False
+        self._events = 0
+        self._failures = 0
+        self._unnamed = 0
+
+    def take(self, line: str) -> None:
+        if line.startswith('{"') and '"Action":' in line:
+            self._event(line)
+        elif not self._outcome(line):
+            self._other(line)
+
+    def results(self) -> Results | None:
+        if not self._spoke:
+            return None
+        for name in self._gathered.failing:
+            self._gathered.failed(name, self._notes.get(name, ""))
+        total = self._gathered.ran + self._unnamed
+        return self._gathered.results(total=total, unnamed=self._unnamed + self._gathered.unkept)
+
+    def _event(self, line: str) -> None:
+        import json
+
+        try:
+            event: Any = json.loads(line)
+        except (ValueError, RecursionError):
+            return  # cut, because it was too long
+        if not isinstance(event, dict) or not all(isinstance(event.get(key, ""), str) for key in _KEYS):
+            return
+        if not event.get("Package") and not event.get("ImportPath"):
+            return
+        self._spoke = self._json = True
+        action, test, output = event.get("Action", ""), event.get("Test", ""), event.get("Output", "").rstrip("\n")
+        if action in _TOLD.values() and test:
+            self._tell(action, test)
+        elif action == "output" and test:
+            self._test = test
+            self._remark(output)
+        elif action in ("output", "build-output"):
+            self._other(output)
+
+    def _outcome(self, line: str) -> bool:
+        ended = self._ended.search(line)
+        begun = None if ended else self._begun.search(line)
+        if ended:
+            self._tell(_TOLD[ended[1]], ended[2])
+        elif begun:
+            self._test = begun[2]
+            if begun[1] == "RUN" and len(self._open) < MOST_NAMES:
+                self._open[begun[2]] = None
+        else:
+            return False
+        self._spoke = True
+        self._building = False
+        return True
+
+    def _tell(self, action: str, test: str) -> None:
+        self._test = test
+        self._open.pop(test, None)
+        self._events += 1
+        if action == "skip":
+            self._gathered.skipped += 1
+        else:
+            self._gathered.ran += 1
+        if action == "fail":
+            self._failures += 1
+            self._gathered.failed(test)
+        else:
+            self._notes.pop(test, None)
+        if action == "pass":
+            self._gathered.passed(test)
+
+    def _other(self, line: str) -> None:
+        package = self._package.match(line)
+        header = self._header.match(line)
+        compiler = self._compiler.match(line) if self._building else None
+        if package:
+            self._spoke = True
+            self._close(package[1].strip(), package[2], package[3] or "")
+        elif header:
+            self._building = True
+        elif compiler:
+            self._build_explained = True
+            self._gathered.broke(compiler[1], compiler[2])
+        else:
+            self._remark(line)
+
+    def _remark(self, line: str) -> None:
+        """Keep what may be the reason: the last note of a test, or the panic that ended it."""
+        if line.startswith("panic: "):
+            self._panic = line.removesuffix(" [recovered]")
+            self._keep(self._panic)
+        elif found := self._note.match(line) or self._explained.match(line):
+            self._keep(found[1])
+
+    def _keep(self, note: str) -> None:
+        if self._test and (self._test in self._notes or len(self._notes) < MOST_NAMES):
+            self._notes[self._test] = note
+
+    def _close(self, word: str, package: str, rest: str) -> None:
+        if word == "FAIL":
+            self._fail(package, rest)
+        elif word == "ok" and not self._json and not self._events and "[no tests to run]" not in rest:
+            self._unnamed += 1
+        self._test = self._panic = ""
+        self._building = False
+        self._events = self._failures = 0
+        self._open.clear()
+
+    def _fail(self, package: str, rest: str) -> None:
+        if rest.startswith("[") and "failed]" in rest:
+            if not self._build_explained:  # else it may only stand on the package whose file is broken
+                self._gathered.broke(package, rest.strip("[]"))
+        elif self._open:  # they began and nothing ended them: the process died under them
+            for test in list(self._open):
+                self._keep_for(test, self._panic or "the test did not end")
+                self._tell("fail", test)
+        elif not self._failures and not self._json:
+            self._gathered.broke(package, self._panic or "the package failed outside its tests")
+
+    def _keep_for(self, test: str, note: str) -> None:
+        if len(self._notes) < MOST_NAMES:
+            self._notes.setdefault(test, note)
+
+
+_KEYS = ("Action", "Package", "ImportPath", "Test", "Output")

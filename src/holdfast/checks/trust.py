@@ -1,0 +1,186 @@
+"""Trust in the commands that a definition brings: given by a person, on this machine, to exactly this content.
+
+A clone can bring a definition whose checks have `run`; nothing of it is run before somebody read it and said so. One
+changed byte, or the same file elsewhere, is not trusted. What is trusted by its origin is not asked about here:
+definitions that come with Holdfast, and those a caller wrote as Python values.
+
+`data_dir` and `config_dir` are what `XDG_DATA_HOME` and `XDG_CONFIG_HOME` stand for: outside of any repository.
+"""
+
+from __future__ import annotations
+
+import os
+from stat import S_ISREG
+
+from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.plain.digest import digest as hashed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LARGEST_RECORD = 1 << 16
+_LARGEST_CONFIG = 1 << 20
+
+
+def trusted(digest: str, path: str | None, *, data_dir: str, config_dir: str) -> bool:
+    """Whether commands of this content at this path may run; without a path there is nothing to have trusted."""
+    if not path or not digest:
+        return False
+    real = os.path.realpath(path)
+    unsafe: HoldfastError | None = None
+    try:
+        if _is_record(os.path.join(_folder(data_dir), _record(real, digest))):
+            return True
+    except Refused as refusal:
+        unsafe = refusal
+    if any(_covers(prefix, real) for prefix in _prefixes(config_dir)):
+        return True
+    if unsafe:
+        raise unsafe
+    return False
+
+
+def trust(path: str, *, data_dir: str, now: str) -> str:
+    """Trust the definition in this file as it is now; returns the digest of what is trusted."""
+    import json
+
+    from holdfast.files.replace import durable_write
+
+    real = os.path.realpath(path)
+    digest = content_digest(real)
+    record = os.path.join(_folder(data_dir), _record(real, digest))
+    said = json.dumps({"path": real, "digest": digest, "when": now})
+    durable_write(record, said.encode() + b"\n", 0o600, dir_mode=0o700)
+    return digest
+
+
+def content_digest(path: str) -> str:
+    """What trust in a file is bound to. Raises when it is no definition and no settings that could be trusted."""
+    from holdfast.checks import tooling
+
+    if os.path.join("", *path.split(os.sep)[-2:]) == tooling.CONFIG:
+        tooling.configured(os.path.dirname(os.path.dirname(path)))
+        with open(path, "rb") as file:
+            return hashed(file.read())
+    if path.endswith(".md"):
+        from holdfast.systems.orchestrator import subject as orchestrating
+        from holdfast.systems.orchestrator import task_document
+
+        task_document.read(path)
+        return orchestrating.digest_of(path)
+    from holdfast.definitions import load
+
+    return load(path).digest
+
+
+def untrust(path: str, *, data_dir: str) -> bool:
+    """Take back all trust in this file, whatever it held then; whether there was any."""
+    from holdfast.files.replace import remove, sync_directories
+
+    folder, real = _folder(data_dir), os.path.realpath(path)
+    records = [os.path.join(folder, name) for name in _names(folder)]
+    about = [record for record in records if _path_in(record) == real]
+    for record in about:
+        remove(record)
+    if about:
+        sync_directories(folder, [])
+    return bool(about)
+
+
+def _folder(data_dir: str) -> str:
+    """The directory of the records; refused when somebody else could have put one there."""
+    folder = os.path.join(data_dir, "holdfast", "trust")
+    try:
+        found = os.stat(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return folder
+    if found.st_uid != os.geteuid():
+        raise _unsafe(folder, found, "belongs to somebody else", "ls -ld {}")
+    if found.st_mode & 0o022:
+        raise _unsafe(folder, found, "can be written by others", "ls -l {0}, and if all of it is yours: chmod 700 {0}")
+    return folder
+
+
+def _unsafe(folder: str, found: os.stat_result, reason: str, remedy: str) -> Refused:
+    import shlex
+
+    return Refused(
+        "unsafe_trust",
+        f"{folder} {reason}, so what it says about trust is ignored",
+        remedy=remedy.format(shlex.quote(folder)),
+        facts={"path": folder, "owner": found.st_uid, "mode": f"{found.st_mode & 0o7777:04o}"},
+    )
+
+
+def _record(real: str, digest: str) -> str:
+    return hashed(os.fsencode(real) + b"\n" + digest.encode())
+
+
+def _is_record(record: str) -> bool:
+    try:
+        found = os.lstat(record)
+    except OSError:
+        return False
+    return S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if not name.startswith("."))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _path_in(record: str) -> str:
+    import json
+
+    if not _is_record(record):
+        return ""
+    with open(record, "rb") as file:
+        try:
+            said = json.loads(file.read(_LARGEST_RECORD))
+        except (ValueError, RecursionError):
+            return ""
+    return str(said.get("path", "")) if isinstance(said, dict) else ""
+
+
+def _covers(prefix: str, real: str) -> bool:
+    prefix = os.path.realpath(prefix)
+    return real == prefix or real.startswith(os.path.join(prefix, ""))
+
+
+def _prefixes(config_dir: str) -> list[str]:
+    """`trust = ["/home/me/projects"]` in the user's own settings."""
+    path = os.path.join(config_dir, "holdfast", "config.toml")
+    prefixes = _config(path).get("trust", [])
+    if not isinstance(prefixes, list) or not all(isinstance(p, str) and os.path.isabs(p) for p in prefixes):
+        raise _bad_config(path, "trust is a list of absolute paths")
+    return prefixes
+
+
+def _config(path: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            found = os.fstat(file.fileno())
+            text = file.read(_LARGEST_CONFIG + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as failure:
+        raise _bad_config(path, failure.strerror or str(failure)) from None
+    if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o002:
+        raise _bad_config(path, "it can be written by somebody else", "chmod go-w {}")
+    if len(text) > _LARGEST_CONFIG:
+        raise _bad_config(path, "it is larger than 1 MiB")
+    try:
+        return tomllib.loads(text.decode())
+    except (ValueError, RecursionError) as wrong:
+        raise _bad_config(path, f"not TOML: {wrong}") from None
+
+
+def _bad_config(path: str, reason: str, remedy: str = "${{EDITOR:-vi}} {}") -> UsageError:
+    import shlex
+
+    return UsageError("bad_config", f"{path}: {reason}", remedy=remedy.format(shlex.quote(path)), facts={"path": path})

@@ -1,0 +1,103 @@
+"""Documents as text: UTF-8 unescaped, two-space indent, small flat objects on one line.
+
+The standard encoder falls back to slow Python code as soon as it indents. Documents are written on every transition,
+so the text of parts that did not change is kept.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Iterable, Mapping
+
+from holdfast.plain.plainjson import quote as _text
+from holdfast.plain.plainjson import spaced as _line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+WIDTH = 110
+_ATOMS = (str, int, float, bool, type(None))
+
+
+class Kept(dict):  # type: ignore[type-arg]
+    """An object of a document that will never change, so that its text need be made only once."""
+
+
+class KeptList(list):  # type: ignore[type-arg]
+    """A list of a document that will never change. It remembers its own text, which goes with it."""
+
+    text = ""
+
+
+class Entries(list):  # type: ignore[type-arg]
+    """A list of objects that are each on a line of their own. `lines` has their text."""
+
+    def __init__(self, entries: Iterable[Mapping[str, Any]] = (), lines: list[str] | None = None) -> None:
+        super().__init__(entries)
+        self.lines = [_line(entry) for entry in self] if lines is None else lines
+
+    def grown(self, entries: list[Mapping[str, Any]]) -> Entries:
+        return Entries([*self, *entries], [*self.lines, *[_line(entry) for entry in entries]])
+
+    def newest(self, count: int) -> Entries:
+        return self if len(self) == count else Entries(self[len(self) - count :], self.lines[len(self) - count :])
+
+
+class Writer:
+    """Writes documents, and remembers the text of what is kept."""
+
+    def __init__(self, most: int = 8000) -> None:
+        self._most = most
+        self._texts: dict[int, tuple[Kept, str]] = {}
+
+    def write(self, document: Mapping[str, Any]) -> bytes:
+        return (self._value(document, "") + "\n").encode()
+
+    def _value(self, value: Any, indent: str) -> str:
+        if isinstance(value, str):
+            return _text(value)
+        if type(value) is Kept:
+            return self._kept(value, indent)[1]
+        if isinstance(value, dict):
+            return self._object(value, indent)
+        if type(value) is KeptList:
+            value.text = value.text or self._list(value, indent)
+            return value.text
+        if isinstance(value, (list, tuple)):
+            return self._list(value, indent)
+        return _line(value)
+
+    def _object(self, value: dict[str, Any], indent: str) -> str:
+        if not value:
+            return "{}"
+        if indent and all(isinstance(item, _ATOMS) for item in value.values()):
+            text = _line(value)
+            if len(indent) >= 4 or len(text) + len(indent) <= WIDTH:
+                return text
+        deeper = indent + "  "
+        rows = [f"{deeper}{_text(str(name))}: {self._value(item, deeper)}" for name, item in value.items()]
+        return "{\n" + ",\n".join(rows) + "\n" + indent + "}"
+
+    def _list(self, value: list[Any] | tuple[Any, ...], indent: str) -> str:
+        if not value:
+            return "[]"
+        deeper = indent + "  "
+        if isinstance(value, Entries):
+            rows = value.lines
+        else:
+            if all(isinstance(item, _ATOMS) for item in value):
+                text = _line(value)
+                if len(text) + len(indent) <= WIDTH:
+                    return text
+            rows = [self._value(item, deeper) for item in value]
+        between = ",\n" + deeper
+        return "[\n" + deeper + between.join(rows) + "\n" + indent + "]"
+
+    def _kept(self, value: Kept, indent: str) -> tuple[Kept, str]:
+        """The text of a kept object. The object is held too: while it lives, its id is its own."""
+        known = self._texts.get(id(value))
+        if known is None:
+            if len(self._texts) >= self._most:
+                self._texts.clear()
+            known = self._texts[id(value)] = (value, self._object(value, indent))
+        return known

@@ -1,0 +1,272 @@
+"""Events, records and state ⇄ plain JSON. What is stored is small (defaults are left out) and readable with `jq`.
+
+A record carries the version it was written in. `UPCASTS` lifts older ones, one version at a time, so that every
+journal ever written stays readable.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Mapping
+
+from holdfast.core import definition as de
+from holdfast.core import events as ev
+from holdfast.core import state as st
+from holdfast.core.apply import Record
+from holdfast.core.plan import Plan
+from holdfast.core.value import Value
+from holdfast.errors import Broken
+from holdfast.plain.plainjson import compact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = 1
+UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+"""From the version a record was written in to the next: `{1: one_to_two}` once version 2 exists."""
+
+
+_MOVED = "moved"
+_EVENTS: dict[str, type[Any]] = {
+    "started": ev.Started,
+    "adopted": ev.Adopted,
+    "produced": ev.Produced,
+    "checked": ev.Checked,
+    "reviewed": ev.Reviewed,
+    "advised": ev.Advised,
+    "granted": ev.Granted,
+    "noted": ev.Noted,
+    "recorded": ev.Recorded,
+    "marked": ev.Marked,
+    "founded": ev.Founded,
+    "rehomed": ev.Rehomed,
+    "spent": ev.Spent,
+    "warned": ev.Warned,
+    "extended": ev.Extended,
+    "leased": ev.Leased,
+    "beat": ev.Beat,
+    "released": ev.Released,
+    "locked": ev.Locked,
+    "unlocked": ev.Unlocked,
+    "compacted": ev.Compacted,
+    "seated": ev.Seated,
+    "acknowledged": ev.Acknowledged,
+    "urged": ev.Urged,
+    "briefed": ev.Briefed,
+    "learned": ev.Learned,
+    "sighted": ev.Sighted,
+    "supervised": ev.Supervised,
+    "refiled": ev.Refiled,
+    "amended": ev.Amended,
+    "snapshotted": ev.Snapshotted,
+    "restored": ev.Restored,
+    "edited": ev.Edited,
+    "remembered": ev.Remembered,
+    "alerted": ev.Alerted,
+    _MOVED: ev.Moved,
+}
+_NAMES = {cls: name for name, cls in _EVENTS.items()}
+
+
+def _tuple(data: Any) -> tuple[Any, ...]:
+    return tuple(data)
+
+
+def _one(cls: type[Any]) -> Callable[[Any], Any]:
+    return lambda data: None if data is None else decode(cls, data)
+
+
+def _many(cls: type[Any]) -> Callable[[Any], Any]:
+    return lambda data: tuple(decode(cls, item) for item in data)
+
+
+def _map(cls: type[Any]) -> Callable[[Any], Any]:
+    return lambda data: {key: decode(cls, item) for key, item in data.items()}
+
+
+_SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
+    de.Check: {"run": _tuple},
+    de.Review: {"by": _tuple},
+    de.Choice: {"options": _tuple},
+    de.Step: {
+        "agents": _tuple,
+        "requires": lambda data: None if data is None else tuple(data),
+        "outputs": _tuple,
+        "deny": _tuple,
+        "checks": _many(de.Check),
+        "review": _one(de.Review),
+        "approval": _one(de.Approval),
+        "choice": _one(de.Choice),
+        "retry": _one(de.Retry),
+        "task": _one(de.Step),
+        "steps": lambda data: tuple(decode(de.Step, item) for item in data),
+    },
+    st.Progress: {
+        "feedback": _tuple,
+        "acts": _many(st.Act),
+        "artifacts": _map(st.Artifact),
+        "evidence": _map(st.Evidence),
+        "verdicts": _many(st.Verdict),
+        "grant": _one(st.Grant),
+        "past_grants": _many(st.Grant),
+        "tries": _many(st.Try),
+    },
+    st.State: {
+        "plan": lambda data: Plan(tuple(decode(de.Step, item) for item in data)),
+        "progress": _map(st.Progress),
+        "bounds": _one(de.Bounds),
+        "warned": _tuple,
+        "cancelled": _one(st.Mark),
+        "paused": _one(st.Mark),
+        "finalized": _one(st.Mark),
+        "outdated": _one(st.Mark),
+        "escalations": _many(st.Escalation),
+        "read_only": _tuple,
+        "leases": _map(st.Lease),
+        "locks": _map(st.Hold),
+        "seats": _map(st.Seat),
+        "reading": _tuple,
+        "reminders": _tuple,
+        "learnings": _many(st.Learning),
+        "supervision": _one(st.Supervision),
+        "keys": lambda data: {key: (payload, revision) for key, (payload, revision) in data.items()},
+        "notes": _tuple,
+        "history": _tuple,
+        "snapshots": _many(st.Snapshot),
+        "alerts": _many(st.Alert),
+        "renderings": lambda data: tuple((revision, hashes) for revision, hashes in data),
+    },
+    st.Supervision: {"interventions": _many(st.Intervention)},
+    ev.Started: {
+        "steps": _many(de.Step),
+        "bounds": _one(de.Bounds),
+        "reading": _tuple,
+        "reminders": _tuple,
+        "read_only": _tuple,
+        "supervision": _one(st.Supervision),
+    },
+    ev.Adopted: {
+        "steps": _many(de.Step),
+        "progress": _map(st.Progress),
+        "history": _tuple,
+        "bounds": _one(de.Bounds),
+        "reading": _tuple,
+        "reminders": _tuple,
+        "supervision": _one(st.Supervision),
+        "learnings": _many(st.Learning),
+        "snapshots": _many(st.Snapshot),
+        "leases": _map(st.Lease),
+        "alerts": _many(st.Alert),
+        "escalations": _many(st.Escalation),
+        "read_only": _tuple,
+    },
+    ev.Produced: {"artifact": _one(st.Artifact)},
+    ev.Checked: {"evidence": _one(st.Evidence)},
+    ev.Reviewed: {"verdict": _one(st.Verdict)},
+    ev.Granted: {"grant": _one(st.Grant)},
+    ev.Extended: {"bounds": _one(de.Bounds)},
+    ev.Leased: {"lease": _one(st.Lease)},
+    ev.Locked: {"holds": _map(st.Hold)},
+    ev.Unlocked: {"paths": _tuple},
+    ev.Recorded: {"removed": _tuple},
+    ev.Briefed: {"entries": _tuple},
+    ev.Learned: {"learning": _one(st.Learning)},
+    ev.Supervised: {"intervention": _one(st.Intervention)},
+    ev.Amended: {"step": _one(de.Step)},
+    ev.Rehomed: {"own": _tuple},
+    ev.Restored: {"steps": _many(de.Step), "progress": _map(st.Progress)},
+    ev.Alerted: {"alert": _one(st.Alert)},
+}
+_ABSENT = object()
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
+def encode(value: object) -> Any:
+    """Plain data of a value; fields at their default are left out."""
+    if type(value) in _ATOMS:
+        return value
+    if isinstance(value, Value):
+        cls = type(value)
+        return {
+            name: encode(field)
+            for name, field in value.__dict__.items()
+            if (default := getattr(cls, name, _ABSENT)) is _ABSENT or default != field
+        }
+    if isinstance(value, Plan):
+        return [encode(step) for step in value.steps]
+    if isinstance(value, (tuple, list)):
+        return [encode(item) for item in value]
+    if isinstance(value, (dict, Mapping)):
+        return {key: encode(item) for key, item in value.items()}
+    return value
+
+
+def decode(cls: type[Any], data: Mapping[str, Any]) -> Any:
+    shapes = _SHAPES.get(cls, {})
+    return cls(**{name: shapes[name](item) if name in shapes else item for name, item in data.items()})
+
+
+def encode_event(event: ev.Event) -> dict[str, Any]:
+    data: dict[str, Any] = encode(event)
+    if isinstance(event, ev.Moved):
+        return {"event": data.pop("move"), **data}
+    return {"event": _NAMES[type(event)], **data}
+
+
+def decode_event(data: Mapping[str, Any]) -> ev.Event:
+    rest = {name: item for name, item in data.items() if name != "event"}
+    cls = _EVENTS.get(data["event"])
+    if cls is None:
+        return ev.Moved(move=data["event"], **rest)
+    event: ev.Event = decode(cls, rest)
+    return event
+
+
+def encode_record(record: Record) -> str:
+    """The body of a journal line. The revision is the line's own sequence number."""
+    data: dict[str, Any] = {
+        "v": VERSION,
+        "at": record.at,
+        "actor": encode(record.actor),
+        "command": record.command,
+        "events": [encode_event(event) for event in record.events],
+    }
+    if record.key:
+        data["key"], data["payload"] = record.key, record.payload
+    if record.documents:
+        data["documents"] = record.documents
+    return compact(data)
+
+
+def decode_record(
+    data: dict[str, Any],
+    *,
+    version: int = VERSION,
+    upcasts: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = UPCASTS,
+) -> Record:
+    """A record from a journal line, lifted to the present version."""
+    written = data.get("v", 0)
+    if not isinstance(written, int) or written > version:
+        raise Broken(
+            "newer_version",
+            f"this journal was written by a newer Holdfast (format {written}, this one reads up to {version})",
+            remedy="upgrade: pip install --upgrade holdfast",
+            facts={"format": written, "known": version},
+        )
+    while written < version:
+        data, written = upcasts[written](data), written + 1
+    return Record(
+        revision=data["seq"],
+        at=data["at"],
+        actor=decode(st.Actor, data["actor"]),
+        command=data["command"],
+        events=tuple(decode_event(event) for event in data["events"]),
+        key=data.get("key", ""),
+        payload=data.get("payload", ""),
+        documents=data.get("documents", {}),
+    )
+
+
+def decode_state(data: Mapping[str, Any]) -> st.State:
+    state: st.State = decode(st.State, data)
+    return state

@@ -1,0 +1,145 @@
+"""The one writer: load → decide → commit → refresh the views. Every surface goes through `Engine.execute`."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import events as ev
+from holdfast.core.apply import Record, fold, seal
+from holdfast.core.decide import decide, weigh
+from holdfast.core.refusals import stale_revision
+from holdfast.core.state import KEPT_RENDERINGS, Actor, State
+from holdfast.core.value import Value
+from holdfast.engine.codec import encode
+from holdfast.engine.ports import Store, Views, World
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact
+
+
+class Outcome(Value):
+    """What a command led to: the state it was acknowledged with, and whether it changed anything."""
+
+    state: State
+    events: tuple[ev.Event, ...] = ()
+    raced: tuple[tuple[str, bytes], ...] = ()
+    """Edits of documents that came in while these were being replaced: not lost, and still to be decided."""
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.events)
+
+
+class Engine:
+    def __init__(self, store: Store, world: World, views: Views) -> None:
+        self.store = store
+        self.world = world
+        self._views = views
+
+    def start(self, command: cmd.Start | cmd.Adopt, actor: Actor, *, key: str = "") -> Outcome:
+        """A new workflow. The same key again gives the first one back."""
+        payload = _payload(command) if key else ""
+        known = self._started_with(key, payload)
+        if known:
+            return known
+        now = self.world.now()
+        request = cmd.Request(command, actor, key=key, payload=payload)
+        events = decide(None, request, cmd.Facts(now=now))
+        record = Record(1, now, actor, _name(command), events, key, payload)
+        record, after, rendered = self._rendered(record, fold(None, record))
+        try:
+            self.store.create(record, after)
+        except Conflict:
+            known = self._started_with(key, payload)  # by another process, just now
+            if known is None:
+                raise
+            return known
+        return Outcome(after, events, self._show(after, rendered, kept=True))
+
+    def execute(
+        self, ulid: str, command: cmd.Command, actor: Actor, *, token: int = 0, key: str = "", expected: int = 0
+    ) -> Outcome:
+        """Decides and keeps one command. It is durable when this returns; a refusal changed nothing.
+
+        `expected` is the revision that whoever asks has seen: one who decided by an older one is refused.
+        """
+        request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
+        rendered: dict[str, bytes] = {}
+        events: tuple[ev.Event, ...] = ()
+
+        def change(state: State) -> tuple[Record, State] | None:
+            nonlocal rendered, events
+            if isinstance(command, (cmd.Edit, cmd.TakeOver)) and compact(command.document) == compact(state.base):
+                return None  # another process saw the same edit and was faster
+            if expected and state.revision != expected and key not in state.keys:
+                raise stale_revision(state, expected)
+            facts = self.world.facts(state, command)
+            decided = weigh(state, request, facts)
+            if not decided.events:
+                return None
+            events = tuple(decided.events)
+            record = Record(state.revision + 1, facts.now, actor, _name(command), events, key, request.payload)
+            record, after, rendered = self._rendered(record, seal(decided.state, record))
+            return record, after
+
+        state = self.store.commit(ulid, change)
+        return Outcome(state, events, self._show(state, rendered, kept=True) if events else ())
+
+    def preview(self, state: State, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
+        """Asks the rules and keeps nothing: a refusal is raised as it would be."""
+        weigh(state, cmd.Request(command, actor, token), self.world.facts(state, command))
+
+    def show(self, state: State) -> Outcome:
+        """Puts the documents of a state in place again."""
+        return Outcome(state, raced=self._show(state, self._views.render(state)))
+
+    def _show(self, state: State, rendered: dict[str, bytes], *, kept: bool = False) -> tuple[tuple[str, bytes], ...]:
+        """Puts the views in place. What was just kept stays kept if that fails: a later command shows it."""
+        raced: list[tuple[str, bytes]] = []
+        try:
+            raced = self._views.refresh(state, rendered)
+            self.store.settle(state, lambda: self._views.enlist(state))
+        except (HoldfastError, OSError):
+            if not kept:
+                raise
+        return tuple(raced)
+
+    def _rendered(self, record: Record, after: State) -> tuple[Record, State, dict[str, bytes]]:
+        """The documents are rendered before the line is written, so that the line can carry their hashes."""
+        rendered = self._views.render(after)
+        hashes = {path: digest(data) for path, data in rendered.items()}
+        if not hashes:
+            return record, after, rendered
+        kept = (*after.renderings, (record.revision, hashes))[-KEPT_RENDERINGS:]
+        return record.replace(documents=hashes), after.replace(renderings=kept), rendered
+
+    def _started_with(self, key: str, payload: str) -> Outcome | None:
+        known = next((entry for entry in self.store.entries() if entry.key == key), None) if key else None
+        if known is None:
+            return None
+        if known.payload != payload:
+            raise Conflict(
+                "key_conflict",
+                f"the key {key} already started {known.id} with other words",
+                remedy="use a new key for a new workflow",
+                facts={"key": key, "workflow": known.id},
+            )
+        return Outcome(self.store.load(known.ulid))
+
+
+def _name(command: cmd.Command) -> str:
+    """`RecordCheck` → `record check`."""
+    name = type(command).__name__
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+
+
+def _payload(command: cmd.Command) -> str:
+    """What makes two commands the same request. Ids and times that were made for this call do not count."""
+    data: Mapping[str, object] = encode(command)
+    kept = {name: value for name, value in data.items() if name not in ("ulid", "id", "branch", "worktree")}
+    if isinstance(command, cmd.Done):
+        kept = {name: value for name, value in kept.items() if name not in ("data", "evidence")}
+    if isinstance(command, cmd.RecordCheck):
+        kept["evidence"] = {"passed": command.evidence.passed, "run_by": command.evidence.run_by}
+    return digest(compact([_name(command), kept]).encode())[:16]

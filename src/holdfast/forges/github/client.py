@@ -1,0 +1,232 @@
+"""The pull request of a branch and what people say of it: found, opened, read, every page of it.
+
+Looks are repeated when a GitHub has a fault of its own. A change never is: where it is not known whether it happened,
+the client looks.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Iterator, Mapping
+
+from holdfast.core.names import checked_text
+from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
+from holdfast.forges import model
+from holdfast.forges.github import queries, refusals
+from holdfast.forges.github.transport import GRAPHQL
+from holdfast.forges.none import BODY_LIMIT, TITLE_LIMIT
+from holdfast.git.changes import is_branch_name
+from holdfast.plain import plainjson
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from holdfast.forges.github.repository import Repository
+    from holdfast.forges.github.transport import Answer, Transport
+
+    T = TypeVar("T")
+
+PAGES = 100
+"""More than these of one list are not read: no review is that long, so the answers lead in a circle."""
+
+_UNSURE = frozenset(("github_unreachable", "github_down", "github_odd_answer"))
+_LARGEST_NUMBER = 1 << 31
+
+
+class Client:
+    """Speaks of one repository; `pauses` are the seconds before each repetition of a look."""
+
+    def __init__(self, transport: Transport, repository: Repository, *, pauses: tuple[float, ...] = (0.3, 1.0)) -> None:
+        self._transport = transport
+        self._repository = repository
+        self._path = f"repos/{repository.owner}/{repository.name}"
+        self._pauses = pauses
+
+    def find(self, branch: str, base: str = "") -> model.PullRequest | None:
+        """The newest open pull request of a branch of the repository itself, into `base` where that is named."""
+        _require_branches(branch, base or branch)
+        asked = {"state": "open", "head": f"{self._repository.owner}:{branch}", "sort": "created", "direction": "desc"}
+        what = f"the pull request of {branch}"
+        listed = self._listed("pulls", what, asked | ({"base": base} if base else {}))
+        ours = self._understood(what, lambda: [one for one in listed if model.is_of_the_repository(one)])
+        return self._understood(what, lambda: model.pull_request(ours[0])) if ours else None
+
+    def get(self, number: int) -> model.PullRequest:
+        _require_number(number)
+        what = f"pull request {number}"
+        answer = self._looked("GET", f"{self._path}/pulls/{number}", what)
+        return self._understood(what, lambda: model.pull_request(plainjson.parse(answer.body)))
+
+    def create(self, branch: str, base: str, title: str, body: str) -> model.PullRequest:
+        """Open a pull request from a branch that is already pushed.
+
+        One that is open is returned as it is, before as well as after an answer that got lost, so that none is opened
+        twice.
+        """
+        _require_branches(branch, base)
+        _require_words(title, body)
+        found = self.find(branch, base)
+        if found is not None:
+            return found
+        what = f"a pull request from {branch} into {base}"
+        document = plainjson.compact({"title": title, "head": branch, "base": base, "body": body}).encode()
+        try:
+            answer = self._transport.send("POST", f"{self._path}/pulls", document)
+            if answer.status != 201:
+                raise self._refusal(answer, what)
+            return self._understood(what, lambda: model.pull_request(plainjson.parse(answer.body)))
+        except HoldfastError as failure:
+            found = self._found_after(failure, branch, base)
+            if found is None:
+                raise
+            return found
+
+    def reviews(self, number: int) -> tuple[model.Review, ...]:
+        """Every review, the oldest first."""
+        _require_number(number)
+        what = f"the reviews of pull request {number}"
+        listed = self._listed(f"pulls/{number}/reviews", what)
+        return self._understood(what, lambda: tuple(model.review(one) for one in listed))
+
+    def comments(self, number: int) -> tuple[model.Comment, ...]:
+        """Everything said of the pull request as a whole, the oldest first."""
+        _require_number(number)
+        what = f"the comments on pull request {number}"
+        listed = self._listed(f"issues/{number}/comments", what)
+        return self._understood(what, lambda: tuple(model.comment(one) for one in listed))
+
+    def threads(self, number: int) -> tuple[model.Thread, ...]:
+        """Everything said of lines of files. A comment that its author has not handed in yet is left out."""
+        _require_number(number)
+        what = f"the threads of pull request {number}"
+        place = {"owner": self._repository.owner, "name": self._repository.name, "number": number}
+
+        def page(after: str | None) -> Mapping[str, Any]:
+            data = self._asked(queries.THREADS, {**place, "after": after}, what)
+            found: Mapping[str, Any] = data["repository"]["pullRequest"]["reviewThreads"]
+            return found
+
+        def read() -> tuple[model.Thread, ...]:
+            every = (self._thread(one, what) for one in self._nodes(page(None), page))
+            return tuple(thread for thread in every if thread.comments)
+
+        return self._understood(what, read)
+
+    def viewer(self) -> str:
+        """Whose login it is."""
+        what = "the login"
+        return self._understood(what, lambda: model.text(self._asked(queries.VIEWER, {}, what)["viewer"], "login"))
+
+    def _thread(self, one: Mapping[str, Any], what: str) -> model.Thread:
+        def page(after: str) -> Mapping[str, Any]:
+            found: Mapping[str, Any] = self._asked(
+                queries.MORE_COMMENTS, {"id": model.text(one, "id"), "after": after}, what
+            )["node"]["comments"]
+            return found
+
+        said = self._nodes(one["comments"], page)
+        return model.thread(one, tuple(model.line_comment(each) for each in said if each["state"] != "PENDING"))
+
+    def _nodes(self, first: Mapping[str, Any], more: Callable[[str], Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """Every node of a list of GraphQL, from its first page on."""
+        after: str | None = None
+        for _ in range(PAGES):
+            page = first if after is None else more(after)
+            yield from model.nodes(page)
+            after = model.cursor(page)
+            if after is None:
+                return
+        raise ValueError(f"a list of more than {PAGES} pages")
+
+    def _listed(self, path: str, what: str, asked: Mapping[str, str] | None = None) -> list[Any]:
+        """Every page of a list. Of the link to the next one only the question is taken: path and host stay ours."""
+        from functools import partial
+        from urllib.parse import urlencode
+
+        found: list[Any] = []
+        query = urlencode({**(asked or {}), "per_page": "100"})
+        for _ in range(PAGES):
+            answer = self._looked("GET", f"{self._path}/{path}?{query}", what)
+            found += self._understood(what, partial(model.listed, answer.body))
+            query = _next_query(answer.headers.get("link", ""))
+            if not query:
+                return found
+        raise refusals.odd(self._transport.host, f"{what} has more than {PAGES} pages")
+
+    def _asked(self, query: str, variables: Mapping[str, object], what: str) -> Mapping[str, Any]:
+        """The data that GraphQL gives. It counts as a look: none of our queries changes anything."""
+        body = plainjson.compact({"query": query, "variables": variables}).encode()
+        answer = self._looked("POST", GRAPHQL, what, body)
+        document = plainjson.parse(answer.body)
+        if document.get("errors"):
+            transport = self._transport
+            raise refusals.from_errors(document["errors"], answer.headers, transport.host, transport.login, what)
+        data: Mapping[str, Any] = document["data"]
+        return data
+
+    def _looked(self, method: str, path: str, what: str, body: bytes = b"") -> Answer:
+        import time
+
+        answer = self._transport.send(method, path, body)
+        for pause in self._pauses:
+            if answer.status < 500:
+                break
+            time.sleep(pause)
+            answer = self._transport.send(method, path, body)
+        if answer.status != 200:
+            raise self._refusal(answer, what)
+        return answer
+
+    def _found_after(self, failure: HoldfastError, branch: str, base: str) -> model.PullRequest | None:
+        """What is there after a change that failed, or seemed to: ours, or one that somebody opened just before."""
+        if failure.code not in _UNSURE and "already exists" not in failure.message:
+            return None
+        try:
+            return self.find(branch, base)
+        except HoldfastError as blind:
+            raise OutcomeUnknown(
+                failure.code,
+                f"{failure.message}; the pull request may or may not be open, and to look failed: {blind.message}",
+                remedy="repeat the command: it looks first, and opens none that is there",
+                facts={**failure.facts, "branch": branch, "base": base},
+            ) from None
+
+    def _refusal(self, answer: Answer, what: str) -> HoldfastError:
+        return refusals.from_status(answer, self._transport.host, self._transport.login, what)
+
+    def _understood(self, what: str, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise refusals.odd(self._transport.host, f"{what}: {type(error).__name__} {error}") from None
+
+
+def _next_query(link: str) -> str:
+    """The question of the link to the next page, where an answer has one."""
+    import re
+
+    found = re.search(r'<[^<>?]{0,1000}\?([A-Za-z0-9_.~%&=+-]{1,2000})>\s*;[^<>]*?\brel="next"', link[:20_000])
+    return found[1] if found else ""
+
+
+def _require_branches(*names: str) -> None:
+    for name in names:
+        if not is_branch_name(name):
+            raise UsageError(
+                "bad_branch",
+                f"{refusals.clean(name, 80)!r} cannot be the name of a branch here",
+                remedy="git check-ref-format --branch NAME",
+                facts={"value": refusals.clean(name, 200)},
+            )
+
+
+def _require_number(number: int) -> None:
+    if type(number) is not int or not 0 < number < _LARGEST_NUMBER:
+        raise UsageError("bad_number", "the number of a pull request is a whole one from 1 on", remedy="gh pr list")
+
+
+def _require_words(title: str, body: str) -> None:
+    checked_text(title, "title", TITLE_LIMIT)
+    checked_text(body.strip() or "none", "body", BODY_LIMIT)
+    if not title.isprintable():
+        raise UsageError("bad_text", "the title must be one line of printable text", remedy="shorten it to one line")

@@ -1,0 +1,131 @@
+"""Requests by the user's own `gh`: their login, which never passes through here.
+
+Unlike a token of ours, gh follows a redirect to another host, but it does not send the login there.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.errors import Refused, UsageError
+from holdfast.forges import none as forge
+from holdfast.forges.github import refusals
+from holdfast.forges.github.repository import PUBLIC, is_host, named_hosts
+from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+
+_HEAD_LIMIT = 1 << 18
+_NOT_LOGGED_IN = 4  # the exit code gh keeps for it
+_QUIET = {"GH_PROMPT_DISABLED": "1", "NO_COLOR": "1", "GH_NO_UPDATE_NOTIFIER": "1"}
+_NOISY = frozenset(("GH_FORCE_TTY", "CLICOLOR_FORCE", "GH_DEBUG", "DEBUG", "GH_REPO", "GIT_DIR", "GIT_WORK_TREE"))
+_ENTERPRISE = frozenset(("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"))
+
+
+class GhTransport:
+    """Asks the GitHub at `host` by `gh api`, run in the folder `top`."""
+
+    def __init__(self, top: str, host: str = PUBLIC, timeout: float = TIMEOUT_SECONDS) -> None:
+        if not is_host(host):
+            shown = refusals.clean(host, 80)
+            raise UsageError("bad_host", f"{shown!r} cannot be the name of a host", remedy=f"use one such as {PUBLIC}")
+        self.host = host
+        self.login = f"gh auth login --hostname {host}"
+        self._top = top
+        self._timeout = timeout
+
+    def send(self, method: str, path: str, body: bytes = b"") -> Answer:
+        gh = forge.available()
+        if not gh:
+            raise Refused("no_gh", f"there is no gh on PATH to ask {self.host} with", remedy="gh --version")
+        headers = [word for name, value in HEADERS.items() for word in ("--header", f"{name}: {value}")]
+        given = ("--input", "-") if body else ()
+        argv = [gh, "api", "--hostname", self.host, "--include", "--method", method, *headers, *given, path]
+        try:
+            code, printed, complaint = self._run(argv, body)
+        except TimeoutError:
+            raise refusals.unreachable(self.host, f"gh had no whole answer within {self._timeout:g} s") from None
+        except OSError as error:
+            raise refusals.unreachable(self.host, f"gh cannot be run in {self._top}: {error.strerror}") from None
+        if len(printed) > ANSWER_LIMIT + _HEAD_LIMIT:
+            raise refusals.odd(self.host, f"it is larger than {ANSWER_LIMIT >> 20} MiB")
+        return self._read(path, code, printed, complaint)
+
+    def _read(self, path: str, code: int, printed: bytes, complaint: bytes) -> Answer:
+        """The answer in what gh printed. Its exit code is 1 for a refusal as well as for an answer that was cut off.
+
+        Of GraphQL it prints a body only when it has the whole of it and can read it itself.
+        """
+        head, _, body = printed.partition(b"\r\n\r\n")
+        first, *lines = head.decode("latin-1").replace("\r\n", "\n").split("\n")
+        status = first.split(" ")[1:2]
+        said = complaint.decode("utf-8", "replace")
+        if not first.startswith("HTTP/") or not status or not (status[0].isascii() and status[0].isdigit()):
+            if code == _NOT_LOGGED_IN or "gh auth login" in said:
+                raise refusals.unauthorized(self.host, self.login, said)
+            raise refusals.unreachable(self.host, said or f"gh ended with {code}")
+        number = int(status[0][:3])
+        if code and number < 300 and not (path == GRAPHQL and body.strip()):
+            if "json" in said or "invalid character" in said:
+                raise refusals.odd(self.host, said)
+            raise refusals.unreachable(self.host, said or f"gh ended with {code}")
+        pairs = (line.partition(": ") for line in lines)
+        return Answer(number, {name.lower(): value for name, _, value in pairs}, body)
+
+    def _run(self, argv: list[str], body: bytes) -> tuple[int, bytes, bytes]:
+        """Exit code, output and complaint of gh; TimeoutError and OSError where there is none."""
+        import signal
+        import subprocess
+        import tempfile
+
+        with tempfile.TemporaryFile() as text:  # a file takes it all at once, whether gh ever reads it or not
+            text.write(body)
+            text.seek(0)
+            process = subprocess.Popen(argv, cwd=self._top, env=self._surroundings(), bufsize=0, start_new_session=True,
+                                       stdin=text if body else subprocess.DEVNULL,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        assert process.stdout is not None
+        assert process.stderr is not None
+        with process.stdout, process.stderr:
+            try:
+                printed, complaint = self._followed(process)
+                return process.returncode, printed, complaint
+            finally:
+                if process.returncode is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+    def _followed(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+        """Both pipes to their end, or until there is more than an answer may have, within the time that is allowed."""
+        import selectors
+        import subprocess
+        import time
+
+        kept = (bytearray(), bytearray())
+        deadline = time.monotonic() + self._timeout
+        with selectors.DefaultSelector() as selector:
+            for pipe, output in zip((process.stdout, process.stderr), kept, strict=True):
+                assert pipe is not None
+                selector.register(pipe, selectors.EVENT_READ, output)
+            while selector.get_map() and max(map(len, kept)) <= ANSWER_LIMIT + _HEAD_LIMIT:
+                ready = selector.select(max(deadline - time.monotonic(), 0))
+                if not ready:
+                    raise TimeoutError
+                for key, _ in ready:
+                    chunk = os.read(key.fd, 1 << 16)
+                    key.data.extend(chunk)
+                    if not chunk:
+                        selector.unregister(key.fileobj)
+            if not selector.get_map():
+                try:
+                    process.wait(max(deadline - time.monotonic(), 0))
+                except subprocess.TimeoutExpired:
+                    raise TimeoutError from None
+        return bytes(kept[0]), bytes(kept[1])
+
+    def _surroundings(self) -> dict[str, str]:
+        """gh sends an enterprise token to any host it is told of, so it gets one only for a host the user named."""
+        foreign = _NOISY if self.host in named_hosts(os.environ) else _NOISY | _ENTERPRISE
+        return {name: value for name, value in os.environ.items() if name not in foreign} | _QUIET

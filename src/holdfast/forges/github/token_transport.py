@@ -1,0 +1,255 @@
+"""Requests with a token, over a connection of our own.
+
+The token goes to one host, which is fixed when the transport is made: a redirect to another one is refused. It is in
+no message, no `repr` and no process list, and it is taken out of what comes back.
+"""
+
+from __future__ import annotations
+
+import io
+from _collections_abc import Mapping
+
+from holdfast.errors import UsageError
+from holdfast.forges.github import refusals
+from holdfast.forges.github.repository import LONGEST_ADDRESS, PUBLIC, is_host, roots, token_names
+from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    import ssl
+    from http.client import HTTPConnection, HTTPResponse
+    from urllib.parse import SplitResult
+
+    from _typeshed import WriteableBuffer
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_REDIRECTS = 5
+_CHUNK = 1 << 16
+
+
+class TokenTransport:
+    """Speaks to the GitHub at `host`; `base_url` is where its REST API is, if not where its kind has it."""
+
+    def __init__(
+        self, host: str, token: str, timeout: float = TIMEOUT_SECONDS, *, base_url: str = "", proxy: str = ""
+    ) -> None:
+        _require_token(token)
+        rest, graphql = roots(_checked_host(host), base_url)
+        self.host = host
+        self.login = f"unset {' '.join(token_names(host))} && gh auth login --hostname {host}"
+        self._rest, self._graphql = _checked_root(rest), graphql
+        self._token = token
+        self._timeout = timeout
+        self._proxy = _checked_proxy(proxy)
+        self._trust: ssl.SSLContext | None = None
+
+    def send(self, method: str, path: str, body: bytes = b"") -> Answer:
+        import time
+
+        address = self._graphql if path == GRAPHQL else f"{self._rest}/{path}"
+        deadline = time.monotonic() + self._timeout
+        for _ in range(_REDIRECTS):
+            answer = self._exchanged(method, address, body, deadline)
+            onward = self._onward(answer, method, address)
+            if not onward:
+                return answer
+            address = onward
+        raise refusals.odd(self.host, "it leads from one address to the next without end")
+
+    def _onward(self, answer: Answer, method: str, address: str) -> str:
+        """Where an answer sends a request on to, on the same host; nothing where it is an answer itself.
+
+        Only some redirects let a request keep its method and body; the others would turn a change into a look.
+        """
+        import re
+        from urllib.parse import urljoin
+
+        if answer.status not in ((301, 302, 307, 308) if method == "GET" else (307, 308)):
+            return ""
+        target = answer.headers.get("location", "")
+        try:
+            onward = urljoin(address, target)
+        except ValueError:
+            onward = ""
+        if not re.fullmatch(r"[!-~]+", target) or len(target) > LONGEST_ADDRESS or not onward:
+            raise refusals.odd(self.host, "it leads to something that is no address")
+        if _origin(onward) != _origin(self._rest):
+            raise refusals.odd(self.host, f"it leads to another host, which is not followed: {onward}")
+        return onward.partition("#")[0]
+
+    def _exchanged(self, method: str, address: str, body: bytes, deadline: float) -> Answer:
+        from http.client import HTTPException
+        from urllib.parse import urlsplit
+
+        parts = urlsplit(address)
+        connection = self._connection(parts)
+        try:
+            connection.connect()
+            connection.sock = _Timed(connection.sock, deadline)
+            target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+            connection.request(method, target, body or None, self._headers(body))
+            with connection.getresponse() as response:
+                headers = {name.lower(): self._without_token(value) for name, value in response.getheaders()}
+                return Answer(response.status, headers, self._whole(response))
+        except TimeoutError:
+            raise refusals.unreachable(self.host, f"no whole answer within {self._timeout:g} s") from None
+        except (OSError, HTTPException) as error:
+            raise refusals.unreachable(self.host, str(error) or type(error).__name__) from None
+        finally:
+            connection.close()
+
+    def _connection(self, parts: SplitResult) -> HTTPConnection:
+        import ssl
+        from http.client import HTTPConnection, HTTPSConnection
+
+        host = parts.hostname or ""
+        if parts.scheme == "http":
+            return HTTPConnection(host, parts.port, timeout=self._timeout)
+        if self._trust is None:
+            self._trust = ssl.create_default_context()
+        if self._proxy is None:
+            return HTTPSConnection(host, parts.port, timeout=self._timeout, context=self._trust)
+        through = HTTPSConnection(
+            self._proxy.hostname or "", self._proxy.port or 80, timeout=self._timeout, context=self._trust
+        )
+        through.set_tunnel(host, parts.port or 443, _proxy_headers(self._proxy))
+        return through
+
+    def _headers(self, body: bytes) -> dict[str, str]:
+        own = {"Authorization": f"Bearer {self._token}", "User-Agent": "holdfast"}
+        return {**HEADERS, **own, **({"Content-Type": "application/json; charset=utf-8"} if body else {})}
+
+    def _whole(self, response: HTTPResponse) -> bytes:
+        """All of the body: a connection that ends early would otherwise pass for a short one."""
+        body = bytearray()
+        while chunk := response.read(_CHUNK):
+            body += chunk
+            if len(body) > ANSWER_LIMIT:
+                raise refusals.odd(self.host, f"it is larger than {ANSWER_LIMIT >> 20} MiB")
+        if response.length:
+            raise OSError(f"the connection ended {response.length} bytes before the answer did")
+        return bytes(body).replace(self._token.encode(), b"***")
+
+    def _without_token(self, text: str) -> str:
+        return text.replace(self._token, "***")
+
+
+class _Timed:
+    """A connected socket on which everything together has one deadline, so that no answer can be drawn out."""
+
+    def __init__(self, connected: socket.socket, deadline: float) -> None:
+        self._connected = connected
+        self._deadline = deadline
+
+    def hurry(self) -> None:
+        """Give what comes next the time that is left."""
+        import time
+
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connected.settimeout(left)
+
+    def sendall(self, data: bytes) -> None:
+        self.hurry()
+        self._connected.sendall(data)
+
+    def makefile(self, _: str, /) -> io.BufferedReader:
+        return io.BufferedReader(_Reading(self, self._connected.makefile("rb", buffering=0)))
+
+    def close(self) -> None:
+        self._connected.close()
+
+
+class _Reading(io.RawIOBase):
+    """The reading side, which stays open for the rest of an answer when the connection itself is given up."""
+
+    def __init__(self, timed: _Timed, raw: socket.SocketIO) -> None:
+        self._timed = timed
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
+        self._timed.hurry()
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def proxy_in(environ: Mapping[str, str], host: str) -> str:
+    """The proxy through which the environment wants a host to be reached, or nothing."""
+    proxy, exceptions = (environ.get(name) or environ.get(name.upper(), "") for name in ("https_proxy", "no_proxy"))
+    name = host.partition(":")[0].lower()
+    for one in exceptions.lower().split(","):
+        tail = one.strip().removeprefix("*").lstrip(".")
+        if one.strip() == "*" or (tail and (host.lower() == tail or name == tail or name.endswith(f".{tail}"))):
+            return ""
+    return proxy
+
+
+def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
+    import base64
+    from urllib.parse import unquote
+
+    if proxy.username is None:
+        return {}
+    login = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": f"Basic {base64.b64encode(login.encode()).decode()}"}
+
+
+def _origin(address: str) -> tuple[str, str, int | None]:
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(address)
+        return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError:
+        return "", "", None
+
+
+def _require_token(token: str) -> None:
+    import re
+
+    if not re.fullmatch(r"[!-~]{1,1000}", token):
+        sentence = "a token has 1 to 1000 printable ASCII characters without spaces, and this one has not"
+        raise UsageError("bad_token", sentence, remedy="gh auth token")
+
+
+def _checked_host(host: str) -> str:
+    if not is_host(host):
+        shown = refusals.clean(host, 80)
+        raise UsageError("bad_host", f"{shown!r} cannot be the name of a host", remedy=f"use one such as {PUBLIC}")
+    return host
+
+
+def _checked_root(address: str) -> str:
+    """The token would be readable on the way to anything but https, except to this machine itself."""
+    import re
+
+    match = re.fullmatch(r"(https?)://([A-Za-z0-9.-]+|\[::1\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_.-]+)*", address)
+    if match is None or (match[1] == "http" and match[2].strip("[]") not in _LOOPBACK) or not _origin(address)[0]:
+        raise UsageError(
+            "bad_github_url",
+            f"{refusals.clean(address, 200)!r} cannot be the address of a GitHub's API: it begins with https://",
+            remedy="use one such as https://github.example.com/api/v3",
+        )
+    return address
+
+
+def _checked_proxy(proxy: str) -> SplitResult | None:
+    import re
+    from urllib.parse import urlsplit
+
+    if not proxy:
+        return None
+    whole = proxy if "://" in proxy else f"http://{proxy}"
+    form = r"http://(?:[!-.0->A-~]*@)?(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/?"
+    if not re.fullmatch(form, whole) or not _origin(whole)[0]:
+        sentence = "HTTPS_PROXY names a proxy of another kind than http://HOST:PORT"
+        raise UsageError("bad_proxy", sentence, remedy="unset HTTPS_PROXY https_proxy")
+    return urlsplit(whole)

@@ -1,0 +1,55 @@
+"""Claude Code: hooks and the status line in its settings, the MCP server where it looks for servers, commands."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts.installing import lines, texts
+from holdfast.hosts.installing.parts import Entry, Hooks, Part, StatusLine, Whole
+from holdfast.hosts.installing.setting import File, Setting
+
+NAME, PROGRAM = "claude-code", "claude"
+EVENTS = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": "*",
+    "PostToolUse": "[Ww]rite|[Ee]dit|[Cc]reate|[Pp]atch|[Rr]eplace|[Dd]elete|[Mm]ove|[Rr]ename",
+    "SubagentStart": "",
+    "SubagentStop": "",
+    "PreCompact": "",
+    "PostCompact": "",
+    "Stop": "",
+    "SessionEnd": "",
+}
+"""Every event that a hook answers, with the tools it is run for: a call that writes no file is noted by nobody."""
+ASKS = ""
+
+
+def files(at: Setting) -> list[File]:
+    folder = at.claude if at.is_user else os.path.join(at.base, ".claude")
+    settings: tuple[Part, ...] = (Hooks(at.hook_line, EVENTS), StatusLine(lines.joined(list(at.status))))
+    found = [File(os.path.join(folder, "settings.json"), settings)]
+    server = {"type": "stdio", "command": at.server[0], "args": list(at.server[1:]), "alwaysLoad": True}
+    entry = Entry("MCP server", ("mcpServers", "holdfast"), server)
+    found.append(File(_servers(at), (entry,), is_server=True))
+    for name, text in texts.commands().items():
+        found.append(File(os.path.join(folder, "commands", f"{name}.md"), (Whole(f"command /{name}", text),)))
+    skill = os.path.join(folder, "skills", texts.SKILL, "SKILL.md")
+    return [*found, File(skill, (Whole(f"skill {texts.SKILL}", texts.skill()),))]
+
+
+def own_folder(at: Setting) -> str:
+    """The person's, for all their projects."""
+    return at.claude
+
+
+def traces(at: Setting) -> list[str]:
+    """What a person or project has that works with it."""
+    return [at.claude] if at.is_user else [os.path.join(at.base, name) for name in (".claude", ".mcp.json")]
+
+
+def _servers(at: Setting) -> str:
+    if not at.is_user:
+        return os.path.join(at.base, ".mcp.json")
+    own = os.path.join(at.home, ".claude")
+    return os.path.join(at.home if at.claude == own else at.claude, ".claude.json")

@@ -1,0 +1,43 @@
+"""Codex: hooks in a file of their own, the MCP server in its configuration, a paragraph in AGENTS.md."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts.installing import texts
+from holdfast.hosts.installing.parts import Hooks, Paragraph, Table
+from holdfast.hosts.installing.setting import File, Setting
+
+NAME = PROGRAM = "codex"
+EVENTS = {
+    "SessionStart": "",
+    "UserPromptSubmit": "",
+    "PreToolUse": "",
+    "PostToolUse": "",
+    "SubagentStart": "",
+    "SubagentStop": "",
+    "PreCompact": "",
+    "PostCompact": "",
+    "Stop": "",
+    "SessionEnd": "",
+}
+ASKS = "Codex skips new hooks, without a word, until a person trusts them: start codex here and look at /hooks"
+
+
+def files(at: Setting) -> list[File]:
+    folder = at.codex if at.is_user else os.path.join(at.base, ".codex")
+    found = [File(os.path.join(folder, "hooks.json"), (Hooks(at.hook_line, EVENTS),))]
+    server: dict[str, str | list[str]] = {"command": at.server[0], "args": list(at.server[1:])}
+    table = Table(("mcp_servers", "holdfast"), server)
+    found.append(File(os.path.join(folder, "config.toml"), (table,), is_server=True))
+    agents = os.path.join(folder if at.is_user else at.base, "AGENTS.md")
+    return [*found, File(agents, (Paragraph(texts.paragraph()),))]
+
+
+def own_folder(at: Setting) -> str:
+    """The person's, for all their projects."""
+    return at.codex
+
+
+def traces(at: Setting) -> list[str]:
+    return [at.codex] if at.is_user else [os.path.join(at.base, ".codex")]

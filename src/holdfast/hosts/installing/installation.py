@@ -1,0 +1,228 @@
+"""Installing in a host and taking it out again: what has to change, worked out before anything is written."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Callable
+
+from holdfast.core.value import Value
+from holdfast.hosts.installing import changes, claude_code, codex, opencode, record
+from holdfast.hosts.installing.changes import Change
+from holdfast.hosts.installing.parts import Whole
+from holdfast.hosts.installing.record import Kept, Record
+from holdfast.hosts.installing.setting import File, Setting
+from holdfast.plain.digest import digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+HOSTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, opencode, codex)}
+
+
+class Plan(Value):
+    """What one host needs, and nothing done yet. `shown` is how each file is called in what people read."""
+
+    host: str
+    at: Setting
+    changes: tuple[Change, ...]
+    said: tuple[str, ...]
+    shown: dict[str, str]
+    meanwhile: Record
+    """What has to be known as long as files may be as they were or as they will be."""
+    keeps: Record
+    """What has to be known afterwards."""
+    place: str
+    is_removal: bool = False
+
+    @property
+    def is_needed(self) -> bool:
+        return any(change.kind != "unchanged" for change in self.changes)
+
+    def difference(self) -> str:
+        return changes.difference(self.changes, self.shown)
+
+
+def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
+    """The hosts that a project or person works with: their traces, or for a person also their programs."""
+    return [
+        name
+        for name, module in HOSTS.items()
+        if any(map(os.path.lexists, module.traces(at))) or on_path(module.PROGRAM)
+    ]
+
+
+def installing(host: str, at: Setting, data_dir: str) -> Plan:
+    return _planned(host, at, data_dir, is_removal=False)
+
+
+def removing(host: str, at: Setting, data_dir: str) -> Plan:
+    return _planned(host, at, data_dir, is_removal=True)
+
+
+def carry_out(plan: Plan) -> None:
+    """The record first: a crash in between leaves a file that is known, and not one that nobody remembers."""
+    if not plan.is_removal and plan.meanwhile.files:
+        record.write(plan.place, plan.meanwhile)
+    changes.make(plan.changes, plan.shown)
+    if plan.is_removal:
+        changes.remove_folders(plan.keeps.folders)
+    if not plan.keeps.files:
+        record.forget(plan.place)
+    elif plan.is_removal or plan.keeps != plan.meanwhile:
+        record.write(plan.place, plan.keeps)
+
+
+def is_known(host: str, at: Setting, data_dir: str) -> bool:
+    """Whether it was installed from here."""
+    return os.path.exists(_known_at(host, at, data_dir))
+
+
+def is_there(host: str, at: Setting) -> bool:
+    """Whether anything of ours is in the files of a host."""
+    return any(commands for _, commands in running(host, at)) or any(
+        isinstance(part, Whole) and (text := _text(file, at)) and part.is_ours(text)
+        for file in HOSTS[host].files(at)
+        for part in file.parts
+    )
+
+
+def running(host: str, at: Setting) -> list[tuple[str, list[tuple[str, str]]]]:
+    """Each file and the lines of ours in it that the host runs, with what they are for. Raises for a broken file."""
+    found = []
+    for file in HOSTS[host].files(at):
+        text = _text(file, at)
+        listed = [(part.about, line) for part in file.parts for line in part.commands(text, name_of(file.path, at))]
+        if text and listed:
+            found.append((file.path, listed))
+    return found
+
+
+def name_of(path: str, at: Setting) -> str:
+    """A path as people know it: from the project's folder, or from the person's."""
+    inside = os.path.join(at.base, "")
+    if path.startswith(inside):
+        return ("~/" if at.is_user else "") + path[len(inside) :]
+    return path
+
+
+def _planned(host: str, at: Setting, data_dir: str, *, is_removal: bool) -> Plan:
+    known_at = _known_at(host, at, data_dir)
+    known = record.read(known_at)
+    within = "" if at.is_user else os.path.realpath(at.base)
+    files = HOSTS[host].files(at)
+    shown = {file.path: name_of(file.path, at) for file in files}
+    found: list[Change] = []
+    kept: dict[str, Kept] = {}
+    said: list[str] = []
+    for file in files:
+        name = shown[file.path]
+        there = changes.look(file.path, name, within)
+        now = Change(file.path, there.data, there.data, there.mode)
+        is_left_out = file.is_server and not at.serves and not is_removal
+        is_others = _is_changed_by_others(file, now, known)
+        if is_left_out:
+            said.append(f"{name}: the MCP server is left out until its package is there: pip install 'holdfast[mcp]'")
+        elif is_others:
+            said.append(f"{name} was changed since it was put there, and stays as it is")
+        else:
+            now = _taken(file, now, known, name) if is_removal else _put(file, now, said, name)
+        found.append(now)
+        if (is_left_out or is_others) and file.path in known.files:
+            kept[file.path] = known.files[file.path]
+        elif not is_removal and now.after is not None:
+            before = _before(file, now, known, name)
+            if before != now.after:
+                kept[file.path] = Kept(before, digest(now.after))
+    for path in known.files.keys() - shown.keys():
+        shown[path] = name_of(path, at)
+        left = _left_over(path, known, shown[path], said)
+        found.append(left)
+        if left.kind == "unchanged" and left.before is not None:
+            kept[path] = known.files[path]
+    asks = HOSTS[host].ASKS
+    if asks and not is_removal and any(change.kind != "unchanged" for change in found):
+        said.append(asks)
+    made = changes.missing_folders(change.path for change in found if change.after is not None)
+    keeps = Record(kept, tuple(dict.fromkeys((*known.folders, *made))))
+    written = {change.path: digest(change.before) for change in found if change.before not in (None, change.after)}
+    begun = {path: one.replace(since=written.get(path, "")) for path, one in kept.items()}
+    meanwhile = keeps.replace(files={**known.files, **begun})
+    return Plan(host, at, tuple(found), tuple(said), shown, meanwhile, keeps, known_at, is_removal)
+
+
+def _known_at(host: str, at: Setting, data_dir: str) -> str:
+    """Where the record is. A person may have several folders of a host, each of which is an installation."""
+    return record.place(data_dir, host, at.scope, HOSTS[host].own_folder(at) if at.is_user else at.base)
+
+
+def _left_over(path: str, known: Record, name: str, said: list[str]) -> Change:
+    """A file that another version put there, or that the host does not read any more: it is as if it had not been."""
+    there = changes.look(path, name, "")
+    now = Change(path, there.data, there.data, there.mode)
+    if known.is_untouched(path, there.data):
+        return now.replace(after=known.files[path].before)
+    if there.data is not None:
+        said.append(f"{name} has something of Holdfast that is of no use any more, and was changed: remove it by hand")
+    return now
+
+
+def _put(file: File, now: Change, said: list[str], name: str) -> Change:
+    text = before = _read(file, now, name)
+    for part in file.parts:
+        text = part.put(text, name, said)
+    return now.replace(after=changes.bytes_of(text, now.before)) if text != before else now
+
+
+def _taken(file: File, now: Change, known: Record, name: str) -> Change:
+    if now.before is None:
+        return now
+    if known.is_untouched(file.path, now.before):
+        return now.replace(after=known.files[file.path].before)
+    return now.replace(after=_without(file, now.before, name, is_ours=_was_made(file, known)))
+
+
+def _before(file: File, now: Change, known: Record, name: str) -> bytes | None:
+    """What the file would hold without us: as it was found at first, or as others have made it since."""
+    if now.before is None:
+        return None
+    if known.is_untouched(file.path, now.before):
+        return known.files[file.path].before
+    return _without(file, now.before, name, is_ours=_was_made(file, known))
+
+
+def _without(file: File, data: bytes, name: str, *, is_ours: bool) -> bytes | None:
+    text = before = changes.text_of(data, name)
+    if not text.strip():
+        return data
+    for part in file.parts:
+        text = part.take(text, name)
+    if text == before:
+        return data
+    if not text or (is_ours and text.strip() in file.bare):
+        return None
+    return changes.bytes_of(text, data)
+
+
+def _was_made(file: File, known: Record) -> bool:
+    """Whether the file was not there before us."""
+    return file.path in known.files and known.files[file.path].before is None
+
+
+def _is_changed_by_others(file: File, now: Change, known: Record) -> bool:
+    """A file that is all ours and was edited: an edit is somebody's work, whatever it was made of."""
+    ours = any(isinstance(part, Whole) for part in file.parts)
+    return (
+        ours and file.path in known.files and now.before is not None and not known.is_untouched(file.path, now.before)
+    )
+
+
+def _read(file: File, now: Change, name: str) -> str:
+    text = changes.text_of(now.before, name) if now.before is not None else ""
+    return text if text.strip() else file.nothing
+
+
+def _text(file: File, at: Setting) -> str:
+    name = name_of(file.path, at)
+    data = changes.look(file.path, name, "").data
+    return _read(file, Change(file.path, data, data), name)

@@ -1,0 +1,78 @@
+"""What hosts are told to run, and how a line of ours is known again among those of others."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_HOOKS = "/holdfast/surfaces/hooks/run.py"
+_STATUS = "statusline"
+
+
+def hook_words() -> list[str]:
+    """The hook itself, with the interpreter of this installation and nothing else loaded."""
+    package = os.path.abspath(__file__).rsplit("/", 3)[0]
+    return [sys.executable, "-I", "-S", package + _HOOKS.removeprefix("/holdfast")]
+
+
+def status_words() -> list[str]:
+    return [*hook_words(), _STATUS]
+
+
+def server_words() -> list[str]:
+    """The server. A host starts it in the project, whose own files must not be taken for modules."""
+    return [sys.executable, "-P", "-m", "holdfast", "mcp"]
+
+
+def can_serve() -> bool:
+    """Whether the package that the MCP server needs is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("mcp") is not None
+
+
+def joined(words: list[str]) -> str:
+    import shlex
+
+    return shlex.join(words)
+
+
+def is_hook(command: object) -> bool:
+    """Whether a line is ours and nothing else: somebody's own line around it stays theirs."""
+    words = _words(command)
+    return _is_fast(words) or _is_typed(words, "hook")
+
+
+def is_status(command: object) -> bool:
+    words = _words(command)
+    return (words[-1:] == [_STATUS] and _is_fast(words[:-1])) or _is_typed(words, _STATUS)
+
+
+def is_server(words: list[str]) -> bool:
+    """Whether a server is one that an installation wrote: one that somebody wrote by hand stays theirs."""
+    return words[-3:] == ["-m", "holdfast", "mcp"] and words[1:-3] in ([], ["-P"]) and os.path.isabs(words[0])
+
+
+def is_portable(command: object) -> bool:
+    """`holdfast hook`, for settings that many machines share: it holds whatever is installed where."""
+    return _words(command)[:1] == ["holdfast"]
+
+
+def _is_fast(words: list[str]) -> bool:
+    return len(words) == 4 and words[1:3] == ["-I", "-S"] and words[3].endswith(_HOOKS)
+
+
+def _is_typed(words: list[str], what: str) -> bool:
+    named = len(words) == 2 and os.path.basename(words[0]) == "holdfast"
+    return words[-1:] == [what] and (named or (len(words) == 4 and words[1:3] == ["-m", "holdfast"]))
+
+
+def _words(command: object) -> list[str]:
+    import shlex
+
+    if not isinstance(command, str):
+        return []
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []

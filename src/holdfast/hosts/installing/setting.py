@@ -1,0 +1,67 @@
+"""Where a host is to be set up: for one project or for a person, and what it is to run."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core.value import Value
+from holdfast.hosts.installing import lines
+from holdfast.hosts.installing.parts import Part
+from holdfast.machine.settings import Settings
+
+PROJECT, USER = "project", "user"
+SCOPES = (PROJECT, USER)
+
+
+class Setting(Value):
+    """`base` is the project's folder, or the person's. Lines are those of this installation."""
+
+    scope: str
+    base: str
+    claude: str
+    """Claude Code's own folder of the person."""
+    opencode: str
+    codex: str
+    home: str = ""
+    hook: tuple[str, ...] = ()
+    status: tuple[str, ...] = ()
+    server: tuple[str, ...] = ()
+    serves: bool = True
+    """Whether the server's own package is installed: without it the entry would only fail."""
+
+    @property
+    def is_user(self) -> bool:
+        return self.scope == USER
+
+    @property
+    def hook_line(self) -> str:
+        return lines.joined(list(self.hook))
+
+
+class File(Value):
+    """A file of a host and what goes into it. `bare` is what it may still hold when nothing of anybody is in it."""
+
+    path: str
+    parts: tuple[Part, ...]
+    bare: tuple[str, ...] = ("", "{}")
+    is_server: bool = False
+
+    @property
+    def nothing(self) -> str:
+        return self.parts[0].nothing
+
+
+def setting(settings: Settings, scope: str, worktree: str) -> Setting:
+    is_user = scope == USER
+    return Setting(
+        scope=scope,
+        base=settings.home if is_user else worktree,
+        home=settings.home,
+        claude=settings.claude_dir,
+        opencode=os.path.join(settings.config_dir, "opencode"),
+        codex=settings.codex_dir,
+        hook=tuple(lines.hook_words()),
+        status=tuple(lines.status_words()),
+        server=tuple(lines.server_words()),
+        serves=lines.can_serve(),
+    )

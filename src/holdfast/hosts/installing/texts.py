@@ -1,0 +1,45 @@
+"""The texts that go into hosts as they are: commands, the skill, the plugin of opencode, the paragraph of AGENTS.md."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.systems.seam.registry import folders
+
+SKILL = "workflow-state"
+_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "texts")
+
+
+def commands() -> dict[str, str]:
+    """What people type, by name."""
+    places = (os.path.join(_FOLDER, "commands"), *folders("texts"))
+    listed = ((name, folder) for folder in places for name in os.listdir(folder))
+    return {name.removesuffix(".md"): _read(folder, name) for name, folder in sorted(listed)}
+
+
+def skill() -> str:
+    return _read(f"{SKILL}.md")
+
+
+def paragraph() -> str:
+    return _read("AGENTS.md")
+
+
+def plugin(hook: list[str]) -> str:
+    """The plugin of opencode, which runs this hook."""
+    import json
+
+    return _read("holdfast.js").replace('["holdfast", "hook"]', json.dumps(hook, ensure_ascii=False))
+
+
+def without(text: str, *keys: str) -> str:
+    """A text with front matter, without what another host does not know of it."""
+    lines = text.splitlines(keepends=True)
+    end = lines.index("---\n", 1)
+    kept = [line for line in lines[:end] if line.partition(":")[0] not in keys]
+    return "".join((*kept, *lines[end:]))
+
+
+def _read(*names: str) -> str:
+    with open(os.path.join(_FOLDER, *names), encoding="utf-8") as file:
+        return file.read()

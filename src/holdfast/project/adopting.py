@@ -1,0 +1,279 @@
+"""Documents that have no journal: from a fresh clone, or from before Holdfast came. They are adopted whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from _collections_abc import Callable, Iterable, Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core.definition import Bounds, Definition
+from holdfast.core.mistakes import check_steps
+from holdfast.core.patterns import matches
+from holdfast.core.state import Actor, State
+from holdfast.documents.files import SETTLED_AFTER
+from holdfast.documents.lens.spec import Dialect
+from holdfast.documents.reconcile import FILE
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write, read_file, remove
+from holdfast.machine import place as places
+from holdfast.plain import ulid
+from holdfast.project.orphans import Found, active, branch_in, dialect_of, look, orphaned, recovering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.project.project import Project
+    from holdfast.project.workflow import Workflow
+
+
+def orphans(project: Project) -> list[str]:
+    """Paths of documents in this worktree that belong to no workflow known here."""
+    return [found.path for found in orphaned(project)]
+
+
+def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
+    """Adopts the documents at these paths, absolute or from the top of the worktree, or every orphan in it.
+
+    One that is broken is moved to quarantine and reported when the others are done, so that one can start afresh. Where
+    its folder holds more of the work, it stays: what is there is what it can be rebuilt from.
+    """
+    place = project.wired.place
+    named = [place.inside(os.path.join(place.worktree, path)) for path in paths]
+    wanted = [look(project, path, dialect_of(path)) for path in named] if named else orphaned(project)
+    adopted: list[Workflow] = []
+    kept: dict[str, str] = {}
+    refusals: list[HoldfastError] = []
+    for found in wanted:
+        try:
+            if _is_broken(found) and not found.dialect.workspace:
+                kept[found.path] = quarantine(project, found)
+                copy = _copy(project, found)
+                if copy is not None:
+                    adopted.append(_adopted(project, copy))
+                    del kept[found.path]
+            else:
+                adopted.append(_adopted(project, found))
+        except HoldfastError as refusal:
+            refusals.append(refusal)
+    if kept:
+        raise Broken(
+            "document_broken",
+            f"{', '.join(kept)} cannot be read and no journal knows it; a copy is in {', '.join(kept.values())}",
+            remedy="begin afresh: holdfast start WORKFLOW",
+            facts={"quarantined": kept, "adopted": [workflow.id for workflow in adopted]},
+        )
+    if refusals:
+        raise refusals[0]
+    return adopted
+
+
+def set_aside(project: Project, name: str) -> str:
+    """Puts a broken document that no journal knows into quarantine, so that a workflow of its name can start.
+
+    Says where the copy is; empty when nothing was in the way.
+    """
+    for found in orphaned(project):
+        if _is_broken(found) and name in found.names and not found.dialect.workspace:
+            return quarantine(project, found)
+    return ""
+
+
+def _is_broken(found: Found) -> bool:
+    return found.wrong is not None and found.wrong.code == "document_broken"
+
+
+def adopt_on_first_use(
+    project: Project, word: str, *, exactly: bool = False, about: Callable[[Mapping[str, Any]], bool] | None = None
+) -> Workflow | None:
+    """The workflow of the orphan that a word names, or of the only one there is; None when none can be meant.
+
+    With `about`, the one whose context it says yes to.
+    """
+    there = orphaned(project)
+    found = [one for one in there if one.wrong is None]
+    if about is not None:
+        found = [one for one in found if about(_context_in(one.document))]
+    elif word:
+        found = _named(found, word, exactly=exactly)
+    else:
+        branch = project.wired.place.branch()
+        found = [one for one in found if branch_in(one.document) in (None, branch)] or found
+    if not found and about is None:
+        _refuse_lost([one for one in there if _is_broken(one) and one.dialect.workspace], word, exactly=exactly)
+    if len(found) != 1:
+        return None
+    try:
+        return _adopted(project, found[0], or_known=True)
+    except UsageError as refusal:
+        if refusal.code in ("not_a_workflow", "unknown_word") and not found[0].dialect.workspace:
+            return None
+        raise
+
+
+def _named(found: list[Found], word: str, *, exactly: bool) -> list[Found]:
+    exact = [one for one in found if word in one.names]
+    begun = [one for one in found if any(name.startswith(word) for name in one.names)]
+    return exact if exactly or exact else begun
+
+
+def _refuse_lost(lost: list[Found], word: str, *, exactly: bool) -> None:
+    """Work whose document is lost is not unknown: whoever means it hears how it is rebuilt."""
+    meant = _named(lost, word, exactly=exactly) if word else lost
+    if len(meant) == 1 and meant[0].wrong is not None:
+        raise meant[0].wrong
+
+
+def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workflow:
+    """One at a time: on a fresh clone, several agents look at the same document first."""
+    from holdfast.project.workflow import Workflow
+
+    wired = project.wired
+    if found.wrong is not None:
+        raise found.wrong
+    journaled = _journaled(project, found, or_known=or_known) if found.dialect.workspace else None
+    if journaled is not None:
+        return journaled
+    try:
+        state, document = understood(project, found)
+    except UsageError as refusal:
+        if refusal.code == "not_a_workflow" and found.dialect.workspace:
+            refusal.remedy = recovering(found.path)
+        raise
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    with Locked(wired.place.starting, wired.settings.lock_wait):
+        other = next((entry for entry in active(project) if entry.id == state.id), None)
+        if other and or_known:
+            return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
+        after = begun(project, state, document, found, FILE)
+    return Workflow(wired, marked(project, state, after, FILE))
+
+
+def _journaled(project: Project, found: Found, *, or_known: bool) -> Workflow | None:
+    """What the journal beside a document says, if git keeps one: the document itself can only claim."""
+    from holdfast.systems.gated import journal_copy
+
+    wired, slug = project.wired, found.names[1]
+    data = journal_copy.kept(wired, slug)
+    if data is None:
+        return None
+    if not journal_copy.is_known(wired, slug, data):
+        journal_copy.require_settled(wired, slug)
+        places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+        journal_copy.put_back(wired, slug)
+        wrong = journal_copy.take(wired, slug, wired.place.key())
+        if wrong is not None:
+            raise wrong
+    elif not or_known:
+        raise Conflict(
+            "already_started",
+            f"{slug} has a journal here, which goes on from what is in {found.path}",
+            remedy=f"holdfast status -w {slug}",
+            facts={"workflow": slug, "path": found.path},
+        )
+    return project.workflow(slug)
+
+
+def begun(project: Project, state: State, document: Mapping[str, Any], found: Found, actor: Actor) -> State:
+    """The first line of a journal, in place of the document. The lock under which ids are given away has to be held."""
+    wired = project.wired
+    other = next((entry for entry in active(project) if entry.id == state.id), None)
+    if other:
+        raise Conflict(
+            "already_active",
+            f"{state.id} is already active and has a journal",
+            remedy=f"holdfast status -w {state.id}",
+            facts={"workflow": state.id, "ulid": other.ulid},
+        )
+    wired.documents.accept(state, found.path, found.data)
+    for alert in state.alerts:
+        data = wired.documents.read(state, alert.path) if alert.path else None
+        if data is not None and alert.path != found.path:
+            wired.documents.quarantine(alert.path, data, alert.message)
+    return wired.reconciler.settle(wired.engine.start(cmd.Adopt(state, document), actor))
+
+
+def marked(project: Project, said: State, after: State, actor: Actor) -> State:
+    """The state with what the document says of the whole, which is not part of the steps."""
+    marks: list[cmd.Command] = [cmd.Pause(said.paused.reason)] if said.paused else []
+    if said.cancelled:
+        marks = [cmd.Cancel(said.cancelled.reason)]
+    for mark in marks:
+        after = project.wired.reconciler.settle(project.wired.engine.execute(said.ulid, mark, actor))
+    return after
+
+
+def understood(
+    project: Project, found: Found, beside: Mapping[str, Mapping[str, Any] | None] | None = None
+) -> tuple[State, Mapping[str, Any]]:
+    """The state that a document speaks of, and the document as it is kept.
+
+    `beside` is what the files beside it say, by path, where that is known already.
+    """
+    spoken, wired = found.dialect, project.wired
+    document = spoken.found_at(found.document, found.path) if spoken.found_at else found.document
+    if beside is None:
+        looked = [look(project, path, spoken) for path in (spoken.beside(document) if spoken.beside else ())]
+        beside = {one.path: one.document if one.wrong is None else None for one in looked}
+    facts = cmd.Facts(now=wired.world.now(), results=beside)
+    state = spoken.adopt(document, None, facts, ulid.new())
+    definition = _definition(project, spoken, state.type)
+    if definition:
+        state = spoken.adopt(document, definition, facts, state.ulid)
+        check_steps(state.plan.steps)
+        origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
+        bounds = definition.bounds if definition.bounds != Bounds() else state.bounds
+        state = state.replace(bounds=bounds, loads=definition.loads or state.loads, **origin)
+    lies_at = "" if spoken.document.path(state) == found.path else found.path
+    return state.replace(worktree=wired.place.key(), file=lies_at), document
+
+
+def _copy(project: Project, broken: Found) -> Found | None:
+    """The newest copy of a broken document that can be read, where its dialect keeps some: put in its place."""
+    folder = os.path.dirname(os.path.join(project.wired.place.worktree, broken.path))
+    pattern = broken.dialect.copies
+    names = [name for name in os.listdir(folder) if pattern and matches(pattern, name)]
+    for name in sorted(names, key=lambda one: os.stat(os.path.join(folder, one)).st_mtime_ns, reverse=True):
+        found = look(project, f"{os.path.dirname(broken.path)}/{name}", broken.dialect)
+        if found.wrong is None:
+            durable_write(os.path.join(folder, os.path.basename(broken.path)), found.data, mode=0o644)
+            return found.replace(path=broken.path)
+    return None
+
+
+def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    context = document.get("context")
+    return context if isinstance(context, Mapping) else {}
+
+
+def _definition(project: Project, spoken: Dialect, name: str) -> Definition | None:
+    """The definition of that name, if there is one."""
+    try:
+        found = project.definition(name)
+    except NotFound:
+        return None
+    except UsageError as refusal:
+        if refusal.code != "ambiguous_workflow":
+            raise
+        found = project.definition(f"{spoken.name}/{name}")
+    return found if found.dialect == spoken.name else None
+
+
+def quarantine(project: Project, found: Found) -> str:
+    """Keeps a copy, then takes the broken file out of the way, unless it has changed meanwhile."""
+    wired = project.wired
+    full = os.path.join(wired.place.worktree, found.path)
+    if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
+        raise Conflict(
+            "being_written",
+            f"{found.path} was changed a moment ago and may still be being written",
+            remedy="the same again in a second",
+            facts={"path": found.path},
+        )
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    kept = wired.documents.quarantine(found.path, found.data, "not a JSON object, and no journal knows it")
+    if read_file(full) == found.data:
+        remove(full)
+    return kept

@@ -1,0 +1,286 @@
+"""A project with its workflows, from Python: `holdfast.open(".")`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from _collections_abc import Mapping, Sequence
+
+from holdfast.core import commands as cmd
+from holdfast.core import queries
+from holdfast.core.definition import Definition
+from holdfast.core.mistakes import check_steps
+from holdfast.core.state import ENGINE, State
+from holdfast.engine.ports import Entry
+from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.files.locks import Locked
+from holdfast.machine import place as places
+from holdfast.machine import settings as settings_
+from holdfast.machine.settings import Settings
+from holdfast.project import wiring as bootstrap
+from holdfast.project.workflow import Workflow
+from holdfast.systems.seam.registry import dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def open_project(path: str = ".", *, settings: Settings | None = None) -> Project:
+    """The project a path lies in, found as git does. Nothing is written before the first change."""
+    if settings is None:
+        terminal = sys.stdin is not None and sys.stdin.isatty()
+        settings = settings_.read(os.environ, terminal=terminal, surface="python")
+    if not os.path.isdir(path):
+        raise NotFound("no_folder", f"there is no folder {path!r}", remedy="name a folder that exists")
+    return Project(bootstrap.wire(places.find(path), settings))
+
+
+class Project:
+    """One root. All its workflows are started and found through this."""
+
+    def __init__(self, wired: bootstrap.Wired) -> None:
+        self.wired = wired
+        self.set_aside = ""
+        """Where a broken document went that was in the way of a start."""
+        self.troubles: list[str] = []
+        """What was wrong with workflows that were passed over because their journal cannot be read."""
+        self._healed = False
+        self._pulled = False
+
+    @property
+    def root(self) -> str:
+        return self.wired.place.root
+
+    def start(
+        self,
+        workflow: str | Definition | Mapping[str, Any],
+        subject: str = "",
+        *,
+        title: str = "",
+        context: Mapping[str, Any] | None = None,
+        session: str = "",
+        key: str = "",
+        fresh: bool = False,
+        branch: str = "",
+        phases: Sequence[str] = (),
+        reading: Sequence[str] = (),
+        reminders: Sequence[str] = (),
+    ) -> Workflow:
+        """Starts a workflow by the name of its definition, or from one given as values.
+
+        One that is active with the same id is refused, unless `fresh` gives it up first. The same `key` again returns
+        the workflow that it started. `branch` is where the work goes, if not where the definition would put it.
+        `phases` are the phases where the definition leaves them open; `reading` are files that whoever takes the work
+        up has to read, and `reminders` what they have to heed.
+        """
+        from holdfast.project import starting
+
+        return starting.start(
+            self,
+            self.definition(workflow),
+            subject,
+            dict(context or {}),
+            title=title,
+            session=session,
+            key=key,
+            fresh=fresh,
+            branch=branch,
+            phases=tuple(phases),
+            reading=tuple(reading),
+            reminders=tuple(reminders),
+        )
+
+    def find(self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None) -> Workflow | None:
+        """The active workflow that a start with these words would go on with: of the same id, feature or folder."""
+        from holdfast.project import starting
+
+        self.heal()
+        entry = starting.find(self, self.definition(workflow), subject, context or {})
+        return self._known(entry.ulid) if entry else None
+
+    def reread(self, workflow: Workflow) -> None:
+        """Takes over what somebody changed in the feature files since: new tasks and features, other words."""
+        from holdfast.project import loading
+
+        taken = loading.changes(workflow.state, self.wired.place)
+        for path, step in taken.renamed:
+            workflow.change_step(path, step)
+        for above, step in taken.added:
+            workflow.add_step(step, above)
+        if taken.listed:
+            workflow.record({"folder_features": list(taken.listed)})
+
+    def latest(self, *, finished: bool = False) -> Workflow:
+        """The workflow to go on with when none is named: of this branch first, then the one last worked on.
+
+        With `finished`, the last one that ended, where none is active any more.
+        """
+        try:
+            return self.workflow()
+        except UsageError as several:
+            if several.code != "ambiguous_workflow":
+                raise
+            candidates = self.wired.store.active()
+        except NotFound:
+            candidates = self.wired.store.entries() if finished else []
+            if not candidates:
+                raise
+        place = self.wired.place
+        here = [entry for entry in candidates if entry.worktree == place.key()]
+        branch = [entry for entry in here if entry.branch == place.branch()]
+        return self._known(max(branch or here or candidates, key=lambda entry: entry.updated_at).ulid)
+
+    def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
+        """A definition by name, or the checked form of one given as values."""
+        if isinstance(workflow, Definition):
+            check_steps(workflow.steps)
+            return workflow
+        if isinstance(workflow, Mapping):
+            from holdfast.core.reading import read
+
+            return read(workflow)
+        found = self.wired.catalogue.get(workflow)
+        path = self.wired.catalogue.path_of(workflow)
+        return found.replace(source=os.path.relpath(path, self.root) if path else bootstrap.BUILT_IN)
+
+    def workflow(self, word: str = "") -> Workflow:
+        """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""
+        self.heal()
+        try:
+            return self._known(word)
+        except NotFound as unknown:
+            return self._adopted(word, unknown)
+
+    def _known(self, word: str) -> Workflow:
+        entry = self._named(word) if word else self._only()
+        state = self.wired.store.load(entry.ulid)
+        if entry.active:
+            state = Workflow(self.wired, state).refresh().state
+        return Workflow(self.wired, self._dated(state))
+
+    def _dated(self, state: State) -> State:
+        """Marks a workflow whose parent's result has changed, so that its document says so too."""
+        if not state.parent or state.outdated or state.cancelled:
+            return state
+        if not queries.is_outdated(state, self.wired.world.facts(state, cmd.Outdate())):
+            return state
+        outcome = self.wired.engine.execute(state.ulid, cmd.Outdate(), ENGINE)
+        return self.wired.reconciler.settle(outcome)
+
+    def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
+        """The active workflows and the newest finished ones.
+
+        `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
+        """
+        self.heal()
+        found = []
+        for entry in self.wired.store.active() if status == "active" else self.wired.store.entries():
+            if (type and entry.type != type) or (session and entry.session != session):
+                continue
+            if status and not entry.active and status not in _words(entry.dialect, entry.status):
+                continue
+            try:
+                state = self.wired.store.load(entry.ulid)
+                if entry.active:
+                    state = Workflow(self.wired, state).refresh().state
+            except (HoldfastError, OSError) as broken:
+                self.troubles.append(f"{entry.id}: {broken}")
+                continue
+            if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
+                found.append(Workflow(self.wired, state))
+        return found
+
+    def heal(self) -> None:
+        """Once a process: finishes what a dead one left half shown."""
+        if not self._healed and os.path.isdir(self.wired.place.home):
+            self._healed = True
+            self.wired.reconciler.heal()
+            if any(name.startswith("inbox") for name in os.listdir(self.wired.place.home)):
+                from holdfast.project.inbox import fold
+
+                # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
+                fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
+            if os.path.isdir(os.path.join(self.wired.place.home, "sessions")):
+                from holdfast.systems.story.sessions import Sessions
+
+                Sessions(self).recover()
+        if os.path.isdir(os.path.join(self.wired.place.worktree, "workflow")):
+            self._take_over_pulled()
+
+    def _take_over_pulled(self) -> None:
+        """Once a process: takes over what other clones of the repository wrote and git brought here."""
+        if not self._pulled:
+            from holdfast.systems.gated.delivery.pulled import take_over
+
+            self._pulled = True
+            take_over(self)
+
+    def _named(self, word: str) -> Entry:
+        found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]
+        found = found or self.wired.store.find(word)
+        exact = [entry for entry in found if word in (entry.id, entry.ulid)]
+        here = [entry for entry in exact if entry.active and entry.worktree == self.wired.place.key()]
+        active = [entry for entry in exact if entry.active]
+        for candidates in (here, active, exact[-1:], found):
+            if len(candidates) == 1:
+                return candidates[0]
+            if candidates:
+                break
+        if not found:
+            raise NotFound(
+                "no_workflow",
+                f"there is no workflow {word[:80]!r} here",
+                remedy="holdfast list",
+                facts={"workflow": word[:200], "root": self.root},
+            )
+        raise _ambiguous(f"{word[:80]!r} could be", candidates)
+
+    def _adopted(self, word: str, unknown: NotFound) -> Workflow:
+        """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
+        from holdfast.project.adopting import adopt_on_first_use, orphans
+
+        found = adopt_on_first_use(self, word)
+        if found is not None:
+            return found
+        documents = orphans(self)
+        if documents:
+            unknown.remedy = "take over the documents that are here: holdfast adopt"
+            unknown.facts["documents"] = documents
+            raise unknown
+        if os.path.isdir(self.wired.place.starting):
+            with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
+                pass  # another process may just be adopting it: once that is over, the index says so
+        return self._known(word)
+
+    def _only(self) -> Entry:
+        place = self.wired.place
+        active = self.wired.store.active()
+        here = [entry for entry in active if entry.worktree == place.key()]
+        branch = [entry for entry in here if entry.branch in (None, place.branch())]
+        for candidates in (branch, here, active):
+            if len(candidates) == 1:
+                return candidates[0]
+            if candidates:
+                raise _ambiguous("several workflows are active:", candidates)
+        raise NotFound(
+            "no_workflow",
+            "no workflow is active here",
+            remedy="holdfast start WORKFLOW; or name a finished one with -w: holdfast list",
+            facts={"root": self.root},
+        )
+
+
+def _words(name: str, status: str) -> tuple[str, ...]:
+    """What a status may be asked for as: the engine's word, the dialect's, and the one agents use."""
+    return status, dialect(name).status_words.get(status, status), "waiting_approval" if status == "waiting" else status
+
+
+def _ambiguous(beginning: str, candidates: list[Entry]) -> UsageError:
+    names = [f"{entry.id} ({entry.ulid})" for entry in candidates[:8]]
+    return UsageError(
+        "ambiguous_workflow",
+        f"{beginning} {', '.join(names)}",
+        remedy=f"pick one with -w: -w {candidates[0].ulid}",
+        facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in candidates]},
+    )

@@ -1,0 +1,58 @@
+"""Required reading: which of the files that a workflow names are there, and which must not be named to anybody."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterable
+
+from holdfast.core.value import Value
+from holdfast.errors import NotFound
+from holdfast.machine.place import Place
+
+THERE, MISSING, OUTSIDE = "there", "missing", "outside"
+
+
+class Required(Value):
+    """An entry of the list, the path it means, and whether a file lies there inside the project."""
+
+    entry: str
+    path: str
+    standing: str
+
+
+def look(entries: Iterable[str], base: str) -> list[Required]:
+    """How every entry stands. `base` is the top of the worktree; links that lead out of it are outside."""
+    top = os.path.realpath(base)
+    return [_one(entry, top) for entry in entries]
+
+
+def entries(paths: Iterable[str], place: Place) -> tuple[str, ...]:
+    """Entries for files that somebody names, from where they stand: each has to be there, inside the project."""
+    found = []
+    for path in paths:
+        inside = place.inside(path.removeprefix("@"))
+        if not os.path.exists(os.path.join(place.worktree, inside)):
+            from shlex import quote
+
+            raise NotFound(
+                "no_file",
+                f"there is no file {inside}",
+                remedy=f"ls -l {quote(inside)}",
+                facts={"path": inside},
+            )
+        found.append(f"@{inside}")
+    return tuple(found)
+
+
+def _one(entry: str, top: str) -> Required:
+    path = entry.strip().removeprefix("@")
+    if not path or not path.isprintable() or path.startswith("~"):
+        return Required(entry, path, OUTSIDE)
+    full = os.path.realpath(os.path.join(top, path))
+    if full != top and not full.startswith(top + os.sep):
+        return Required(entry, path, OUTSIDE)
+    return Required(entry, os.path.relpath(full, top) if os.path.isabs(path) else path, _standing(full))
+
+
+def _standing(full: str) -> str:
+    return THERE if os.path.exists(full) else MISSING

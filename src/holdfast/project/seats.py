@@ -1,0 +1,100 @@
+"""Which workflow a session of a host is at."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterable
+
+from holdfast.core import queries
+from holdfast.core.state import Actor, State
+from holdfast.engine.ports import Entry
+from holdfast.errors import HoldfastError
+from holdfast.systems.compaction.adoption import file_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.project.project import Project
+    from holdfast.project.workflow import Workflow
+
+LONGEST = 100
+"""How much of a session's id is kept, here as in the environment."""
+OTHERS = 5
+"""How many of the other workflows a session is told of one by one."""
+
+
+def hook_of(session: str) -> Actor:
+    """Who acts when a hook notes something for a session."""
+    return Actor("hook", surface="hook", session=session[:LONGEST])
+
+
+def bound(project: Project, session: str) -> State | None:
+    """The active workflow that a session sat down at last."""
+    if not session:
+        return None
+    wired = project.wired
+    listed = [str(one["ulid"]) for one in wired.documents.guard.entries() if session in one.get("sessions", ())]
+    found = [state for state in loaded(project, listed) if session in state.seats and queries.is_active(state)]
+    return max(found, key=lambda state: state.seats[session].at, default=None)
+
+
+def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
+    """The workflow a session goes on with, its own first, else the one last worked on here; and a line of each other.
+
+    There may be a great many: only those are opened that are told of.
+    """
+    from holdfast.project.workflow import Workflow
+
+    wired = project.wired
+    running = [entry for entry in wired.store.active() if entry.worktree == wired.place.key()]
+    running.sort(key=lambda entry: _touched(project, entry), reverse=True)
+    own = bound(project, session)
+    if own is not None:
+        running = [entry for entry in running if entry.ulid != own.ulid]
+        first: State | None = _looked_at(project, own)
+    else:
+        first = None
+        while running and first is None:
+            states = [_looked_at(project, state) for state in loaded(project, [running.pop(0).ulid])]
+            first = next((state for state in states if queries.is_active(state)), None)
+    others = [f"{state.id}: {position(state)}" for state in loaded(project, [e.ulid for e in running[:OTHERS]])]
+    if running[OTHERS:]:
+        others.append(f"and {len(running) - OTHERS} more: holdfast list")
+    return Workflow(wired, first) if first is not None else None, others
+
+
+def _touched(project: Project, entry: Entry) -> float:
+    """When somebody last did something to a workflow, or wrote its document: from the files, without opening them."""
+    place, times = project.wired.place, [0.0]
+    files = [project.wired.store.path(entry.ulid)]
+    if entry.dialect == "compaction":
+        files.append(os.path.join(place.worktree, file_of(entry.id)))
+    for file in files:
+        try:
+            times.append(os.stat(file).st_mtime)
+        except OSError:
+            continue
+    return max(times)
+
+
+def position(state: State) -> str:
+    """`Phase 2/5, in_progress`."""
+    return f"Phase {queries.top_number(state)}/{len(state.plan.children(''))}, {queries.status(state)}"
+
+
+def _looked_at(project: Project, state: State) -> State:
+    """With what others wrote into its document; where that cannot be read, as the journal has it."""
+    try:
+        return project.wired.reconciler.reconcile(state)
+    except HoldfastError:
+        return state
+
+
+def loaded(project: Project, ulids: Iterable[str]) -> list[State]:
+    """The states of these workflows, as far as their journals can be read."""
+    found = []
+    for ulid in ulids:
+        try:
+            found.append(project.wired.store.load(ulid))
+        except HoldfastError as broken:  # it needs a person, and is in nobody's way here
+            project.troubles.append(broken.message)
+    return found

@@ -1,0 +1,158 @@
+"""The one place that wires: a root becomes a store, a world, documents, an engine."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Callable
+
+from holdfast.checks import trust
+from holdfast.core.commands import RecordCheck
+from holdfast.core.definition import Check
+from holdfast.core.gates import sealed
+from holdfast.core.plan import Plan
+from holdfast.core.state import Hold, State
+from holdfast.core.tasks import DOCUMENT
+from holdfast.core.value import Value
+from holdfast.documents.files import Documents
+from holdfast.documents.reconcile import Reconciler
+from holdfast.engine.engine import Engine
+from holdfast.engine.world import LocalWorld
+from holdfast.errors import HoldfastError
+from holdfast.machine.place import HOME, Place, read_regular
+from holdfast.machine.settings import Settings
+from holdfast.plain.digest import digest as hashed
+from holdfast.stores.files import FilesStore
+from holdfast.systems.seam.registry import OWN, dialect, folders
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.definitions import Catalogue
+
+
+class Wired(Value):
+    """Everything that works together on one root."""
+
+    place: Place
+    settings: Settings
+    store: FilesStore
+    world: LocalWorld
+    documents: Documents
+    engine: Engine
+    reconciler: Reconciler
+    is_trusted: Callable[[str, str], bool]
+    """Whether a person trusted the content with this digest at this path."""
+    result_of: Callable[[State], str]
+    """What a finished workflow's result is, as others build on it."""
+    signers: str
+    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The definitions. Most commands are about a workflow that has its own, so they are looked for when asked."""
+        from holdfast.definitions import Catalogue
+
+        return Catalogue(self.place.root, self.is_trusted, builtin=folders("definitions"))
+
+
+def wire(place: Place, settings: Settings) -> Wired:
+    store = FilesStore(place.home, wait=settings.lock_wait)
+    own = (HOME, *(path for paths in OWN.values() for path in paths))
+
+    def is_trusted(digest: str, path: str) -> bool:
+        return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
+
+    def trusts(state: State, command: RecordCheck) -> bool:
+        """Whether somebody trusted this command: in the file the workflow was started from, or as the file is now.
+
+        Python values and what comes with Holdfast are trusted by their origin, and so are the commands that Holdfast
+        found in the project by itself: they are what anybody would type who works there.
+        """
+        check = state.plan.step(command.step).check(command.name)
+        if check is not None and check.source:
+            return _is_found(place, check, is_trusted)
+        path = os.path.join(place.root, state.source)
+        if state.source in ("", BUILT_IN) or is_trusted(state.digest, path):
+            return True
+        if state.loads == DOCUMENT:
+            return False  # what its commands were when it started is what a person has to trust
+        from holdfast.definitions import load
+
+        now = load(path) if os.path.exists(path) else None
+        if now is None or not is_trusted(now.digest, path):
+            return False
+        plan = Plan(now.steps)
+        return command.step in plan and check is not None and plan.step(command.step).check(command.name) == check
+
+    def seal(state: State) -> str:
+        """What the result is that a workflow builds on; empty when it is not approved, or itself out of date."""
+        try:
+            parent = store.load(state.parent)
+        except HoldfastError:
+            return ""
+        return result_of(parent)
+
+    def result_of(state: State) -> str:
+        """What others build on. A plan that nobody had written when it was approved counts as it is now."""
+        said = sealed(state, world.facts(state))
+        last = state.plan.children("")[-1]
+        if not said or state.loads != "plan" or "plan" in state.step(last).artifacts:
+            return said
+        from holdfast.systems.story import project as stories
+
+        file = stories.plan_file(place.base(state.worktree), state.context, state.session)
+        return f"{said} {hashed(read_regular(file, stories.LARGEST) or b'') if file else 'unwritten'}"
+
+    def locks(state: State) -> tuple[tuple[str, Hold], ...]:
+        """The files that agents of the other workflows hold. One whose journal is broken holds nobody up."""
+        found: list[tuple[str, Hold]] = []
+        for one in documents.guard.entries():
+            ulid = str(one.get("ulid"))
+            if not one.get("locks") or ulid == state.ulid:
+                continue
+            try:
+                other = store.load(ulid)
+            except HoldfastError:
+                continue
+            found += other.locks.items() if other.worktree == state.worktree else ()
+        return tuple(found)
+
+    def kept(state: State) -> tuple[str, ...]:
+        """What a workflow puts among the project's files: its checkpoints, and a workspace that is kept in git."""
+        workspace = dialect(state.dialect).workspace
+        return (*documents.checkpoints.paths(state), *((workspace(state),) if workspace else ()))
+
+    documents = Documents(place, store, wait=settings.lock_wait)
+    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept)
+    engine = Engine(store, world, documents)
+    return Wired(
+        place=place,
+        settings=settings,
+        store=store,
+        world=world,
+        documents=documents,
+        engine=engine,
+        reconciler=Reconciler(engine, documents),
+        is_trusted=is_trusted,
+        result_of=result_of,
+        signers=_signers(place, settings),
+    )
+
+
+def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]) -> bool:
+    """Whether Holdfast found the command itself, or the project's settings have it, as somebody trusted them."""
+    from holdfast.checks import tooling
+
+    if check.source != tooling.CONFIG:
+        return True
+    tool = tooling.configured(place.root).get(check.uses)
+    path = os.path.join(place.root, tooling.CONFIG)
+    return tool is not None and tool.run == check.run and is_trusted(trust.content_digest(path), path)
+
+
+def _signers(place: Place, settings: Settings) -> str:
+    own = os.path.join(settings.config_dir, "holdfast", "allowed_signers")
+    return own if os.path.exists(own) else os.path.join(place.home, "allowed_signers")
+
+
+BUILT_IN = "built-in"
+"""The source of a definition that comes with Holdfast."""

@@ -1,0 +1,500 @@
+"""One workflow, from Python: what a surface calls to move it and to ask about it."""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Iterator, Mapping, Sequence
+
+from holdfast.core import answers, queries, refusals
+from holdfast.core import commands as cmd
+from holdfast.core.apply import Record
+from holdfast.core.commands import Facts
+from holdfast.core.definition import AT_ONCE, Step
+from holdfast.core.gates import check_verdict, policy
+from holdfast.core.lifecycle import ACTIVE, FINISHED
+from holdfast.core.state import BASE, Actor, Evidence, Lease, State
+from holdfast.core.tasks import DOCUMENT, TASK
+from holdfast.documents import approved
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.files.locks import Locked
+from holdfast.machine import signing
+from holdfast.plain import plainjson
+from holdfast.project.step_work import StepWork
+from holdfast.project.wiring import Wired
+from holdfast.systems.seam.registry import dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Self
+
+    from holdfast.project.required import Required
+    from holdfast.systems.seam.actions import Asked
+
+BLUEPRINT = "blueprint_path"
+SESSION_TTL = 1800
+"""Seconds for which a session holds its workflow without doing anything to it."""
+
+
+class Workflow:
+    """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
+
+    def __init__(self, wired: Wired, state: State) -> None:
+        self._wired = wired
+        self.state = state
+        self.said: tuple[str, ...] = ()
+        """What an action that Holdfast did itself has to tell."""
+        self.cancelled: Callable[[], bool] | None = None
+        """Asked while checks run: whoever waits for them may want them no more."""
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    @property
+    def ulid(self) -> str:
+        return self.state.ulid
+
+    def refresh(self) -> Self:
+        """Looks again: at the journal, and at what others did to the document."""
+        return self._look()
+
+    def _look(self, *, writing: bool = False) -> Self:
+        wrong = self._pulled() if dialect(self.state.dialect).workspace else None
+        if wrong is not None and writing:
+            raise wrong
+        state = self._wired.store.load(self.ulid)
+        self.state = state if wrong else self._wired.reconciler.reconcile(state, writing=writing)
+        return self
+
+    def _pulled(self) -> HoldfastError | None:
+        """Takes over what git brought since; what is wrong where a person has to decide first."""
+        from holdfast.systems.gated import journal_copy
+
+        return None if self.state.finalized else journal_copy.take(self._wired, self.id, self.state.worktree)
+
+    def facts(self) -> Facts:
+        """What a reader must know to judge the gates now."""
+        return self._wired.world.facts(self.state)
+
+    def status(self) -> dict[str, Any]:
+        self.refresh()
+        return answers.status(self.state, self.facts(), dialect(self.state.dialect).status_words)
+
+    def summary(self) -> dict[str, Any]:
+        return answers.summary(self.state, dialect(self.state.dialect).status_words)
+
+    def next(self) -> dict[str, Any]:
+        self.refresh()
+        return answers.next_step(self.state, self.facts())
+
+    def document(self) -> Mapping[str, Any]:
+        """The native document, as its dialect prescribes it."""
+        return self._wired.documents.value(self.refresh().state)
+
+    def history(self, after: int = 0) -> Iterator[Record]:
+        return self._wired.store.history(self.ulid, after)
+
+    def metrics(self) -> dict[str, Any]:
+        from holdfast.core.metrics import metrics
+
+        return metrics(self.history(), self._wired.world.now())
+
+    def diagram(self) -> str:
+        from holdfast.core.diagram import mermaid
+
+        return mermaid(self.state)
+
+    def path(self, step: str) -> str:
+        """The path of a step named by number, id or path."""
+        return queries.resolve(self.state, step)
+
+    def execute(
+        self,
+        command: cmd.Command,
+        *,
+        key: str = "",
+        token: int = 0,
+        revision: int = 0,
+        actor: Actor | None = None,
+        summary: str = "",
+    ) -> Self:
+        """Decides any command. What the other methods do ends here.
+
+        With `revision`, only if nothing happened since that one. `actor` is whose word it is, where that is not this
+        process's own; `summary` is what a commit says of the move, where the workflow's folder is kept in git.
+        """
+        before = self._look(writing=True).state
+        settings = self._wired.settings
+        outcome = self._wired.engine.execute(
+            self.ulid, command, actor or settings.actor, token=token or settings.token, key=key, expected=revision
+        )
+        self.state = self._wired.reconciler.settle(outcome)
+        if isinstance(command, cmd.Approve):
+            approved.keep(self._wired.place, self.state, command.step)
+        if dialect(self.state.dialect).workspace and outcome.changed:
+            from holdfast.systems.gated import workspace
+
+            self.said = workspace.settle(self._wired, before, self.state, summary)
+        return self
+
+    def expect(self, revision: int) -> None:
+        """Refuses where something happened since a revision. For what is done in several moves."""
+        if revision and self.refresh().state.revision != revision:
+            raise refusals.stale_revision(self.state, revision)
+
+    def begin(self, step: str, **how: Any) -> Self:
+        return self.execute(cmd.Begin(self.path(step)), **how)
+
+    def done(
+        self, step: str, artifacts: Mapping[str, str] | None = None, *, asked: Asked | None = None, **how: Any
+    ) -> Self:
+        """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
+        path = self.path(step)
+        planned: dict[str, str] = {}
+        if self.state.loads == "plan":
+            from holdfast.systems.story import project as stories
+
+            planned = stories.plan_output(self._wired.place.base(self.state.worktree), self.state, path)
+        command = cmd.Done(path, self._inside({**(artifacts or {}), **planned}))
+        if dialect(self.state.dialect).workspace:
+            from holdfast.systems.gated import workspace
+
+            own = workspace.artifacts(self._wired, self.state, path)
+            how = {"summary": asked.message if asked else "", **how}
+            self.execute(command.replace(artifacts={**own, **command.artifacts}), **how)
+            self.said += workspace.wanted(self._wired, self.state, path)
+            return self
+        self.said = ()
+        looked_for = self.state.plan.step(path).action == "blueprint" and self._acts(path)
+        named = command.artifacts.get(BLUEPRINT) if looked_for else None
+        if named:
+            from holdfast.systems.seam.actions import Asked
+
+            rest = {name: file for name, file in command.artifacts.items() if name != BLUEPRINT}
+            command, asked = command.replace(artifacts=rest), Asked(paths=(named,))
+        if self._acts(command.step) and how.get("key", "") not in self.state.keys:
+            command = self._acted(command, asked, token=how.get("token", 0))
+        elif self._is_task(path) and self.state.step(path).status == ACTIVE:
+            self.expect(how.pop("revision", 0))
+            command = command.replace(data=self._worked(path, how))
+        return self.execute(command, **how)
+
+    def _is_task(self, path: str) -> bool:
+        """Whether the step is a task of a document, whose criteria and changes Holdfast looks at itself."""
+        return self.state.loads == DOCUMENT and self.state.plan.step(path).kind == TASK
+
+    def _worked(self, path: str, how: Mapping[str, Any]) -> dict[str, Any]:
+        """Runs the criteria that have a command and were not seen to hold, and asks git what was changed."""
+        from holdfast import git
+        from holdfast.systems.orchestrator import subject as orchestrating
+
+        facts = self.facts()
+        for check in self.state.plan.step(path).checks:
+            if check.run and check_verdict(check, self.state.step(path), facts) != "passed":
+                self.check(check.name, step=path, token=how.get("token", 0))
+        base = self._wired.place.base(self.state.worktree)
+        repository = git.find(base) if self._wired.place.repository else None
+        since = self.state.step(path).data.get(BASE)
+        if repository is None or not isinstance(since, str):
+            return {}
+        task = self.state.plan.step(path).id
+        return orchestrating.work(repository, task, since, self._wired.world.aside(self.state))
+
+    def iterate(self, step: str, reason: str, **how: Any) -> Self:
+        """One more try at a task whose criteria are not met."""
+        return self.execute(cmd.Iterate(self.path(step), reason), **how)
+
+    def supervise(self, check_type: str, task: str = "", verdict: str = "PASS", **found: Any) -> Self:
+        """Records what a check of the supervisor found: `conflict_type`, `resolution`, `fixes`, `affected`."""
+        how = {name: found.pop(name) for name in ("token", "key") if name in found}
+        return self.execute(cmd.Supervise(check_type, task, verdict, **found), **how)
+
+    def out_of_sync(self) -> str:
+        """What is wrong between the checkpoints and git; empty when all is well."""
+        from holdfast import git
+        from holdfast.systems.orchestrator import subject as orchestrating
+
+        repository = git.find(self._wired.place.base(self.state.worktree)) if self._wired.place.repository else None
+        return orchestrating.out_of_sync(repository, self.state) if repository and self.state.loads == DOCUMENT else ""
+
+    def _acts(self, path: str) -> bool:
+        """Whether handing a step in means doing something. Who keeps a document without git does without."""
+        by_hand = self.state.origin == "adopted" and self._wired.place.repository is None
+        action = self.state.plan.step(path).action
+        return bool(action) and not by_hand and self.state.step(path).status not in FINISHED
+
+    def _acted(self, command: cmd.Done, asked: Asked | None, *, token: int) -> cmd.Done:
+        """The rules are asked before anything is done: a commit that may not count is not made."""
+        from holdfast.systems.seam import actions
+
+        self._look(writing=True)
+        path, settings = command.step, self._wired.settings
+        form = actions.expected(self.state, path)
+        asking = command.replace(data=form.data, evidence=form.evidence)
+        self._wired.engine.preview(self.state, asking, settings.actor, token=token or settings.token)
+        acted = actions.perform(self._wired, self.state, path, asked or actions.Asked())
+        self.said = acted.said
+        return command.replace(data=acted.data, evidence=acted.evidence)
+
+    def ahead(self) -> Self:
+        """Does what needs nobody: actions such as making the branch, when their step is reached."""
+        said: tuple[str, ...] = ()
+        at = queries.current(self.state)
+        while at and self.state.plan.step(at).action in AT_ONCE and self.state.step(at).status == ACTIVE:
+            said += self.done(at).said
+            at = queries.current(self.state)
+        self.said = said
+        return self
+
+    def join(self, ttl: int = SESSION_TTL) -> Lease | None:
+        """Holds the workflow for this session, where the host gives it a name; an expired hold is taken over.
+
+        A live hold of another session is returned: then this one may only look.
+        """
+        actor = self._wired.settings.actor
+        if not actor.session or actor.kind != "agent":
+            return None
+        try:
+            self.execute(cmd.StartAgent(self.state.type, "", ttl))
+        except Conflict as refusal:
+            if refusal.code != "lease_held":
+                raise
+            return self.state.leases.get(f"{self.state.type}@")
+        return None
+
+    def attach(self, step: str, artifacts: Mapping[str, str], **how: Any) -> Self:
+        return self.execute(cmd.Attach(self.path(step), self._inside(artifacts)), **how)
+
+    def submit(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
+        if dialect(self.state.dialect).workspace:
+            return self.done(step, artifacts, **how)
+        return self.execute(cmd.Submit(self.path(step), self._inside(artifacts)), **how)
+
+    def fail(self, step: str, reason: str, **how: Any) -> Self:
+        return self.execute(cmd.Fail(self.path(step), reason), **how)
+
+    def block(self, step: str, reason: str, **how: Any) -> Self:
+        return self.execute(cmd.Block(self.path(step), reason), **how)
+
+    def unblock(self, step: str, guidance: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Unblock(self.path(step), guidance), **how)
+
+    def skip(self, step: str, reason: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Skip(self.path(step), reason), **how)
+
+    def review(self, step: str, verdict: str = "", feedback: str = "", **how: Any) -> Self:
+        """What a review said. Where reviews are files, the file decides and nobody repeats it."""
+        path, gate = self.path(step), self.state.plan.step(self.path(step)).review
+        if gate and gate.files:
+            from holdfast.systems.gated.reviews import decided
+
+            token = how.get("token", 0) or self._wired.settings.token
+            asking = cmd.Review(path, "needs_revision")
+            self._wired.engine.preview(self.refresh().state, asking, self._wired.settings.actor, token=token)
+            verdict, feedback = decided(self._wired, self.state, path, verdict or feedback)
+        return self.execute(cmd.Review(path, verdict, feedback), **how)
+
+    def approve(
+        self,
+        step: str,
+        variant: str = "",
+        modifications: Mapping[str, Any] | None = None,
+        *,
+        sign: str = "",
+        signature: bytes = b"",
+        **how: Any,
+    ) -> Self:
+        """Approves a step. A `signed` gate takes a signature, or an SSH key to make one with."""
+        path = self.path(step)
+        command = cmd.Approve(path, variant, dict(modifications or {}))
+        world = self._wired.world
+        if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
+            said = self.signing_payload(path, variant, modifications)
+            made = signature or signing.sign(said, sign)
+            world.signer = signing.verify(said, made, self._wired.signers)
+            command = command.replace(signed=self._hashes(path))
+        try:
+            return self.execute(command, **how)
+        finally:
+            world.signer = ""
+
+    def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
+        """The bytes that an SSH signature of an approval is made over."""
+        path = self.path(step)
+        attempt, hashes = self.state.step(path).attempt, self._hashes(path)
+        return signing.payload(self.ulid, self.id, path, attempt, hashes, variant, modifications or {})
+
+    def _hashes(self, path: str) -> dict[str, str]:
+        """The artifacts of a step as they lie there now."""
+        seen = self.facts().hashes
+        named = self.state.step(path).artifacts.items()
+        return {name: found[0] for name, artifact in named if (found := seen.get(artifact.path))}
+
+    def reject(self, step: str, feedback: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Reject(self.path(step), feedback), **how)
+
+    def reset(self, step: str = "", **how: Any) -> Self:
+        """A step is begun anew, with all that wait for it; without one, everything is. Only a person may."""
+        return self.execute(cmd.Reset(self.path(step) if step else ""), **how)
+
+    def reopen(self, step: str, feedback: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Reopen(self.path(step), feedback), **how)
+
+    def resume(self, step: str = "", **how: Any) -> Self:
+        """Goes on after a stop. Where only one workflow can run in a worktree, another one is in the way."""
+        if self.state.cancelled and dialect(self.state.dialect).single:
+            key = (self.state.dialect, self.state.worktree)
+            running = [entry for entry in self._wired.store.active() if (entry.dialect, entry.worktree) == key]
+            if running:
+                raise refusals.another_runs(running[0].id)
+        return self.execute(cmd.Resume(self.path(step) if step else ""), **how)
+
+    def cancel(self, reason: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Cancel(reason), **how)
+
+    def pause(self, reason: str, **how: Any) -> Self:
+        return self.execute(cmd.Pause(reason), **how)
+
+    def extend(self, *, cost: int = 0, time: int = 0, iterations: int = 0, **how: Any) -> Self:
+        """More micro-dollars, seconds or attempts; only a person may."""
+        return self.execute(cmd.Extend(cost, time, iterations), **how)
+
+    def note(self, text: str, step: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Note(text, self.path(step) if step else ""), **how)
+
+    def record(self, values: Mapping[str, Any], step: str = "", **how: Any) -> Self:
+        """Remembers values: of the workflow's context, or of a step."""
+        plainjson.require(values, "values")
+        refusals.require_free(values, dialect(self.state.dialect).reserved)
+        return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
+
+    def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Spend(micros, agent, self.path(step) if step else ""), **how)
+
+    def start_agent(self, role: str, step: str = "", ttl: int = 600, **how: Any) -> int:
+        """Takes a lease; gives its fencing token."""
+        self.execute(cmd.StartAgent(role, self.path(step) if step else "", ttl), **how)
+        return max(lease.token for lease in self.state.leases.values() if lease.role == role)
+
+    def beat(self, lease: int, **how: Any) -> Self:
+        return self.execute(cmd.BeatAgent(lease), **how)
+
+    def end_agent(self, lease: int, outcome: str = "", **how: Any) -> Self:
+        return self.execute(cmd.EndAgent(lease, outcome), **how)
+
+    def snapshot(self, label: str = "", **how: Any) -> int:
+        self.execute(cmd.TakeSnapshot(label), **how)
+        return self.state.snapshots[-1].number
+
+    def restore(self, number: int, **how: Any) -> Self:
+        """The steps as they were at a snapshot. The working tree is left alone."""
+        return self.execute(cmd.Restore(number), **how)
+
+    def revalidate(self, **how: Any) -> Self:
+        """The work was looked at again, now that what it builds on has changed."""
+        return self.execute(cmd.Revalidate(), **how)
+
+    def compacted(self, note: str = "", **how: Any) -> Self:
+        return self.execute(cmd.Compacted(note), **how)
+
+    def acknowledge(self, packet: str, **how: Any) -> Self:
+        """This session has read its resume packet."""
+        return self.execute(cmd.Acknowledge(packet), **how)
+
+    def required(self) -> list[Required]:
+        """The files that have to be read, and whether they are there."""
+        from holdfast.project.required import look
+
+        return look(self.state.reading, self._wired.place.base(self.state.worktree))
+
+    def read_first(self, *paths: str, **how: Any) -> Self:
+        """Adds files to the required reading; each has to be there, inside the project."""
+        from holdfast.project.required import entries
+
+        return self.execute(cmd.Brief("reading", add=entries(paths, self._wired.place)), **how)
+
+    def read_no_more(self, *paths: str, **how: Any) -> Self:
+        """Takes files off the required reading, by the path or by the entry as it is."""
+        listed = self.state.reading
+        known = [next((entry for entry in listed if entry in (path, f"@{path}")), "") for path in paths]
+        if "" in known:
+            raise refusals.not_listed(paths[known.index("")], "reading", listed)
+        return self.execute(cmd.Brief("reading", remove=tuple(known)), **how)
+
+    def remind(self, *texts: str, remove: Sequence[str] = (), **how: Any) -> Self:
+        """Adds reminders that outlive the agent's context, or takes some away."""
+        unknown = next((text for text in remove if text not in self.state.reminders), None)
+        if unknown is not None:
+            raise refusals.not_listed(unknown, "reminders", self.state.reminders)
+        return self.execute(cmd.Brief("reminders", add=texts, remove=tuple(remove)), **how)
+
+    def learn(
+        self, lesson: str, type: str = "insight", *, pattern: str = "", context: str = "", step: str = "", **how: Any
+    ) -> Self:
+        """Keeps what was learned: a `pattern` to follow, an `antipattern` to avoid, or an `insight`."""
+        return self.execute(cmd.Learn(lesson, type, pattern, context, self.path(step) if step else ""), **how)
+
+    def lock(self, *paths: str, agent: str = "", ttl: int = 600, **how: Any) -> int:
+        """Claims files, or what a pattern means, for one agent; gives the fencing token."""
+        command = cmd.Lock(tuple(self._wired.place.pattern(path) for path in paths), agent, ttl)
+        with Locked(self._wired.place.starting, self._wired.settings.lock_wait):  # other workflows lock files too
+            self.execute(command, **how)
+        return max((self.state.locks[path].token for path in command.paths if path in self.state.locks), default=0)
+
+    def unlock(self, *paths: str, **how: Any) -> Self:
+        return self.execute(cmd.Unlock(tuple(self._wired.place.pattern(path) for path in paths)), **how)
+
+    def packet(self, *, occasion: str = "resume", others: Sequence[str] = (), limit: int = 0) -> str:
+        """One text that gets any agent going again."""
+        from holdfast.core.packet import packet
+        from holdfast.machine import configuration
+
+        session = self._wired.settings.actor.session
+        most = limit or configuration.resuming(self._wired.place.root).packet_limit
+        seen = self.required()
+        return packet(
+            self.state, self.facts(), session=session, required=seen, others=others, occasion=occasion, limit=most
+        )
+
+    def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
+        return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)
+
+    def retire_step(self, step: str, **how: Any) -> Self:
+        return self.execute(cmd.RetireStep(self.path(step)), **how)
+
+    def change_step(self, step: str, new: Step, **how: Any) -> Self:
+        return self.execute(cmd.ChangeStep(self.path(step), new), **how)
+
+    def check(
+        self,
+        name: str,
+        *,
+        passed: bool | None = None,
+        step: str = "",
+        data: Mapping[str, Any] | None = None,
+        echo: Callable[[bytes], None] | None = None,
+        **how: Any,
+    ) -> Evidence:
+        """Runs a check, or records what somebody reports of it when `passed` is given.
+
+        `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
+        """
+        self.refresh()
+        path = queries.step_with(self.state, name, self.path(step) if step else "")
+        plainjson.require(data or {}, "data")
+        if passed is None:
+            from holdfast.checks import evidence as evidence_
+
+            asked = {"echo": echo, "cancelled": self.cancelled, "token": how.get("token", 0)}
+            evidence = evidence_.run(self._wired, self.state, path, name, given=data or {}, **asked)
+        else:
+            tree = None if self.state.loads == DOCUMENT else self._wired.world.tree(self.state).id
+            evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
+        self.execute(cmd.RecordCheck(path, name, evidence), **how)
+        return self.state.step(path).evidence[name]
+
+    def step(self, step: str) -> StepWork:
+        """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
+        return StepWork(self, self.path(step))
+
+    def _inside(self, artifacts: Mapping[str, str] | None) -> dict[str, str]:
+        return {name: self._wired.place.inside(file) for name, file in (artifacts or {}).items()}

@@ -1,7 +1,0 @@
-"""Sessions: copy-on-write workspaces of a project that are committed or cancelled as a whole."""
-
-from __future__ import annotations
-
-from holdfast.sessions.session import Sessions
-
-__all__ = ["Sessions"]

@@ -1,0 +1,37 @@
+"""The tools that agents work with, as functions: plain values in, plain values out, the same for every dialect.
+
+Every input is checked: unknown fields, wrong types and lengths are refused before anything is looked at. What comes
+back has exactly the fields that a tool names, so that agents can rely on them.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core.names import nearest
+from holdfast.errors import UsageError
+from holdfast.project.project import Project
+from holdfast.surfaces.tools.convention import workflow_metrics
+from holdfast.surfaces.tools.loop import LOOP
+from holdfast.surfaces.tools.schemas import input_schema, output_schema
+from holdfast.surfaces.tools.shape import Input, Tool, Watch, checked
+from holdfast.surfaces.tools.table import CONVENTION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["TOOLS", "Input", "Tool", "Watch", "call", "checked", "input_schema", "output_schema", "workflow_metrics"]
+
+TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*CONVENTION, *LOOP)}
+
+
+def call(project: Project, name: str, arguments: Mapping[str, Any], watch: Watch | None = None) -> dict[str, Any]:
+    """Runs a tool. Refusals are raised as everywhere."""
+    tool = TOOLS.get(name)
+    if tool is None:
+        close = nearest(name, tuple(TOOLS))
+        hint = f", did you mean {close}?" if close else ""
+        raise UsageError("no_tool", f"there is no tool {name[:60]!r}{hint}", remedy=f"one of {', '.join(TOOLS)}")
+    given = checked(tool, arguments)
+    return tool.run(project, given, watch or Watch()) if tool.watched else tool.run(project, given)

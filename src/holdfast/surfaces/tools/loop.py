@@ -1,0 +1,226 @@
+"""What an agent needs besides the convention: checks, notes and learnings, files of one's own, reviews, the packet."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import queries
+from holdfast.core.names import checked
+from holdfast.errors import UsageError
+from holdfast.plain.plainjson import compact
+from holdfast.project import wiring as bootstrap
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
+from holdfast.surfaces.tools.convention import workflow_of
+from holdfast.surfaces.tools.shape import Input, Tool, Watch
+from holdfast.surfaces.tools.table import ID, STEP
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TOLD = 2048
+"""How many bytes an answer has, unless more is asked for."""
+TAIL = 800
+SHORTEST = 600
+LOCKED_FOR = 600
+MOST_SPENT = 1_000_000
+
+
+def run_check(project: Project, given: Mapping[str, Any], watch: Watch) -> dict[str, Any]:
+    """Lets the engine run a check, or records what somebody saw where there is nothing to run."""
+    workflow = workflow_of(project, given)
+    workflow.cancelled = watch.cancelled
+    name = given["check"]
+    evidence = workflow.check(
+        name,
+        passed=given.get("passed"),
+        step=str(given.get("step", "")),
+        data={"test": given["test"]} if "test" in given else {},
+        echo=watch.echo,
+    )
+    tail = given.get("tail", TAIL)
+    return {
+        "check": name,
+        "passed": evidence.passed,
+        "run_by": evidence.run_by,
+        "exit_code": evidence.exit_code,
+        "detail": evidence.detail,
+        "output": evidence.tail[-tail:] if tail else "",
+    }
+
+
+def record_work(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Several things in one call are one change: all of them are kept, or none."""
+    workflow = workflow_of(project, given)
+    step = workflow.path(str(given["step"])) if "step" in given else ""
+    parts: dict[str, cmd.Command] = {}
+    if "note" in given:
+        parts["note"] = cmd.Note(given["note"], step)
+    if "learning" in given:
+        parts["learning"] = cmd.Learn(given["learning"], given.get("learning_type", "insight"), step=step)
+    if "artifacts" in given:
+        at = step or queries.current(workflow.state) or ""
+        parts["artifacts"] = cmd.Attach(at, _files(project, workflow, given["artifacts"]))
+    if "cost_usd" in given:
+        agent = checked(given["agent"], "role") if "agent" in given else ""
+        parts["cost_usd"] = cmd.Spend(round(given["cost_usd"] * 1_000_000), agent, step)
+    if not parts:
+        raise UsageError(
+            "nothing_recorded",
+            "record_work: none of note, learning, artifacts and cost_usd is there",
+            remedy=f"record_work {compact({'workflow_id': workflow.id, 'note': 'TEXT'})}",
+        )
+    workflow.execute(cmd.Together(tuple(parts.values())))
+    return {
+        "success": True,
+        "workflow_id": workflow.id,
+        "recorded": list(parts),
+        "spent_usd": workflow.state.spent / 1_000_000,
+    }
+
+
+def _files(project: Project, workflow: Workflow, artifacts: Mapping[str, str]) -> dict[str, str]:
+    place = project.wired.place
+    base = place.base(workflow.state.worktree)
+    return {name: place.inside(os.path.join(base, file)) for name, file in artifacts.items()}
+
+
+def lock_files(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Claims files for one agent, or gives them back; who holds them is said either way."""
+    workflow = workflow_of(_in_role(project, given.get("agent", "")), given)
+    base = project.wired.place.base(workflow.state.worktree)
+    paths = [os.path.join(base, path) for path in given["paths"]]
+    if given.get("release"):
+        workflow.unlock(*paths)
+    else:
+        workflow.lock(*paths, agent=given.get("agent", ""), ttl=given.get("ttl_seconds", LOCKED_FOR))
+    facts = workflow.facts()
+    held = {path: hold.agent for path, hold in workflow.state.locks.items() if not hold.expired(facts.boot, facts.mono)}
+    return {"success": True, "workflow_id": workflow.id, "locks": held}
+
+
+def review_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    workflow = workflow_of(_in_role(project, given.get("reviewer", "")), given)
+    path = workflow.path(str(given["step"]))
+    workflow.review(path, given.get("verdict", ""), given.get("feedback", ""))
+    return {"success": True, "workflow_id": workflow.id, "status": workflow.state.step(path).status}
+
+
+def _in_role(project: Project, role: str) -> Project:
+    """The same project for an agent that calls itself something: the rules ask who reviews, and who holds a file."""
+    settings = project.wired.settings
+    if not role or role == settings.actor.name:
+        return project
+    actor = settings.actor.replace(name=checked(role, "role"))
+    return Project(bootstrap.wire(project.wired.place, settings.replace(actor=actor)))
+
+
+def get_resume_packet(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Without a name: the workflow this session is at, else the one last worked on."""
+    from holdfast.project import seats
+
+    session = project.wired.settings.actor.session
+    others: list[str] = []
+    if "workflow_id" in given:
+        workflow = workflow_of(project, given)
+    else:
+        project.heal()
+        bound, others = seats.chosen(project, session)
+        workflow = bound or project.latest()
+    if "ack" in given:
+        workflow.acknowledge(given["ack"])
+    named = {"workflow_id": workflow.id, "packet_id": queries.packet_id(workflow.state, session)}
+    if "limit" in given:
+        return {**named, "text": workflow.packet(others=others, limit=given["limit"])}
+    for limit in range(TOLD - len(compact(named)), SHORTEST, -100):
+        answer = {**named, "text": workflow.packet(others=others, limit=limit)}
+        if len(compact(answer).encode()) <= TOLD:
+            return answer
+    return {**named, "text": workflow.packet(others=others, limit=SHORTEST)}
+
+
+LOOP = (
+    Tool(
+        name="run_check",
+        title="Run or record a check",
+        about="Run a step's check; or report its outcome with `passed` if it has no command",
+        inputs=(
+            ID,
+            Input("check", "string", required=True, most=64),
+            Input("passed", "boolean"),
+            Input("step", "step"),
+            Input("test", "string", most=1000, about="the test in question"),
+            Input("tail", "integer", most=4000, about="characters of output"),
+        ),
+        outputs={
+            "check": "string",
+            "passed": "boolean",
+            "run_by": "string",
+            "exit_code": "integer?",
+            "detail": "string",
+            "output": "string",
+        },
+        run=run_check,
+        watched=True,
+        external=True,
+    ),
+    Tool(
+        name="record_work",
+        title="Record notes, learnings, files, cost",
+        about="Keep what must survive: a decision, a lesson, output files of a step, money spent",
+        inputs=(
+            ID,
+            Input("step", "step"),
+            Input("note", "string", most=4000),
+            Input("learning", "string", most=4000),
+            Input("learning_type", "string", among=("pattern", "antipattern", "insight")),
+            Input("artifacts", "paths", about="name: path"),
+            Input("cost_usd", "number", most=MOST_SPENT),
+            Input("agent", "string", most=64, about="who spent it"),
+        ),
+        outputs={"success": "boolean", "workflow_id": "string", "recorded": "strings", "spent_usd": "number"},
+        run=record_work,
+    ),
+    Tool(
+        name="lock_files",
+        title="Lock or release files",
+        about="Keep files to one agent while several work, or release them",
+        inputs=(
+            ID,
+            Input("paths", "files", required=True),
+            Input("agent", "string", most=64),
+            Input("ttl_seconds", "integer", least=1, most=86_400),
+            Input("release", "boolean"),
+        ),
+        outputs={"success": "boolean", "workflow_id": "string", "locks": "object"},
+        run=lock_files,
+    ),
+    Tool(
+        name="review_step",
+        title="Review a step",
+        about="Give a reviewer's verdict on a step in review; none where a review file decides",
+        inputs=(
+            *(ID, STEP),
+            Input("verdict", "string", among=("approved", "needs_revision")),
+            Input("feedback", "string", most=20_000),
+            Input("reviewer", "string", most=64, about="your role"),
+        ),
+        outputs={"success": "boolean", "workflow_id": "string", "status": "string"},
+        run=review_step,
+    ),
+    Tool(
+        name="get_resume_packet",
+        title="Resume packet",
+        about="All you need to go on after your context was lost. `ack` its packet_id once read",
+        inputs=(
+            Input("workflow_id", "string", most=200),
+            Input("limit", "integer", least=SHORTEST, most=50_000, about="characters, if 2 KB are not enough"),
+            Input("ack", "string", most=64),
+        ),
+        outputs={"workflow_id": "string", "packet_id": "string", "text": "string"},
+        run=get_resume_packet,
+    ),
+)

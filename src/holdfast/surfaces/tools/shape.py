@@ -1,0 +1,111 @@
+"""What a tool looks like: what it takes, what it gives, and how what it is given is checked."""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Mapping
+
+from holdfast.core.value import Value
+from holdfast.errors import UsageError
+from holdfast.plain.plainjson import require
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_PATHS = 100
+
+
+class Input(Value):
+    """A field that a tool takes.
+
+    `kind` is a JSON type; `step`: a number from 1, or the id of a step; `paths`: files by name; `files`: a list of
+    them. `most` is how long a text is, how many files there are, or how large a number; `least` is for numbers.
+    """
+
+    name: str
+    kind: str
+    required: bool = False
+    most: int = 0
+    least: int = 0
+    among: tuple[str, ...] = ()
+    about: str = ""
+
+
+class Watch(Value):
+    """Who waits for a call that takes long: is told what it prints, and may want it no more."""
+
+    echo: Callable[[bytes], None] | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+class Tool(Value):
+    """A tool by name: what it is for, what it takes and gives, and the function that does it.
+
+    `outputs` has the JSON type of each field; `?` stands for one that may be null, and a plural for a list.
+    """
+
+    name: str
+    title: str
+    about: str
+    inputs: tuple[Input, ...]
+    outputs: Mapping[str, str]
+    run: Callable[..., dict[str, Any]]
+    reads: bool = False
+    """Nothing is changed by it."""
+    destroys: bool = False
+    """What it does may cost somebody their work."""
+    watched: bool = False
+    """It may take long, and takes a Watch."""
+    external: bool = False
+    """It runs commands of the project."""
+
+
+def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments, if they are what the tool takes; every mistake at once otherwise. `phase` may stand for `step`."""
+    require(dict(arguments), "arguments")
+    known = {field.name: field for field in tool.inputs}
+    given = dict(arguments)
+    if "step" in known and "phase" in given and "step" not in given:
+        given["step"] = given.pop("phase")
+    wrong = [f"unknown field {name[:80]!r}" for name in given if name not in known]
+    wrong += [f"{name} is missing" for name, field in known.items() if field.required and given.get(name) is None]
+    wrong += [
+        f"{name} {reason}"
+        for name, value in given.items()
+        if name in known and value is not None and (reason := _wrong(known[name], value))
+    ]
+    if wrong:
+        raise UsageError(
+            "bad_arguments",
+            f"{tool.name}: {'; '.join(wrong)}",
+            remedy=f"{tool.name} takes {', '.join(known) or 'nothing'}",
+            facts={"tool": tool.name, "mistakes": wrong},
+        )
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _wrong(field: Input, value: Any) -> str:
+    match field.kind:
+        case "string":
+            if not isinstance(value, str) or not 1 <= len(value) <= (field.most or 1000):
+                return f"must be text of 1 to {field.most or 1000} characters"
+            return f"is one of {', '.join(field.among)}" if field.among and value not in field.among else ""
+        case "boolean":
+            return "" if isinstance(value, bool) else "must be true or false"
+        case "integer" | "number":
+            kinds = (int, float) if field.kind == "number" else (int,)
+            fits = isinstance(value, kinds) and not isinstance(value, bool) and field.least <= value <= field.most
+            return "" if fits else f"must be a number from {field.least} to {field.most}"
+        case "object":
+            return "" if isinstance(value, Mapping) else "must be an object"
+        case "paths":
+            if not isinstance(value, Mapping):
+                return "must be an object"
+            return "" if all(isinstance(one, str) and one for one in value.values()) else "must be an object of paths"
+        case "files":
+            fits = isinstance(value, list) and 1 <= len(value) <= MOST_PATHS
+            fits = fits and all(isinstance(one, str) and 1 <= len(one) <= 1000 for one in value)
+            return "" if fits else f"must be a list of 1 to {MOST_PATHS} paths"
+    number = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    named = isinstance(value, str) and 1 <= len(value) <= 200
+    return "" if number or named else "must be the number of a step, from 1, or its id"

@@ -1,0 +1,49 @@
+"""Workflows that agents keep notes of in a project's own files, without Holdfast having been told of them.
+
+These files are prose which anybody may have written. So whatever cannot be read is left out and never an error, and
+everything that leaves is short, free of control characters, and leads to no file outside the project.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.machine.place import below, read_regular
+from holdfast.systems.compaction.detection import notes, plans
+from holdfast.systems.compaction.detection.sighting import Sighting
+from holdfast.systems.compaction.detection.words import UNSAFE
+
+__all__ = ["LARGEST", "Sighting", "detect"]
+
+LARGEST = 1 << 20
+
+
+def detect(base: str) -> list[Sighting]:
+    """Every workflow that the notes and the running plans below a folder speak of."""
+    found = notes.noted(_text(base, notes.FILE))
+    for folder in _plan_folders(base):
+        source = f"{plans.FOLDER}/{folder}/PLAN.md"
+        text = _text(base, source)
+        if plans.is_running(text):
+            found.append(plans.planned(folder, source, text))
+    return found
+
+
+def _text(base: str, path: str) -> str:
+    """What a file below the folder says; nothing when it is too large, no text, no file or somewhere else."""
+    try:
+        full = below(base, path)
+        return (read_regular(full, LARGEST) or b"").decode("utf-8-sig") if full else ""
+    except (OSError, ValueError):
+        return ""
+
+
+def _plan_folders(base: str) -> list[str]:
+    import re
+
+    try:
+        folder = below(base, plans.FOLDER)
+        names = os.listdir(folder) if folder else []
+    except (OSError, ValueError):
+        return []
+    return sorted(name for name in names if not re.search(rf"{UNSAFE}|\t", name))

@@ -1,0 +1,132 @@
+"""The notes an agent keeps for itself in `CLAUDE.local.md`: which workflow it is at, the phase, what to read."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from holdfast.systems.compaction.detection.lines import LONGEST_LINE, Line, lines_of
+from holdfast.systems.compaction.detection.sighting import MOST_READING, Sighting
+from holdfast.systems.compaction.detection.words import LONGEST_TEXT, MARKS, clean, plain_name, progress_in
+
+FILE = "CLAUDE.local.md"
+_TYPES = ("planning", "qa-loop", "implementation", "custom")
+_STATUSES = ("not_started", "in_progress", "completed", "blocked")
+_MOST_BLOCKS, _MOST_REMINDERS, _MOST_CONTEXT = 20, 20, 50
+
+
+def noted(text: str) -> list[Sighting]:
+    import re
+
+    plain = re.sub(r"[*_`]+", "", text.lower()).replace("：", ":")
+    if not all(words in plain for words in ("workflow state", "workflow:", "phase:")):
+        return []
+    reader = _Reader()
+    for raw in lines_of(text):
+        reader.take(Line.of(raw[:LONGEST_LINE]))
+    seen = (sighting for block in reader.blocks if (sighting := block.sighting()))
+    return list(islice(seen, _MOST_BLOCKS))
+
+
+class _Block:
+    """What the notes say of one workflow, gathered line by line."""
+
+    def __init__(self, name: str) -> None:
+        self.name = clean(name)
+        self.said: dict[str, str] = {}
+        self.reading: dict[str, None] = {}
+        self.context: dict[str, str | int] = {}
+        self.reminders: list[str] = []
+
+    def item(self, section: str, body: str) -> None:
+        import re
+
+        if section == "reminders":
+            self.reminders.append(body)
+            return
+        key, _, value = body.replace("：", ":", 1).partition(":")
+        key, value = key.strip(" *`"), clean(value.lstrip("*`"), LONGEST_TEXT)
+        if value and re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", key) and len(self.context) < _MOST_CONTEXT:
+            self.context.setdefault(key, int(value) if re.fullmatch(r"-?[0-9]{1,15}", value) else value)
+
+    def sighting(self) -> Sighting | None:
+        """Nothing when the name or the phase is missing: then it was prose about workflows."""
+        words = plain_name(self.said.get("phase", ""))
+        if not self.name or not words:
+            return None
+        current, total, phase = progress_in(words) or (1, 1, words)
+        status = self._word("status", "_")
+        reminders = (clean(one, LONGEST_TEXT) for one in self.reminders)
+        return Sighting(
+            source=FILE,
+            workflow=self.name,
+            type=self._type(),
+            current=max(current, 1),
+            total=max(total, current, 1),
+            phase=phase,
+            names=(),
+            status=status if status in _STATUSES else "in_progress",
+            reading=tuple(f"@{path}" for path in self.reading)[:MOST_READING],
+            context=self.context,
+            reminders=tuple(one for one in reminders if one)[:_MOST_REMINDERS],
+        )
+
+    def _type(self) -> str:
+        import re
+
+        said = self._word("type", "-")
+        if said in _TYPES:
+            return said
+        return "qa-loop" if re.search(r"(?ai)(?<![a-z0-9])qa(?![a-z0-9])", self.name) else "custom"
+
+    def _word(self, label: str, sign: str) -> str:
+        """What was said as one word, its parts joined as Holdfast joins them."""
+        said = clean(self.said.get(label, "")).strip(MARKS + " ").lower()
+        return sign.join(said.replace("-", " ").replace("_", " ").split())
+
+
+class _Reader:
+    """Goes through notes line by line, and knows which workflow and which list in it a line belongs to.
+
+    Below a heading a list goes on until the next heading. Below a label it ends with the list, and where the label is
+    an item itself, with the first item that is not deeper.
+    """
+
+    def __init__(self) -> None:
+        self.blocks: list[_Block] = []
+        self._section = ""
+        self._headed = False
+        self._depth = -1
+        self._after_blank = False
+
+    def take(self, line: Line) -> None:
+        after_blank, self._after_blank = self._after_blank, not line.body
+        if not line.body:
+            return
+        listed = self._section != "" and line.item and line.indent > self._depth
+        label, value = line.label()
+        if label == "workflow" and (after_blank or not listed):
+            self.blocks.append(_Block(value))
+            self._section = ""
+        elif self.blocks:
+            block = self.blocks[-1]
+            if path := line.path():
+                block.reading[path] = None
+            elif listed:
+                block.item(self._section, line.body)
+            elif self._goes_on(line, block) and not label and not after_blank:
+                block.reminders[-1] = f"{block.reminders[-1]} {line.body}"[:LONGEST_LINE]
+            else:
+                self._turn(line, label)
+                if value:
+                    block.said.setdefault(label, value)
+
+    def _goes_on(self, line: Line, block: _Block) -> bool:
+        """Whether this is the next line of a reminder that was too long for one."""
+        wrapped = line.indent > 0 and not line.item and not line.heading
+        return wrapped and self._section == "reminders" and bool(block.reminders) and not line.list_name()
+
+    def _turn(self, line: Line, label: str) -> None:
+        name = line.list_name()
+        if name or label or line.heading or not self._headed:
+            self._section, self._headed = name, line.heading
+            self._depth = line.indent if line.item else -1

@@ -1,0 +1,266 @@
+"""The compaction dialect: `untracked/workflow-state/<name>/state-<name>-<time>.json`.
+
+The agent's own account of where it is: `workflow, workflow_type, phase, required_reading, context, key_reminders,
+created_at`. It survives any number of compactions and is deleted when the work is done.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import gates, lifecycle, queries
+from holdfast.core.definition import Definition, Step
+from holdfast.core.state import State
+from holdfast.documents.lens.fields import MOMENT
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Meaning
+from holdfast.errors import Refused, UsageError
+from holdfast.systems.compaction.adoption import (
+    FOLDER,
+    LONGEST_NAME,
+    MOST_PHASES,
+    STATUS,
+    TYPES,
+    Phase,
+    adopt,
+    file_of,
+    id_of,
+    name_for,
+    named,
+    read_phase,
+    stamp,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
+_PLAIN = frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.BLOCKED, lifecycle.DONE})
+WORKFLOW_WORDS = {
+    "in_progress": "in_progress",
+    "waiting": "blocked",
+    "paused": "blocked",
+    "blocked": "blocked",
+    "failed": "blocked",
+    "escalated": "blocked",
+    "completed": "completed",
+    "finalized": "completed",
+    "cancelled": "cancelled",
+}
+
+
+def shown(state: State) -> str:
+    """The phase that the document speaks of: the current one, or the one before while that has not begun.
+
+    Whoever wrote that a phase has not begun speaks of that one.
+    """
+    tops = state.plan.children("")
+    at = queries.top_number(state) - 1
+    waits = state.step(tops[at]).status == lifecycle.PENDING
+    return tops[at - 1] if waits and at and not _is_announced(state, at + 1) else tops[at]
+
+
+def _is_announced(state: State, number: int) -> bool:
+    said = (state.base or {}).get("phase")
+    if not isinstance(said, Mapping) or said.get("current") != number:
+        return False
+    return said.get("status") in _NOT_STARTED
+
+
+def _number(state: State, _: str) -> Any:
+    return state.plan.children("").index(shown(state)) + 1
+
+
+def _name(state: State, _: str) -> Any:
+    step = state.plan.step(shown(state))
+    return step.name or f"Phase {_number(state, '')}"
+
+
+def _status(state: State, _: str) -> Any:
+    stopped = state.paused or queries.status(state) in lifecycle.STUCK
+    return lifecycle.BLOCKED if stopped else state.step(shown(state)).status
+
+
+def _detail(state: State, _: str) -> Any:
+    word = queries.status(state)
+    status = word if word in ("paused", *lifecycle.STUCK) else state.step(shown(state)).status
+    return ABSENT if status in _PLAIN else status
+
+
+def _type(state: State, _: str) -> Any:
+    if state.origin == "adopted":
+        return UNKNOWN
+    return state.type if state.type in TYPES else "custom"
+
+
+def _optional(at: str, value: Any) -> Any:
+    """What need not be there is added to a document of somebody else's making only when there is something to say."""
+
+    def said(state: State, item: str) -> Any:
+        found = value(state)
+        absent = state.origin == "adopted" and not found and at not in (state.base or {})
+        return UNKNOWN if absent else found
+
+    return said
+
+
+def _updated(state: State, _: str) -> Any:
+    """So that no two documents are the same: who goes back to what was said before has not got an old copy."""
+    return UNKNOWN if state.origin == "adopted" and state.revision <= 1 else state.updated_at
+
+
+def _place(state: State) -> str:
+    """No document is left once the work is over."""
+    return _file(state) if queries.is_active(state) else ""
+
+
+def _former(state: State) -> tuple[str, ...]:
+    return () if queries.is_active(state) else (_file(state),)
+
+
+def _file(state: State) -> str:
+    return state.file or file_of(state.id)
+
+
+def position(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Command]:
+    """The commands that an edit of `phase` stands for: it may move anywhere, and what it passes over is skipped."""
+    before, after = read_phase(old), read_phase(new)
+    if before == after:
+        return []
+    out: list[cmd.Command] = []
+    if state.paused and after.status != lifecycle.BLOCKED:
+        out.append(cmd.Resume())
+    tops = list(state.plan.children(""))
+    total = max(after.total, after.current)
+    for number in range(len(tops) + 1, total + 1):
+        step = Step(id=_free(tops, number), optional=True)
+        out.append(cmd.AddStep("", step))
+        tops.append(step.id)
+    target = tops[after.current - 1]
+    out += _renamed(state, target, before, after)
+    for path in tops[: tops.index(target)]:
+        out += _passed(state, path)
+    overtaken = before.current < after.current < _number(state, "")
+    if not overtaken:
+        out += _reached(state, target, after.status, again=after.current < before.current)
+    if after.total != before.total:
+        out += [cmd.RetireStep(path) for path in reversed(tops[total:])]
+    return out
+
+
+def _renamed(state: State, path: str, before: Phase, after: Phase) -> list[cmd.Command]:
+    """A name is taken where there was none, or where no definition of the user's gave one.
+
+    Whoever moved on and left the old phase's name standing has named nothing.
+    """
+    known = state.plan.step(path) if path in state.plan else Step(id=path, optional=True)
+    left = before.name if after.current != before.current else _name(state, "")
+    if after.name in ("", left, known.name) or (known.name and state.source not in ("", "built-in")):
+        return []
+    return [cmd.ChangeStep(path, known.replace(name=after.name))]
+
+
+def _free(taken: list[str], number: int) -> str:
+    while f"phase-{number}" in taken:
+        number += 1
+    return f"phase-{number}"
+
+
+def _passed(state: State, path: str) -> list[cmd.Command]:
+    """A phase that was worked on is done when the work has moved on; one that never began was left out."""
+    status = state.step(path).status
+    if status in lifecycle.FINISHED:
+        return []
+    if path in state.plan and (gates.policy(state.plan.step(path)) or state.plan.step(path).review):
+        raise Refused(
+            "gate_unmet",
+            f"the work cannot go past {path}, which people have to pass first",
+            remedy=f"holdfast status -w {state.id}",
+            facts={"step": path},
+        )
+    if status == lifecycle.PENDING or path not in state.plan:
+        optional = path not in state.plan or state.plan.step(path).optional
+        return [cmd.Skip(path, "passed over")] if optional else [cmd.Begin(path), cmd.Done(path)]
+    return [cmd.Resume(path), cmd.Done(path)] if status in lifecycle.STUCK else [cmd.Done(path)]
+
+
+def _reached(state: State, path: str, wanted: str, *, again: bool) -> list[cmd.Command]:
+    """The way to a status from the one a phase has. Going back to a phase opens it again, whatever is said of it."""
+    status = state.step(path).status
+    over = status in lifecycle.FINISHED
+    out: list[cmd.Command] = []
+    if status == lifecycle.PENDING and wanted != lifecycle.PENDING:
+        out.append(cmd.Begin(path))
+    elif over and (again or wanted in (lifecycle.ACTIVE, lifecycle.BLOCKED)):
+        out.append(cmd.Reopen(path))
+    elif status in lifecycle.STUCK and wanted in (lifecycle.ACTIVE, lifecycle.DONE):
+        out.append(cmd.Resume(path))
+    if wanted == lifecycle.DONE and (again or not over):
+        out.append(cmd.Done(path))
+    elif wanted == lifecycle.BLOCKED and status != lifecycle.BLOCKED:
+        out.append(cmd.Block(path, "its document says it is blocked"))
+    return out
+
+
+DOCUMENT = Document(
+    path=_place,
+    former=_former,
+    also=position,
+    stamp="updated_at",
+    parts=(
+        Field("workflow", lambda s, _: named(s), meaning=Meaning.FIXED),
+        Field("workflow_type", _type, meaning=Meaning.FIXED),
+        Field("phase.current", _number),
+        Field("phase.total", lambda s, _: len(s.plan.children(""))),
+        Field("phase.name", _name),
+        Field("phase.status", _status, STATUS),
+        Field("phase.status_detail", _detail),
+        Field("required_reading", lambda s, _: list(s.reading), meaning=Meaning.READING),
+        Field("context", _optional("context", lambda s: dict(s.context)), meaning=Meaning.CONTEXT),
+        Field("key_reminders", _optional("key_reminders", lambda s: list(s.reminders)), meaning=Meaning.REMINDERS),
+        Field("created_at", lambda s, _: s.created_at, MOMENT),
+        Field("updated_at", _updated),
+    ),
+)
+
+
+def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
+    """`{name}-{time}`: `database-migration-20251209_160000`."""
+    return f"{name_for(subject or definition.name)}-{stamp(now)}"
+
+
+def phases(names: tuple[str, ...]) -> tuple[Step, ...]:
+    """The phases of a workflow whose definition leaves them open."""
+    if len(names) > MOST_PHASES:
+        raise _bad_phases(f"there are {len(names)} phases, and {MOST_PHASES} at most")
+    found: dict[str, Step] = {}
+    named: set[str] = set()
+    for number, name in enumerate((name.strip() for name in names), 1):
+        if not name or name in named:
+            raise _bad_phases(f"phase {number}: {f'{name[:60]!r} is there twice' if name else 'has no name'}")
+        if len(name) > LONGEST_NAME:
+            raise _bad_phases(f"phase {number}: its name has more than {LONGEST_NAME} characters")
+        named.add(name)
+        id = name_for(name)
+        id = id if name.isascii() and id not in found else _free(list(found), number)
+        found[id] = Step(id=id, name=name, optional=True)
+    return tuple(found.values())
+
+
+def _bad_phases(wrong: str) -> UsageError:
+    return UsageError("bad_phases", wrong, remedy='--phases "Design,Build,Test"')
+
+
+DIALECT = Dialect(
+    name="compaction",
+    document=DOCUMENT,
+    id_of=id_of,
+    identify=identify,
+    status_words=WORKFLOW_WORDS,
+    missing="completed",
+    adopt=adopt,
+    patterns=(f"{FOLDER}/*/state-*.json",),
+    by_subject=True,
+    own_folder=True,
+)

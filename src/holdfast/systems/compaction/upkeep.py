@@ -1,0 +1,237 @@
+"""Workflows that nobody registered: state files that agents wrote, and notes of the project that speak of one.
+
+What is found is merged with what is known. An agent's own fields are never written over: notes only add what is new
+in them since they were last looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import moment, queries
+from holdfast.core.state import Actor, State
+from holdfast.documents.lens.edits import finishing
+from holdfast.engine.ports import Entry
+from holdfast.errors import HoldfastError
+from holdfast.machine import place as places
+from holdfast.machine.place import read_regular
+from holdfast.plain import ulid
+from holdfast.project.seats import loaded
+from holdfast.systems.compaction.document import position
+from holdfast.systems.seam.registry import dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.project.project import Project
+    from holdfast.systems.compaction.detection import Sighting
+
+ACCOUNT = "compaction"
+LARGEST_PLAN = 1 << 20
+NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
+"""Where a project keeps notes of workflows."""
+
+
+def adopt_accounts(project: Project) -> list[str]:
+    """Adopts every state file that an agent keeps by itself; says what is wrong with those that cannot be read."""
+    from holdfast.project.adopting import adopt
+    from holdfast.project.orphans import orphaned
+
+    wrong = []
+    try:
+        orphans = orphaned(project, only=ACCOUNT)
+    except HoldfastError as refusal:  # of a journal: the other workflows are there all the same
+        return [refusal.message]
+    for found in orphans:
+        try:
+            if found.wrong is not None:
+                raise found.wrong
+            adopt(project, [f"{project.wired.place.worktree}/{found.path}"])
+        except HoldfastError as refusal:
+            wrong.append(refusal.message)
+    return wrong
+
+
+def take_sightings(project: Project, actor: Actor) -> list[str]:
+    """What the project's own notes say of workflows, merged with what is known; new ones are begun.
+
+    Says what was wrong with those that could not be taken over.
+    """
+    base = project.wired.place.worktree
+    if not any(os.path.lexists(os.path.join(base, name)) for name in NOTES):
+        return []
+    from holdfast.systems.compaction.detection import detect
+
+    wrong = []
+    sightings = detect(base)
+    for sighting in sightings:
+        try:
+            _take(project, sighting, actor)
+        except HoldfastError as refusal:
+            wrong.append(refusal.message)
+    return wrong + _end_plans(project, {sighting.source for sighting in sightings}, actor)
+
+
+def _take(project: Project, sighting: Sighting, actor: Actor) -> None:
+    known = _known(project, sighting)
+    if known is None:
+        if not _is_over(project, sighting):
+            _begin(project, sighting, actor)
+        return
+    wired = project.wired
+    state = wired.reconciler.reconcile(known)
+    account = _account(sighting)
+    before = state.sighted.get(sighting.source)
+    if before == account:
+        return
+    sight = cmd.Sight(sighting.source, account)
+    additions = _additions(state, sighting, before or {})
+    moves = _moves(project, state, sighting, before)
+    for more in ((*additions, *moves), tuple(additions)):
+        try:
+            outcome = wired.engine.execute(state.ulid, cmd.Together((sight, *more)), actor)
+            break
+        except HoldfastError:
+            continue  # a gate holds, or there is no room: that was looked at, and is not taken
+    else:
+        outcome = wired.engine.execute(state.ulid, sight, actor)
+    wired.reconciler.settle(outcome)
+
+
+def _is_over(project: Project, sighting: Sighting) -> bool:
+    """Whether the notes are about a workflow that ended, and nobody has touched them since."""
+    wired = project.wired
+    key = (ACCOUNT, wired.place.key())
+    ended = [e for e in wired.store.entries() if not e.active and (e.dialect, e.worktree) == key]
+    same = loaded(project, [entry.ulid for entry in ended if _is_called(entry, sighting.workflow)])
+    last = max(same, key=lambda state: state.updated_at, default=None)
+    if last is None:
+        return False
+    try:
+        written = os.stat(os.path.join(wired.place.worktree, sighting.source)).st_mtime
+    except OSError:
+        return True
+    return last.sighted.get(sighting.source) == _account(sighting) or written <= moment.to_epoch(last.updated_at)
+
+
+def _end_plans(project: Project, running: set[str], actor: Actor) -> list[str]:
+    """A workflow that a plan speaks of ends when the plan says that it is over; says where a gate is in the way."""
+    wired, wrong = project.wired, []
+    for entry in wired.store.active():
+        if (entry.dialect, entry.worktree) != (ACCOUNT, wired.place.key()) or not entry.title.startswith("Plan"):
+            continue
+        for state in loaded(project, [entry.ulid]):
+            plans = [source for source in state.sighted if source.startswith(NOTES[1])]
+            over = any(_says_it_is_over(os.path.join(wired.place.worktree, one)) for one in plans)
+            if over and not running.intersection(plans):
+                ending = cmd.Together(tuple(finishing(state, "its plan is no longer in progress")))
+                try:
+                    wired.reconciler.settle(wired.engine.execute(state.ulid, ending, actor))
+                except HoldfastError as refusal:
+                    wrong.append(refusal.message)
+    return wrong
+
+
+def _says_it_is_over(plan: str) -> bool:
+    """A plan that can be read, and speaks of being complete: one that is empty for a moment says nothing."""
+    text = (read_regular(plan, LARGEST_PLAN) or b"").decode("utf-8", "replace").casefold()
+    return "✅" in text or "complete" in text
+
+
+def _known(project: Project, sighting: Sighting) -> State | None:
+    """The active workflow of that name, the one last worked on where there are several."""
+    wired = project.wired
+    key = (ACCOUNT, wired.place.key())
+    here = [entry for entry in wired.store.active() if (entry.dialect, entry.worktree) == key]
+    same = loaded(project, [entry.ulid for entry in here if _is_called(entry, sighting.workflow)])
+    return max((s for s in same if queries.is_active(s)), key=lambda state: state.updated_at, default=None)
+
+
+def _is_called(entry: Entry, name: str) -> bool:
+    return _plain(entry.title or entry.subject or entry.type) == _plain(name)
+
+
+def _plain(name: str) -> str:
+    return " ".join(name.casefold().split())
+
+
+def _begin(project: Project, sighting: Sighting, actor: Actor) -> None:
+    """Written down as the agent would have: a state file, from the moment it is seen."""
+    wired = project.wired
+    now = wired.world.now()
+    document = {
+        "workflow": sighting.workflow,
+        "workflow_type": sighting.type,
+        "phase": _phase(sighting),
+        "required_reading": list(sighting.reading),
+        "context": dict(sighting.context),
+        "key_reminders": list(sighting.reminders),
+        "created_at": moment.whole(now),
+    }
+    state = dialect(ACCOUNT).adopt(document, None, cmd.Facts(now=now), ulid.new())
+    if sighting.names:
+        pairs = zip(state.plan.steps, sighting.names, strict=True)
+        state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
+    state = wired.reconciler.settle(outcome)
+    outcome = wired.engine.execute(state.ulid, cmd.Sight(sighting.source, _account(sighting)), actor)
+    wired.reconciler.settle(outcome)
+
+
+def _is_as_sighted(shown: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Whether the document is where the notes put it when they were last looked at."""
+    there = shown["phase"]
+    named = before.get("name") or there.get("name")
+    return (there.get("current"), there.get("total"), there.get("name")) == (
+        before.get("current"),
+        before.get("total"),
+        named,
+    ) and there.get("status") == before.get("status")
+
+
+def _account(sighting: Sighting) -> dict[str, Any]:
+    return {
+        "phase": _phase(sighting),
+        "reading": list(sighting.reading),
+        "context": dict(sighting.context),
+        "reminders": list(sighting.reminders),
+    }
+
+
+def _phase(sighting: Sighting) -> dict[str, Any]:
+    return {
+        "current": sighting.current,
+        "total": sighting.total,
+        "name": sighting.phase,
+        "status": sighting.status,
+    }
+
+
+def _additions(state: State, sighting: Sighting, before: Mapping[str, Any]) -> list[cmd.Command]:
+    """What the notes say now and did not say before, and the workflow does not have."""
+    out: list[cmd.Command] = []
+    for what, has in (("reading", state.reading), ("reminders", state.reminders)):
+        said, old = getattr(sighting, what), before.get(what, ())
+        new = tuple(item for item in said if item not in has and item not in old)
+        if new:
+            out.append(cmd.Brief(what, add=new))
+    old = before.get("context", {})
+    values = {k: v for k, v in sighting.context.items() if k not in state.context and old.get(k) != v}
+    return [*out, cmd.Record(values)] if values else out
+
+
+def _moves(project: Project, state: State, sighting: Sighting, before: Mapping[str, Any] | None) -> list[cmd.Command]:
+    """A position that changed in the notes since they were last looked at is news, like an edit of the document."""
+    if before is None or before.get("phase") == _phase(sighting):
+        return []
+    shown = project.wired.documents.value(state)
+    if not _is_as_sighted(shown, before["phase"]):
+        return []  # an agent has moved it since, and knows better
+    try:
+        return position(state, shown, {**shown, "phase": _phase(sighting)})
+    except HoldfastError:
+        return []  # a gate holds

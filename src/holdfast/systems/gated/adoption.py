@@ -1,0 +1,221 @@
+"""Reading a `workflow-state.json` that has no journal, with the `status.json` of its phases: what they speak of."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import lifecycle
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Approval, Definition, Retry, Review, Step
+from holdfast.core.plan import Plan
+from holdfast.core.state import FOUND, Act, Alert, Escalation, Grant, Mark, Progress, State
+from holdfast.documents.lens.fields import is_moment
+from holdfast.errors import UsageError
+from holdfast.systems.gated import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LONGEST_TITLE = 500
+MOST_ACTS = 100
+_SETTLED = (lifecycle.PENDING, lifecycle.WAITING, lifecycle.DONE)
+"""A phase that is there has no feedback to heed any more, whatever its file says."""
+
+
+def as_found(state: State) -> bool:
+    """An adopted document stays as it was until something happens."""
+    return state.origin == "adopted" and state.revision <= 1
+
+
+def id_of(document: Mapping[str, Any]) -> str:
+    feature = document.get("feature")
+    return feature if isinstance(feature, str) and words.is_slug(feature) else ""
+
+
+def mistakes(document: Mapping[str, Any]) -> list[str]:
+    """What keeps a document from being the state of a feature."""
+    found = []
+    if not id_of(document):
+        found.append("feature is no slug of a-z, 0-9 and -")
+    if document.get("current_phase") not in words.PHASES:
+        found.append(f"current_phase is not one of {', '.join(words.PHASES)}")
+    if document.get("status") not in (*words.WORKFLOW_WORDS.values(), "abandoned"):
+        found.append(f"status is not one of {', '.join(dict.fromkeys(words.WORKFLOW_WORDS.values()))}, abandoned")
+    phases = document.get("phases")
+    for phase in words.PHASES:
+        said = phases.get(phase) if isinstance(phases, Mapping) else None
+        if not isinstance(said, Mapping):
+            found.append(f"phases has no {phase}")
+        elif said.get("status") not in words.PHASE_WORDS.values():
+            found.append(f"the status of {phase} is not one of {', '.join(dict.fromkeys(words.PHASE_WORDS.values()))}")
+    return found
+
+
+def status_mistakes(document: Mapping[str, Any], phase: str) -> list[str]:
+    """What keeps a document from being the `status.json` of a phase."""
+    found = []
+    if document.get("phase") != phase:
+        found.append(f"phase is not {phase}")
+    if document.get("status") not in words.PHASE_WORDS.values():
+        found.append(f"status is not one of {', '.join(dict.fromkeys(words.PHASE_WORDS.values()))}")
+    most, count = _count(document, "max_iterations"), _count(document, "iterations")
+    if most is None or most < 1:
+        found.append("max_iterations is no number from 1")
+    if count is None or (most is not None and count > most):
+        found.append("iterations is no number from 0 to max_iterations")
+    return found
+
+
+def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
+    """The state a document speaks of. Where a `status.json` says something else, the document is believed."""
+    found = mistakes(document)
+    if found:
+        raise UsageError(
+            "not_a_workflow",
+            f"this is not the state of a feature: {'; '.join(found)}",
+            remedy="holdfast schema gated",
+            facts={"mistakes": found},
+        )
+    slug = id_of(document)
+    known = {step.id: step for step in definition.steps} if definition else {}
+    steps = tuple(known.get(phase) or _step(phase) for phase in words.PHASES)
+    alerts: list[Alert] = []
+    progress = {}
+    for step in steps:
+        path = f"{words.HOME}/{slug}/{step.id}/{words.STATUS_FILE}"
+        said, detail = document["phases"][step.id], facts.results.get(path)
+        believed, wrong = _believed(step, said, detail) if detail is not None else ({}, "")
+        if wrong:
+            alerts.append(Alert(facts.now, "status_rewritten", f"{path} is rewritten: {wrong}", path))
+        progress[step.id] = _progress(step, said, believed)
+    title = document.get("feature_title")
+    branch = document.get("branch")
+    kept = {name: document.get(name) for name in ("pr_url", "pr_number", "last_reviewed_at")}
+    state = State(
+        ulid=ulid,
+        id=slug,
+        type="feature",
+        plan=Plan(steps),
+        dialect="gated",
+        title=title[:LONGEST_TITLE] if isinstance(title, str) else slug,
+        subject=title[:LONGEST_TITLE] if isinstance(title, str) else slug,
+        context={"slug": slug, **{name: value for name, value in kept.items() if value is not None}},
+        branch=branch if isinstance(branch, str) and branch else None,
+        loads="description",
+        read_only=definition.read_only if definition else (),
+        origin="adopted",
+        created_at=_moment(document, "created_at") or facts.now,
+        updated_at=facts.now,
+        progress=progress,
+        escalations=_escalations(document),
+        alerts=tuple(alerts),
+        base=document,
+    )
+    return _marked(state, document, facts)
+
+
+def _believed(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
+    """The `status.json` of a phase as far as it agrees with the document, and what is wrong with it."""
+    count = _count(said, "iterations") or 0
+    bad = status_mistakes(detail, step.id)
+    if bad:
+        most = step.review.max if step.review else 0
+        own = {"phase": step.id, "status": said["status"], "iterations": count, "max_iterations": most}
+        return {**own, "current_feedback": None, "history": []}, "; ".join(bad)
+    if (detail["status"], detail["iterations"]) == (said["status"], said.get("iterations", detail["iterations"])):
+        return detail, ""
+    differ = f"it says {detail['status']} {detail['iterations']} where {words.DOCUMENT} says {said['status']} {count}"
+    return {**detail, "status": said["status"], "iterations": count}, differ
+
+
+def _step(phase: str) -> Step:
+    return Step(
+        id=phase,
+        mandatory=True,
+        review=Review(max=4, files=True),
+        approval=Approval("human", "revise"),
+        retry=Retry(2, exhausted="escalated"),
+    )
+
+
+def _progress(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) -> Progress:
+    status = str(words.PHASE.decode(said["status"]))
+    if said.get("status_detail") in (lifecycle.FAILED, lifecycle.BLOCKED):
+        status = said["status_detail"]
+    rounds = _rounds(status, _count(said, "iterations") or 0)
+    feedback = detail.get("current_feedback")
+    progress = Progress(
+        status=status,
+        attempt=int(status != lifecycle.PENDING),
+        rounds=rounds,
+        started_at=_moment(said, "started_at"),
+        finished_at=_moment(said, "completed_at"),
+        reason=str(said.get("escalation_reason") or ""),
+        feedback=(feedback,) if isinstance(feedback, str) and feedback else (),
+        advice=feedback if isinstance(feedback, str) and status not in _SETTLED else "",
+        acts=_acts(detail),
+        reviewed=status in (lifecycle.WAITING, lifecycle.DONE),
+        data={FOUND: dict(detail)} if detail else {},
+    )
+    if status != lifecycle.DONE:
+        return progress
+    claimed = Grant(progress.finished_at, "document", "claimed", progress.attempt, claimed=True)
+    return progress.replace(grant=claimed)
+
+
+def _rounds(status: str, count: int) -> int:
+    """How many reviews asked for a revision, from the number of the iteration that a phase is in."""
+    if status == lifecycle.PENDING:
+        return 0
+    return count if status in lifecycle.STUCK else max(count - 1, 0)
+
+
+def _acts(detail: Mapping[str, Any]) -> tuple[Act, ...]:
+    history = detail.get("history")
+    return tuple(
+        Act(
+            one["timestamp"],
+            str(one.get("action") or ""),
+            _count(one, "iteration") or 0,
+            str(one.get("result") or ""),
+        )
+        for one in (history if isinstance(history, list) else ())[-MOST_ACTS:]
+        if isinstance(one, Mapping) and _moment(one, "timestamp")
+    )
+
+
+def _escalations(document: Mapping[str, Any]) -> tuple[Escalation, ...]:
+    listed = document.get("escalations")
+    return tuple(
+        Escalation(
+            str(one.get("phase") or ""),
+            str(one.get("reason") or ""),
+            _count(one, "iteration") or 0,
+            _moment(one, "at"),
+            _moment(one, "resolved_at"),
+            str(one.get("resolution") or ""),
+        )
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, Mapping) and _moment(one, "at")
+    )
+
+
+def _marked(state: State, document: Mapping[str, Any], facts: Facts) -> State:
+    if words.WORKFLOW.decode(document["status"]) == "cancelled":
+        reason = document.get("cancelled_reason")
+        said = reason[:500] if isinstance(reason, str) and reason else "its document says it is cancelled"
+        return state.replace(cancelled=Mark(_moment(document, "cancelled_at") or facts.now, "document", said))
+    if document.get("status_detail") == "paused":
+        return state.replace(paused=Mark(facts.now, "document", "its document says it is paused"))
+    return state
+
+
+def _count(data: Mapping[str, Any], name: str) -> int | None:
+    value = data.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _moment(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    return value if isinstance(value, str) and is_moment(value) else ""

@@ -1,0 +1,252 @@
+"""`holdfast continue`: whatever can be done about a feature without anybody is done, and the rest is named.
+
+The one place that speaks to a GitHub. Everything here can be repeated: what was done before is found done.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast import git
+from holdfast.core import commands as cmd
+from holdfast.core import lifecycle, queries, refusals
+from holdfast.core.names import fitting
+from holdfast.core.state import Actor, State
+from holdfast.errors import Conflict, Refused
+from holdfast.forges import github
+from holdfast.git import changes as git_changes
+from holdfast.git import history as git_history
+from holdfast.machine import configuration
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
+from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.gated.conversation import Heard, Said, heard
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SEEN = "reviewed_ids"
+"""The value of the context that keeps which remarks of the newest second were heard."""
+READINGS = 4
+PULL_REQUEST = "pull_request"
+"""What kind of word an approval on the pull request is."""
+
+
+def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **how: Any) -> tuple[str, ...]:
+    """Takes a feature as far as it goes now; the sentences that people should hear."""
+    state = workflow.refresh().state
+    if state.cancelled:
+        raise refusals.cancelled(state)
+    if state.finalized:
+        raise refusals.finalized(state)
+    wired = project.wired
+    wired.engine.preview(state, cmd.Record({}), wired.settings.actor, token=how.get("token", 0) or wired.settings.token)
+    wrong = journal_copy.trouble(wired, state.id, state.worktree)
+    if wrong is not None:
+        raise wrong
+    repository = git.find(wired.place.base(state.worktree))
+    if repository and state.branch and git.branch(repository) != state.branch:
+        raise refusals.branch_mismatch(state, git.branch(repository))
+    at = queries.current(state)
+    if at and state.step(at).status == lifecycle.WAITING:
+        _require_unchanged(workflow, at)
+    if repository is not None:
+        git_changes.catch_up(repository, words.MARK)
+    said = workspace.commit(wired, state, _kept(state))
+    if at is None:
+        return (*said, *_completed(project, state))
+    if state.step(at).status == lifecycle.PENDING:
+        return (*said, *workflow.begin(at, **how).said)
+    if state.step(at).status != lifecycle.WAITING:
+        return (*said, *workspace.wanted(project.wired, state, at))
+    client = _client(project, state, environ)
+    if isinstance(client, str):
+        by_hand = f"holdfast approve {at}, or holdfast reject {at} --feedback TEXT"
+        return (*said, f"{at} waits for a person, who types {by_hand} ({client})")
+    address = environ.get("GITHUB_API_URL", "")
+    where = address.partition("://")[2].partition("/")[0] or "github"
+    return (*said, *_reviewed(project, workflow, at, client, where, how))
+
+
+def _completed(project: Project, state: State) -> tuple[str, ...]:
+    """All phases are approved: what is on the pull request is what is here."""
+    repository = git.find(project.wired.place.base(state.worktree))
+    if repository and state.branch and state.context.get("pr_url"):
+        _pushed(repository, state.branch)
+        return (f"pull request {state.context['pr_url']} has all of it",)
+    return ()
+
+
+def _kept(state: State) -> str:
+    phase = words.current_phase(state)
+    return f"{workspace.subject_line(phase, 'Keep the state')}\n\n{workspace.trailers(state, phase)}"
+
+
+def _client(project: Project, state: State, environ: Mapping[str, str]) -> github.Client | str:
+    """The GitHub that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
+    place = project.wired.place
+    repository = git.find(place.base(state.worktree))
+    if repository is None or not state.branch or not configuration.uses_pull_requests(place.root):
+        return f"{configuration.CONFIG} says that no pull request is used"
+    remote = git_changes.remote(repository, state.branch)
+    url = git_changes.url(repository, remote) if remote else ""
+    found = github.repository_in(url, github.named_hosts(environ))
+    if found is None:
+        return "no remote of this repository is on a GitHub"
+    try:
+        return github.connect(found, top=repository.top, environ=environ, base_url=environ.get("GITHUB_API_URL", ""))
+    except Refused as refusal:
+        if refusal.code != "github_no_login" or state.context.get("pr_number"):
+            raise
+        return f"{refusal.message}: {refusal.remedy}"
+
+
+def _reviewed(
+    project: Project, workflow: Workflow, at: str, client: github.Client, where: str, how: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Pushes what waits, opens the pull request if there is none, and does what people said on it.
+
+    `where` is who answered for the GitHub: it stands with every word that is taken from there.
+    """
+    repository = git.find(project.wired.place.base(workflow.state.worktree))
+    assert repository is not None
+    branch = str(workflow.state.branch)
+    _pushed(repository, branch)
+    number = workflow.state.context.get("pr_number")
+    if not isinstance(number, int):
+        return _opened(workflow, repository, client, how)
+    request = client.get(number)
+    if request.url != workflow.state.context.get("pr_url"):
+        raise Refused(
+            "pull_request_elsewhere",
+            f"the pull request of {workflow.id} is {workflow.state.context.get('pr_url')}, and this is {request.url}",
+            remedy="git remote -v",
+            facts={"number": number, "url": request.url},
+        )
+    if request.state == "closed" or request.head != branch:
+        raise Refused(
+            "pull_request_closed",
+            f"pull request {number} is {'closed' if request.state == 'closed' else f'not of {branch}'}",
+            remedy=f"reopen it on {request.url}, or: holdfast cancel -w {workflow.id} --reason TEXT",
+            facts={"number": number, "url": request.url},
+        )
+    said = _said(client, number)
+    context = workflow.state.context
+    seen = context.get(SEEN)
+    prefix = _inside(workflow.state, repository, project)
+    handed_in = git_history.newest_of(repository, f"{prefix}/{at}/{words.STATUS_FILE}")
+    found = heard(
+        said,
+        slug=workflow.id,
+        phases=workflow.state.plan.children(""),
+        current=at,
+        since=str(context.get("last_reviewed_at") or ""),
+        seen=frozenset(seen if isinstance(seen, (list, tuple)) else ()),
+        counts=lambda commit: _is_of_what_waits(repository, handed_in, commit, prefix),
+    )
+    told = _done(workflow, at, found, where, how)
+    _pushed(repository, branch)
+    return told
+
+
+def _said(client: github.Client, number: int) -> Said:
+    """The three lists as they stood together: read again while somebody is still speaking."""
+    said = before = None
+    for _ in range(READINGS):
+        said = Said(client.reviews(number), client.comments(number), client.threads(number))
+        if said == before:
+            break
+        before = said
+    assert said is not None
+    return said
+
+
+def _is_of_what_waits(repository: git.Repository, handed_in: str, commit: str, workspace: str) -> bool:
+    """Whether a review of this commit speaks of what was handed in, and nothing outside the workspace came after it."""
+    known = bool(handed_in) and git_history.is_ancestor(repository, handed_in, commit)
+    return known and git_history.is_same_outside(repository, commit, workspace)
+
+
+def _inside(state: State, repository: git.Repository, project: Project) -> str:
+    """The workspace, from the top of the repository."""
+    return os.path.relpath(os.path.join(project.wired.place.base(state.worktree), words.home(state)), repository.top)
+
+
+def _pushed(repository: git.Repository, branch: str) -> None:
+    if not git_changes.is_pushed(repository, branch):
+        git_changes.push(repository, branch)
+
+
+def _opened(
+    workflow: Workflow, repository: git.Repository, client: github.Client, how: Mapping[str, Any]
+) -> tuple[str, ...]:
+    state, branch = workflow.state, str(workflow.state.branch)
+    base = git_changes.default_branch(repository)
+    if not base or base == branch:
+        raise Refused(
+            "no_base",
+            f"it is not known what {branch} is to be merged into",
+            remedy="git remote set-head origin --auto",
+            facts={"branch": branch},
+        )
+    made = client.create(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
+    workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
+    _pushed(repository, branch)
+    return (*workflow.said, f"pull request {made.url}")
+
+
+def body(state: State) -> str:
+    """What the pull request says of itself."""
+    phases = "\n".join(f"- {path}: {state.plan.step(path).description}" for path in state.plan.children(""))
+    return (
+        f"{state.subject}\n\n"
+        f"This feature is developed in phases, each of which waits here for a review:\n\n{phases}\n\n"
+        f"Approve the pull request to let the phase that waits pass. Comment on files of `{words.home(state)}/` or on "
+        "code to ask for changes: the earliest phase that you comment on is worked on again.\n"
+    )
+
+
+def _done(workflow: Workflow, at: str, found: Heard, where: str, how: Mapping[str, Any]) -> tuple[str, ...]:
+    heard_up_to = cmd.Record({"last_reviewed_at": found.newest, SEEN: list(found.newest_ids)})
+    later = [cmd.Advise(path, fitting(text)) for path, text in found.feedback.items() if path != found.earliest]
+    if found.approved_by:
+        approve = cmd.Approve(at, word=PULL_REQUEST)
+        people = Actor("human", f"{found.approved_by[0]}@{where}", "github")
+        workflow.execute(cmd.Together((heard_up_to, *later, approve)), actor=people, **how)
+        said = (*workflow.said, f"{at} is approved on the pull request by {', '.join(found.approved_by)}")
+        following = queries.current(workflow.state)
+        if following and workflow.state.step(following).status == lifecycle.PENDING:
+            said += workflow.begin(following, **how).said
+        return (*said, *found.remarks, *found.aside)
+    if found.earliest:
+        text = fitting(found.feedback[found.earliest])
+        asked = cmd.Reject(at, text) if found.earliest == at else cmd.Reopen(found.earliest, text)
+        people = Actor("human", f"reviewers@{where}", "github")
+        workflow.execute(cmd.Together((asked, *later, heard_up_to)), actor=people, **how)
+        back = "" if found.earliest == at else f", and all phases up to {at} are worked on again"
+        return (*workflow.said, f"changes of {found.earliest} are asked for on the pull request{back}", *found.aside)
+    said = ()
+    if later or found.newest != str(workflow.state.context.get("last_reviewed_at") or ""):
+        said = workflow.execute(cmd.Together((*later, heard_up_to)), **how).said
+    threads = f"{found.unresolved} unresolved thread{'' if found.unresolved == 1 else 's'} on the pull request"
+    waits = f"{at} waits: {threads if found.unresolved else 'nobody has approved the pull request yet'}"
+    return (*said, waits, *found.aside)
+
+
+def _require_unchanged(workflow: Workflow, at: str) -> None:
+    """People approved what was pushed: a file that was changed here since is not what they saw."""
+    hashes = workflow.facts().hashes
+    changed = [
+        artifact.path
+        for artifact in workflow.state.step(at).artifacts.values()
+        if (hashes.get(artifact.path) or ("", 0))[0] != artifact.hash
+    ]
+    if changed:
+        raise Conflict(
+            "changed_meanwhile",
+            f"{', '.join(changed)} changed since {at} was handed in; the approval is of what was",
+            remedy=f"git restore {changed[0]}, or: holdfast reject {at} --feedback TEXT",
+            facts={"paths": changed},
+        )

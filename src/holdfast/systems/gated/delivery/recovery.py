@@ -1,0 +1,267 @@
+"""`holdfast recover`: a feature whose state is lost goes on, from its journal or from what is left of it.
+
+A journal needs nobody's word. What was only put together from files and commits is shown to a person, who confirms it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core import queries, refusals
+from holdfast.core.state import Grant, State
+from holdfast.core.value import Value
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.files.locks import Locked
+from holdfast.machine import place as places
+from holdfast.project import adopting
+from holdfast.project.orphans import Found, parsed
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
+from holdfast.stores.copies import AHEAD, FORKED, UNKNOWN, Standing
+from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.gated.delivery import evidence, forks
+from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
+from holdfast.systems.gated.document import DIALECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "recover"]
+
+CONFIRMED = "confirmed"
+"""What kind of word an approval is that a person confirmed when the state was rebuilt."""
+_REBUILT = "it does not say what the journal says"
+
+
+class Rebuilt(Value):
+    """A feature whose journal is known, and what was put in place again from it."""
+
+    state: State
+    said: tuple[str, ...]
+
+
+def recover(project: Project, slug: str, take: str = "") -> Rebuilt | Recovery:
+    """Rebuilds what a journal tells. Without one, what can be put together, which somebody has to `confirm`."""
+    project.heal()
+    standing = _standing(project, slug, take)
+    if standing is not None and standing.kind in (UNKNOWN, AHEAD, FORKED):
+        journal_copy.require_settled(project.wired, slug)
+    wrong = _take(project, slug) if standing is not None and standing.kind in (UNKNOWN, AHEAD) else None
+    state = _known(project, slug)
+    if standing is not None and state is not None and (wrong is not None or standing.kind == FORKED):
+        ours = project.wired.store.load(standing.ulid) if standing.kind == FORKED else state
+        taken, said = forks.decided(project, slug, standing, take, ours)
+        return Rebuilt(taken, (said, *_rebuilt(project, taken, decided=True)))
+    if state is not None:
+        return Rebuilt(state, _rebuilt(project, state))
+    if take:
+        raise UsageError("nothing_to_take", f"{slug} has no journal here", remedy=f"holdfast recover {slug}")
+    return reconstruct(project, slug)
+
+
+def _take(project: Project, slug: str) -> HoldfastError | None:
+    """What git brought is taken over as it would be by any command; what is wrong with it where it cannot be."""
+    wired = project.wired
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    return journal_copy.take(wired, slug, wired.place.key())
+
+
+def chosen(project: Project, word: str) -> str:
+    """The feature that is meant: the one that is named, the only one, or the only one of this branch."""
+    if word:
+        if not words.is_slug(word):
+            raise UsageError(
+                "bad_slug",
+                f"{word[:80]!r} cannot be the slug of a feature",
+                remedy=f"name a folder below {words.HOME}/",
+                facts={"slug": word[:200]},
+            )
+        return word
+    top = os.path.join(project.wired.place.worktree, words.HOME)
+    names = sorted(os.listdir(top)) if os.path.isdir(top) else []
+    found = [name for name in names if words.is_slug(name) and os.path.isdir(os.path.join(top, name))]
+    branch = project.wired.place.branch()
+    for meant in (found, [name for name in found if branch == f"feature/{name}"]):
+        if len(meant) == 1:
+            return meant[0]
+    if not found:
+        raise no_feature(f"{words.HOME}/", "there is no folder of a feature here")
+    raise UsageError(
+        "ambiguous_feature",
+        f"several features are here: {', '.join(found[:8])}",
+        remedy=f"name one: holdfast recover {found[0]}",
+        facts={"features": found},
+    )
+
+
+def no_feature(path: str, why: str) -> NotFound:
+    return NotFound(
+        "no_feature",
+        why,
+        remedy='git restore the folder if it was deleted, or begin one: holdfast start feature "Human readable title"',
+        facts={"path": path},
+    )
+
+
+def reconstruct(project: Project, slug: str) -> Recovery:
+    """What the files, the reviews and git's history say of a feature. Nothing is written."""
+    left = evidence.gather(project.wired.place, slug)
+    if left is None:
+        path = f"{words.HOME}/{slug}/{evidence.DESCRIPTION}"
+        raise no_feature(path, f"there is no {path}, so nothing proves that there was a feature {slug}")
+    return put_together(slug, left)
+
+
+def confirm(project: Project, recovery: Recovery) -> Workflow:
+    """A person says that a reconstruction is right: the feature gets a journal that begins with it."""
+    wired, slug = project.wired, recovery.slug
+    actor = wired.settings.actor
+    if actor.kind != "human":
+        raise refusals.person_needed(
+            "confirm a state that was put together from what is left", f"holdfast recover {slug}"
+        )
+    home = f"{words.HOME}/{slug}"
+    beside = {f"{home}/{phase}/{words.STATUS_FILE}": status for phase, status in recovery.statuses.items()}
+    path = f"{home}/{words.DOCUMENT}"
+    found = Found(path, DIALECT, document=recovery.document)
+    state, document = adopting.understood(project, found, beside)
+    state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
+    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    with Locked(wired.place.starting, wired.settings.lock_wait):
+        if _known(project, slug) is not None or reconstruct(project, slug) != recovery:
+            raise Conflict(
+                "changed_meanwhile",
+                f"what is left of {slug} has changed since it was shown",
+                remedy=f"holdfast recover {slug}",
+                facts={"slug": slug},
+            )
+        _refuse_second(project, slug)
+        _put_aside(project, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
+        data = wired.documents.read(state, path)
+        after = adopting.begun(project, state, document, found.replace(data=data or b""), actor)
+    after = adopting.marked(project, state, after, actor)
+    workflow = Workflow(wired, after)
+    workflow.said = workspace.commit(wired, after, _message(after))
+    return workflow
+
+
+def _refuse_second(project: Project, slug: str) -> None:
+    """Worktrees share their journals: what one of them works on is lost in none."""
+    place = project.wired.place
+    for entry in journal_copy.live(project.wired, slug):
+        raise Conflict(
+            "already_active",
+            f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}",
+            remedy=f"go on there; or give it up: holdfast cancel -w {entry.ulid}",
+            facts={"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)},
+        )
+
+
+def _confirmed(state: State, grant: Grant) -> State:
+    """The approvals are no mere claims of a document any more."""
+    progress = {
+        path: one.replace(grant=grant.replace(attempt=one.attempt)) if one.grant else one
+        for path, one in state.progress.items()
+    }
+    return state.replace(progress=progress)
+
+
+def _message(state: State) -> str:
+    phase = words.current_phase(state)
+    return f"{workspace.subject_line(phase, 'Recover the state')}\n\n{workspace.trailers(state, phase)}"
+
+
+def _put_aside(project: Project, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
+    """Keeps a copy of every file that says something else than it should, and lets it be replaced: what went where."""
+    documents, kept = project.wired.documents, {}
+    for path, value in wanted.items():
+        data = documents.read(state, path)
+        if data is not None and (value is None or parsed(data) != value):
+            kept[path] = documents.quarantine(path, data, why)
+            documents.accept(state, path, data)
+    return kept
+
+
+def _known(project: Project, slug: str) -> State | None:
+    """The feature whose journal is here: the one that runs, else the newest."""
+    store, here = project.wired.store, project.wired.place.key()
+    same = [e for e in store.find(slug) if (e.id, e.dialect, e.worktree) == (slug, "gated", here)]
+    found = []
+    for entry in sorted(same, key=lambda one: (one.active, one.ulid), reverse=True):
+        try:
+            found.append(store.load(entry.ulid))
+        except NotFound:
+            store.rebuild_index()  # the list names a journal that somebody took away
+    over = os.path.isdir(os.path.join(project.wired.place.worktree, words.HOME, slug))
+    return next((state for state in found if not (over and words.is_deleted(state))), None)
+
+
+def _standing(project: Project, slug: str, take: str) -> Standing | None:
+    """How the copy of the journal stands to the one here; a damaged one counts as none, unless it is to be taken."""
+    data = journal_copy.read(project.wired, slug, project.wired.place.key())
+    if data is None:
+        return None
+    try:
+        return journal_copy.compared(project.wired, slug, project.wired.place.key(), data)
+    except Broken as refusal:
+        if refusal.code != "copy_damaged" or take == forks.GIT:
+            raise
+        return None
+
+
+def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[str, ...]:
+    """Puts the documents and the copy of a journal in place, and says which of them were not.
+
+    `decided` says that a person chose this journal, so that what lies there is no edit that could still be decided. So
+    it is where the work is over.
+    """
+    wired = project.wired
+    documents = wired.documents
+    path = DIALECT.document.path(state)
+    if not path:
+        return (f"{state.id} is finalized and its workspace is deleted: there is nothing to rebuild",)
+    if documents.elsewhere(state, path):
+        raise refusals.branch_mismatch(state, wired.place.branch())
+    copy = journal_copy.name(state.id)
+    files = (path, *_views(state), copy)
+    before = {file: documents.read(state, file) for file in files}
+    decided = decided or not queries.is_active(state)
+    if not decided:
+        state = wired.reconciler.reconcile(state)
+    wanted = {path: documents.value(state), **_views(state)}
+    broken = {
+        file: value for file, value in wanted.items() if decided or parsed(documents.read(state, file) or b"") is None
+    }
+    kept = _put_aside(project, state, broken, _REBUILT)
+    wired.reconciler.settle(wired.engine.show(state))
+    kept |= _copied(project, state)
+    try:
+        workspace.committed(wired, state, _message(state))
+    except HoldfastError as refusal:
+        if refusal.code != "nothing_to_commit":
+            raise
+    after = {file: documents.read(state, file) for file in files}
+    return tuple(_told(file, before[file], kept.get(file, "")) for file in files if after[file] != before[file])
+
+
+def _copied(project: Project, state: State) -> dict[str, str]:
+    """A copy that is damaged, or that a person decided against, gives way to the journal: what went where."""
+    wired, name = project.wired, journal_copy.name(state.id)
+    data = journal_copy.read(wired, state.id, state.worktree)
+    if data is None or journal_copy.is_known(wired, state.id, data):
+        return {}
+    kept = wired.documents.quarantine(name, data, _REBUILT)
+    journal_copy.write(wired, state)
+    return {name: kept}
+
+
+def _views(state: State) -> dict[str, Any]:
+    assert DIALECT.views is not None
+    return dict(DIALECT.views(state))
+
+
+def _told(file: str, before: bytes | None, kept: str) -> str:
+    if before is None:
+        return f"{file} was missing and is put in place again"
+    return f"{file} is written anew" + (f"; what was there is in {kept}" if kept else "")

@@ -1,0 +1,175 @@
+"""The copy of a feature's journal that travels with git: how it stands to the journal here, and what follows."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast import git
+from holdfast.core.state import State
+from holdfast.engine.ports import Entry
+from holdfast.errors import Broken, Conflict, HoldfastError, Refused
+from holdfast.files.locks import Locked
+from holdfast.files.replace import durable_write
+from holdfast.git.changes import is_branch_name
+from holdfast.machine.place import read_regular
+from holdfast.project.wiring import BUILT_IN, Wired
+from holdfast.stores.copies import AHEAD, FORKED, LARGEST, UNKNOWN, Standing, examined
+from holdfast.systems.gated import words
+
+
+def name(slug: str) -> str:
+    return f"{words.HOME}/{slug}/{words.JOURNAL}"
+
+
+def read(wired: Wired, slug: str, worktree: str = "") -> bytes | None:
+    full = _full(wired, slug, worktree)
+    return None if os.path.islink(full) else read_regular(full, LARGEST)
+
+
+def kept(wired: Wired, slug: str) -> bytes | None:
+    """The copy in this working tree; where somebody took it away, the one that git has."""
+    here = wired.place.key()
+    return read(wired, slug, here) or _committed(wired, slug, here)
+
+
+def put_back(wired: Wired, slug: str) -> None:
+    """A copy that was taken out of this working tree, and that git still has, lies in its place again."""
+    here = wired.place.key()
+    with _alone(wired):
+        data = _committed(wired, slug, here)
+        if data is not None and not read(wired, slug, here):
+            durable_write(_full(wired, slug, here), data, mode=0o644, alone=True)
+
+
+def write(wired: Wired, state: State) -> None:
+    """The journal here takes the place of its copy, whatever that says."""
+    with _alone(wired):
+        data = wired.store.export(state.ulid)
+        durable_write(_full(wired, state.id, state.worktree), data, mode=0o644, alone=True)
+
+
+def _alone(wired: Wired) -> Locked:
+    """An older copy must not follow a newer one."""
+    return Locked(wired.place.starting, wired.settings.lock_wait)
+
+
+def _full(wired: Wired, slug: str, worktree: str) -> str:
+    return os.path.join(wired.place.base(worktree), name(slug))
+
+
+def _committed(wired: Wired, slug: str, worktree: str) -> bytes | None:
+    repository = wired.place.repository
+    return git.head_blob(repository, _full(wired, slug, worktree)) if repository else None
+
+
+def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
+    """Takes over a copy that extends what is known here; what is wrong with it where it can neither be taken nor left.
+
+    Nearly always a journal here begins with these very bytes, and then the copy need not be understood.
+    """
+    data = read(wired, slug, worktree)
+    if data is None or is_known(wired, slug, data):
+        return None
+    try:
+        standing = compared(wired, slug, worktree, data)
+        if standing.kind in (UNKNOWN, AHEAD):
+            require_sound(wired, slug, worktree, examined(data, name(slug)).state)
+            wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
+    except (Broken, Conflict) as refusal:
+        return _put_right(slug, refusal)
+    return forked(slug, standing) if standing.kind == FORKED else None
+
+
+def _put_right(slug: str, refusal: HoldfastError) -> HoldfastError:
+    if isinstance(refusal, Broken):
+        refusal.remedy = f"git restore {name(slug)}, or: holdfast recover {slug}"
+    return refusal
+
+
+def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
+    """How a copy stands to what is here. A feature has one journal: another one differs from it in its first line."""
+    found = wired.store.compare(data, name(slug))
+    ours = next((entry.ulid for entry in live(wired, slug) if entry.worktree == worktree), "")
+    if found.kind != UNKNOWN or not ours:
+        return found
+    return found.replace(ulid=ours, kind=FORKED, ours=wired.store.load(ours).revision)
+
+
+def live(wired: Wired, slug: str) -> list[Entry]:
+    """The journals of a feature, of any worktree, that still say how it stands: it runs, or waits to be finalized."""
+    return [
+        entry
+        for entry in _same(wired, slug)
+        if os.path.exists(wired.store.path(entry.ulid))
+        and (entry.active or (entry.status == "completed" and not words.is_deleted(wired.store.load(entry.ulid))))
+    ]
+
+
+def require_settled(wired: Wired, slug: str) -> None:
+    """In the middle of a merge nobody knows yet which journal git brings."""
+    operation = git.busy(wired.place.repository) if wired.place.repository else None
+    if operation:
+        raise Refused(
+            "git_busy",
+            f"git is in the middle of a {operation}, and brings a journal of {slug}",
+            remedy="git status",
+            facts={"operation": operation},
+        )
+
+
+def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
+    """A journal from outside says nothing of where files lie here, nor which commands may run."""
+    wrong = [
+        what
+        for what, is_wrong in {
+            f"it is the journal of {state.id}": (state.id, state.dialect) != (slug, "gated"),
+            "it was started in a linked worktree of another machine": state.worktree != worktree,
+            "it names files elsewhere": bool(state.file or state.session),
+            "its branch cannot be the name of one": not is_branch_name(state.branch or ""),
+            "it brings commands of its own": state.source in ("", BUILT_IN) and _has_commands(state),
+        }.items()
+        if is_wrong
+    ]
+    if wrong:
+        raise Conflict(
+            "copy_refused",
+            f"{name(slug)} is not taken over: {'; '.join(wrong)}",
+            remedy=f"git log -- {name(slug)}",
+            facts={"reasons": wrong},
+        )
+
+
+def _has_commands(state: State) -> bool:
+    return any(check.run for path in state.plan.paths for check in state.plan.step(path).checks)
+
+
+def trouble(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
+    """What a person has to decide about a copy. Nothing is taken."""
+    data = read(wired, slug, worktree)
+    if data is None or is_known(wired, slug, data):
+        return None
+    try:
+        standing = compared(wired, slug, worktree, data)
+    except Broken as refusal:
+        return _put_right(slug, refusal)
+    return forked(slug, standing) if standing.kind == FORKED else None
+
+
+def is_known(wired: Wired, slug: str, data: bytes) -> bool:
+    """Whether a journal here begins with these very bytes, or is them."""
+    here = (read_regular(wired.store.path(entry.ulid), LARGEST) or b"" for entry in _same(wired, slug))
+    return any(journal.startswith(data) for journal in here)
+
+
+def _same(wired: Wired, slug: str) -> list[Entry]:
+    return [entry for entry in wired.store.find(slug) if (entry.id, entry.dialect) == (slug, "gated")]
+
+
+def forked(slug: str, standing: Standing) -> Conflict:
+    return Conflict(
+        "journal_forked",
+        f"the journal of {slug} that came with git and the one here went different ways after line {standing.common}: "
+        "a person decides which one holds",
+        remedy=f"holdfast recover {slug} --take git|here",
+        facts={"common": standing.common, "ours": standing.ours, "theirs": standing.theirs, "ulid": standing.ulid},
+    )

@@ -1,0 +1,287 @@
+"""Review files: the markdown in which a reviewer decides on a phase and says what is wrong with it.
+
+A parser of markdown says what is a heading and what is an item: a decision in a code fence, a comment or a quotation
+decides nothing. Where an author's words leave a doubt, a file is refused rather than read as an approval.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator, Sequence
+
+from holdfast.core.packet_parts import short
+from holdfast.core.value import Value
+from holdfast.errors import NotFound, UsageError
+from holdfast.markdown import feature_file
+from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, ROW, RULE, Block, blocks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+APPROVED, NEEDS_REVISION = "approved", "needs_revision"
+SEVERITIES = ("critical", "major", "minor")
+LARGEST = feature_file.LARGEST
+LONGEST_FEEDBACK = 20_000
+_BLOCKING = ("critical", "major")
+_MOST_SHOWN = 20
+_DECISION = r"(?is)[\W\d_]*(?:(?:final|overall|review|reviewer['’]?s?) )?decision\b\s*([:–—=-]?)\s*(.*)"
+# Signs of refusal are no part of an approval; whatever stands around the other word, work goes on.
+_WORDS = (
+    (APPROVED, r"(?i)[\s*_`.!✅✔☑\ufe0f]*approved[\s*_`.!✅✔☑\ufe0f]*"),
+    (NEEDS_REVISION, r"(?i)[\W_]*needs[\s_-]+revision[\W_]*"),
+)
+_EITHER = r"(?is)approved.*needs[\s_-]+revision|needs[\s_-]+revision.*approved"
+_MARK = r"(?i)\[\s*(critical|major|minor)\s*\]"
+_BEFORE_A_MARK = r"(?:[\W\d_]|\[[xX]\])*"
+_AFTER_A_MARK = r"(?:\s*[:–—|]|\s+-(?=\s))*\s*"
+_NONE_OF = (
+    r"(?i)\b(?:no|zero|without|neither)\s+(?:(?:further|more|new|open|other|remaining|unresolved)\s+)?"
+    r"(?:\[\s*(?:critical|major|minor)\s*\][\s,/&]*(?:(?:or|and|nor)\s+)?)*$"
+)
+_NOTHING = (
+    r"(?i)(?:(?:issues?|findings?)\W*)?"
+    r"(?:none|n/?a|nothing|no (?:issues|findings|problems))(?: (?:found|identified))?\W*"
+)
+_CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_HOW = "write '## Decision: APPROVED' or '## Decision: NEEDS_REVISION'"
+_REMEDY = (
+    "have the reviewer mend {}: '## Decision: NEEDS_REVISION', '- **[MAJOR]** what is wrong', a line each, would do;"
+    " findings of earlier reviews are spoken of without the brackets"
+)
+
+
+class Finding(Value):
+    """Something that is wrong: how severe, and in plain text what. `line` counts from 1."""
+
+    severity: str
+    text: str
+    line: int
+
+
+class ReviewFile(Value):
+    """What a review says. `feedback` is what the creator is told of it."""
+
+    decision: str
+    findings: tuple[Finding, ...]
+    feedback: str
+
+
+def read(full: str, path: str) -> ReviewFile:
+    """The review in the file `full`, which messages call `path`. One error lists all mistakes of the file.
+
+    At most `LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not followed.
+    """
+    reading = _Reading(_text(full, path))
+    findings = reading.findings()
+    if mistakes := sorted((*reading.mistakes, *reading.contradictions(findings))):
+        raise _bad_review(path, mistakes)
+    decision = reading.decisions[0][1]
+    return ReviewFile(decision, findings, _feedback(decision, findings, reading.rest))
+
+
+class _Open:
+    """A finding while its text is gathered."""
+
+    def __init__(self, severity: str, line: int, block: Block, text: str) -> None:
+        self.severity, self.line, self.level, self.within = severity, line, block.level, block.within
+        self.parts = [text]
+
+    def ends_before(self, block: Block) -> bool:
+        """It lasts as long as its list item, its section, its row, or the paragraph and the lists that follow it."""
+        if self.level == ROW or block.within[: len(self.within)] != self.within:
+            return True
+        if block.level < PARAGRAPH:
+            return block.level <= self.level
+        beside = self.level == block.level == PARAGRAPH and not block.within
+        return beside and any(part.strip() for part in self.parts)
+
+    def finding(self) -> Finding:
+        return Finding(self.severity, _one_line(" ".join(self.parts)), self.line)
+
+
+class _Reading:
+    """What a text holds, gathered in one pass over its blocks."""
+
+    def __init__(self, text: str) -> None:
+        self.decisions: list[tuple[int, str]] = []
+        self.mistakes: list[tuple[int, str]] = []
+        self.rest: list[str] = []  # everything but the decision
+        self._found: list[_Open] = []
+        self._open: list[_Open] = []
+        self._awaited = 0  # the line of a heading whose decision is to stand below it
+        self._headings = 0
+        for block in blocks(text):
+            if not self._decides(block):
+                self._take(block)
+        self._give_up()
+        if not self._headings:
+            self.mistakes.append((1, f"there is no decision: {_HOW}"))
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Those that say something: a reviewer may fill in a severity with 'None'."""
+        import re
+
+        found = (each.finding() for each in self._found)
+        return tuple(each for each in found if not re.fullmatch(_NOTHING, each.text))
+
+    def contradictions(self, findings: Sequence[Finding]) -> Iterator[tuple[int, str]]:
+        decisions = dict.fromkeys(word for _, word in self.decisions)
+        if len(decisions) > 1:
+            first, word = self.decisions[0]
+            line = next(line for line, other in self.decisions if other != word)
+            yield line, f"the decision of line {first} is another one: {word.upper()}"
+        elif APPROVED in decisions:
+            for finding in findings:
+                if finding.severity in _BLOCKING:
+                    yield (
+                        finding.line,
+                        f"APPROVED has no {finding.severity.upper()} finding, and this is one: {finding.text[:60]!r}",
+                    )
+
+    def _decides(self, block: Block) -> bool:
+        """Take the block if it is a decision, or the heading of one."""
+        import re
+
+        below = self._awaited and not block.within
+        if below and (block.level == PARAGRAPH or (block.level < PARAGRAPH and _word(block.text))):
+            self._awaited = 0
+            self._decide(block)
+            return True
+        self._give_up()
+        heading = re.fullmatch(_DECISION, block.text) if RULE < block.level < PARAGRAPH else None
+        if heading is None or not (heading[1] or not heading[2] or _word(heading[2])):
+            return False
+        self._headings += 1
+        self._open.clear()
+        if heading[2]:
+            self._decide(block.replace(text=heading[2]))
+        else:
+            self._awaited = block.line
+        return True
+
+    def _give_up(self) -> None:
+        if self._awaited:
+            self.mistakes.append((self._awaited, f"there is no decision below this heading: {_HOW}"))
+            self._awaited = 0
+
+    def _decide(self, block: Block) -> None:
+        import re
+
+        if word := _word(block.text):
+            self.decisions.append((block.line, word))
+        elif re.search(_EITHER, block.text[:200]):
+            self.mistakes.append((block.line, f"the decision is still to be made, it names both: {_HOW}"))
+        else:
+            said = _one_line(block.text)[:60]
+            self.mistakes.append((block.line, f"the decision {said!r} is neither APPROVED nor NEEDS_REVISION: {_HOW}"))
+
+    def _take(self, block: Block) -> None:
+        while self._open and self._open[-1].ends_before(block):
+            self._open.pop()
+        self.rest.append(block.text)
+        if marked := list(_marked(block)):
+            self._found += marked
+            self._open += marked[-1:]
+        elif self._open:
+            self._open[-1].parts.append(block.text)
+
+
+def _marked(block: Block) -> Iterator[_Open]:
+    """The findings that begin in a block, each with its share of the text."""
+    import re
+
+    if block.level == MATTER:
+        return
+    text = block.text
+    marks = [mark for mark in re.finditer(_MARK, text) if _counts(block, mark)]
+    begins = [
+        _begin(text, mark, before.end() if before else -1) for before, mark in zip([None, *marks], marks, strict=False)
+    ]
+    ends = [*begins[1:], len(text)]
+    line, seen = block.line, 0
+    for mark, begin, end in zip(marks, begins, ends, strict=False):
+        line, seen = line + text.count("\n", seen, mark.start()), mark.start()
+        after = re.sub(_AFTER_A_MARK, "", text[mark.end() : end], count=1)
+        yield _Open(mark[1].lower(), line, block, f"{text[begin : mark.start()]} {after}")
+
+
+def _counts(block: Block, mark: re.Match[str]) -> bool:
+    """In bold anywhere, and as it stands at the beginning of a line; but not where the text says that there is none."""
+    import re
+
+    before = block.text[max(0, mark.start() - 120) : mark.start()]
+    kind = block.kinds[mark.start(1)]
+    leads = kind == "t" and re.fullmatch(_BEFORE_A_MARK, before[before.rfind("\n") + 1 :])
+    return bool(kind == "s" or leads) and not re.search(_NONE_OF, before)
+
+
+def _begin(text: str, mark: re.Match[str], last: int) -> int:
+    """Where the text of a finding begins: at its mark, or with the words that stand before it."""
+    import re
+
+    line = text.rfind("\n", max(last, 0), mark.start()) + 1
+    if line < last or re.fullmatch(_BEFORE_A_MARK, text[line : mark.start()]):
+        return mark.start()
+    return line if last >= 0 else 0
+
+
+def _word(text: str) -> str:
+    import re
+
+    return next((word for word, pattern in _WORDS if re.fullmatch(pattern, text)), "")
+
+
+def _feedback(decision: str, findings: Sequence[Finding], rest: Sequence[str]) -> str:
+    """What the creator is told, the most severe first; a review without findings has to speak for itself."""
+    import re
+
+    by_severity = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
+    lines = [f"[{finding.severity.upper()}] {finding.text}".rstrip() for finding in by_severity]
+    if not lines and decision == NEEDS_REVISION:
+        lines = [re.sub(_CONTROLS, "", text).strip() for text in rest]
+    return short("\n".join(filter(None, lines)), LONGEST_FEEDBACK)
+
+
+def _one_line(text: str) -> str:
+    import re
+
+    return re.sub(_CONTROLS, "", re.sub(r"\s+", " ", text)).strip(" |")
+
+
+def _text(full: str, path: str) -> str:
+    """What the file says; what makes it unfit is told as of a review."""
+    import re
+
+    if re.search(r"[\t\n]|" + _CONTROLS, path):
+        raise UsageError(
+            "bad_review",
+            f"the file name {ascii(path)[:200]} has characters that cannot be written down",
+            remedy="name the review workflow/<slug>/<phase>/reviews/review-1.md",
+            facts={"path": ascii(path), "mistakes": []},
+        )
+    try:
+        return feature_file.load(full, path).text(path)
+    except NotFound as error:
+        raise NotFound(
+            "no_review", error.message, remedy=f"have the reviewer write {path}", facts={"path": path}
+        ) from None
+    except UsageError as error:
+        raise UsageError(
+            "bad_review",
+            error.message,
+            remedy=f"have the reviewer write {path} anew, as a text of at most {LARGEST} bytes",
+            facts={"path": path, "reason": error.facts["reason"], "mistakes": []},
+        ) from None
+
+
+def _bad_review(path: str, mistakes: Sequence[tuple[int, str]]) -> UsageError:
+    many = len(mistakes)
+    told = [{"where": f"{path}:{line}", "message": message} for line, message in mistakes]
+    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])
+    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
+    return UsageError(
+        "bad_review",
+        f"{many} mistake{'s' if many > 1 else ''} in the review: {listed}{more}",
+        remedy=_REMEDY.replace("{}", path),
+        facts={"path": path, "mistakes": told},
+    )

@@ -1,0 +1,106 @@
+"""The words and places of the gated dialect, and how they stand for the engine's."""
+
+from __future__ import annotations
+
+from holdfast.core import cycle, lifecycle, queries
+from holdfast.core.state import State
+from holdfast.documents.lens.fields import words
+
+HOME = "workflow"
+FEATURE_FOLDER = "00-feature"
+DOCUMENT, STATUS_FILE, JOURNAL = "workflow-state.json", "status.json", "journal.jsonl"
+PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
+PENDING, IN_PROGRESS, IN_REVIEW = "pending", "in_progress", "in_review"
+USER_REVIEW, APPROVED, ESCALATED = "user_review", "approved", "escalated"
+PHASE_WORDS = {
+    lifecycle.PENDING: PENDING,
+    lifecycle.ACTIVE: IN_PROGRESS,
+    lifecycle.IN_REVIEW: IN_REVIEW,
+    lifecycle.WAITING: USER_REVIEW,
+    lifecycle.DONE: APPROVED,
+    lifecycle.SKIPPED: APPROVED,
+    lifecycle.ESCALATED: ESCALATED,
+    lifecycle.FAILED: ESCALATED,
+    lifecycle.BLOCKED: ESCALATED,
+}
+WORKFLOW_WORDS = {
+    "in_progress": "in_progress",
+    "waiting": "in_progress",
+    "paused": "in_progress",
+    "escalated": "escalated",
+    "blocked": "escalated",
+    "failed": "escalated",
+    "completed": "completed",
+    "finalized": "finalized",
+    "cancelled": "cancelled",
+}
+PHASE = words(PHASE_WORDS)
+WORKFLOW = words(WORKFLOW_WORDS, {"abandoned": "cancelled"})
+OWN_WORDS = frozenset({"in_progress", "waiting", "escalated", "completed", "finalized", "cancelled"})
+"""The engine's words for a whole that the dialect has a word for."""
+OUTPUTS = {
+    "01-requirements": {"features": f"{FEATURE_FOLDER}/features.md", "requirements": "01-requirements/requirements.md"},
+    "02-architecture": {"architecture": "02-architecture/architecture.md"},
+    "05-documentation": {"user_docs": "05-documentation/user-docs.md", "api_docs": "05-documentation/api-docs.md"},
+}
+"""The files that a phase is about, where it has some: an approval is of what they say."""
+MARK = "[workflow] "
+"""How the message of every commit of a workspace begins."""
+RESERVED_KEYS = ("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids")
+RESERVED = ("workflow", "all", "status", "list", "help")
+SHORTEST_SLUG, LONGEST_SLUG = 2, 64
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_SLUG = _LETTERS | {"-"}
+PUBLISHED, DELETED = "published", "deleted"
+"""What the context says of a workspace whose docs are published and committed, and of one that is taken away."""
+
+
+def is_slug(text: object) -> bool:
+    if not isinstance(text, str) or not SHORTEST_SLUG <= len(text) <= LONGEST_SLUG or text in RESERVED:
+        return False
+    ends = text[0] in _LETTERS and text[-1] in _LETTERS
+    return ends and _SLUG.issuperset(text) and "--" not in text
+
+
+def slug_of(title: str) -> str:
+    """The slug that a title suggests; empty when it leaves none."""
+    spelled = "".join(char if char in _LETTERS else "-" for char in title.lower())
+    found = "-".join(part for part in spelled.split("-") if part)
+    if len(found) > LONGEST_SLUG:
+        cut = found.rfind("-", 0, LONGEST_SLUG + 1)
+        found = found[: cut if cut > 0 else LONGEST_SLUG]
+    return found if is_slug(found) else ""
+
+
+def home(state: State) -> str:
+    """The folder of a feature, from the top of the worktree."""
+    return f"{HOME}/{state.id}"
+
+
+def is_deleted(state: State) -> bool:
+    return state.context.get("workspace") == DELETED
+
+
+def current_phase(state: State) -> str:
+    """The phase that is worked on; the last one when all are done."""
+    at = queries.current(state)
+    return at.split("/")[0] if at else state.plan.children("")[-1]
+
+
+def iterations(state: State, phase: str) -> int:
+    return cycle.iterations(state.plan.step(phase).review, state.step(phase))
+
+
+def max_iterations(state: State, phase: str) -> int:
+    review = state.plan.step(phase).review
+    return review.max if review else 0
+
+
+def outputs(state: State, phase: str) -> dict[str, str]:
+    """What a phase hands in, if it is there."""
+    return {name: f"{home(state)}/{file}" for name, file in OUTPUTS.get(phase, {}).items()}
+
+
+def review_file(state: State, phase: str) -> str:
+    """Where the review of what was handed in last belongs."""
+    return f"{home(state)}/{phase}/reviews/review-{max(iterations(state, phase), 1)}.md"

@@ -1,0 +1,271 @@
+"""The workspace of a feature as the work moves: old reviews put away, the journal copied, everything committed.
+
+Only files of the workspace are committed, whatever else is staged. What cannot be committed now is committed with the
+next move, or by `holdfast continue`.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast import git
+from holdfast.core import cycle, lifecycle, queries, refusals
+from holdfast.core.state import State
+from holdfast.documents.lens.fields import MOMENT
+from holdfast.documents.lens.mapping import put
+from holdfast.errors import HoldfastError, Refused, unexpected
+from holdfast.files.replace import durable_write, remove
+from holdfast.git import changes as git_changes
+from holdfast.git.command import git as run
+from holdfast.plain.digest import digest
+from holdfast.project.wiring import Wired
+from holdfast.systems.gated import central, journal_copy, words
+from holdfast.systems.gated.document import DIALECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CANCELLATION = "cancellation.md"
+DIAGRAMS = "diagrams"
+_GITLINK = b"160000"
+
+
+def artifacts(wired: Wired, state: State, phase: str) -> dict[str, str]:
+    """What a phase hands in, of the files that are there, and its diagrams."""
+    base, home = wired.place.base(state.worktree), f"{words.home(state)}/{phase}"
+    named = words.outputs(state, phase)
+    for folder, _, files in sorted(os.walk(os.path.join(base, home, DIAGRAMS))):
+        for file in sorted(file for file in files if not file.startswith(".")):
+            path = os.path.relpath(os.path.join(folder, file), base)
+            named[f"diagram-{digest(path.encode())[:12]}"] = path
+    return {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
+
+
+def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
+    """What a phase that was handed in waits for: its review, and code that only lies in the working tree."""
+    if state.step(phase).status != lifecycle.IN_REVIEW:
+        return ()
+    said = [f"the review belongs in {words.review_file(state, phase)}"]
+    base = wired.place.base(state.worktree)
+    repository = git.find(base)
+    if repository is not None and not words.outputs(state, phase):
+        changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+        new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
+        if new:
+            listed = ", ".join(new[:8]) + (", …" if len(new) > 8 else "")
+            said.append(f"not committed, so not reviewed: {listed} (holdfast commit {phase} -m TEXT)")
+    return tuple(said)
+
+
+def settle(wired: Wired, before: State | None, after: State, summary: str = "") -> tuple[str, ...]:
+    """Keeps the workspace in step with a move of the work, and commits it; what has to be said about it."""
+    if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
+        return ()
+    said = commit(wired, after, _message(before, after, summary))
+    if after.finished_at and before is not None and not before.finished_at:
+        said += (f"all phases are approved: holdfast finalize -w {after.id} publishes the docs",)
+    return said
+
+
+def _shown(state: State) -> tuple[Any, ...]:
+    """What the documents say, apart from when."""
+    document = dict(put(DIALECT.document, state.base, state))
+    document.pop("updated_at", None)
+    assert DIALECT.views is not None
+    return document, DIALECT.views(state)
+
+
+def _tidy(wired: Wired, state: State) -> None:
+    """Reviews of rounds that are over go to the archive; whether the work was given up is said where people look."""
+    base = wired.place.base(state.worktree)
+    for phase in state.plan.children(""):
+        reviews = f"{words.home(state)}/{phase}/reviews"
+        if words.iterations(state, phase) == 0 and central.is_there(base, reviews, folder=True):
+            _archive(os.path.join(base, reviews), wired.world.now())
+    note = os.path.join(base, words.home(state), CANCELLATION)
+    if state.cancelled:
+        reason = state.cancelled.reason or "no reason was given"
+        text = f"# Cancelled\n\n{reason}\n\n- At: {MOMENT.encode(state.cancelled.at)}\n- By: {state.cancelled.by}\n"
+        durable_write(note, text.encode(), mode=0o644, alone=True)
+    elif os.path.lexists(note):
+        remove(note)
+
+
+def _archive(folder: str, now: str) -> None:
+    listed = sorted(name for name in os.listdir(folder) if name.startswith("review-") and name.endswith(".md"))
+    if not listed:
+        return
+    stamp = now[:19].replace("-", "").replace(":", "").replace("T", "-")
+    names = (f"archived-{stamp}", *(f"archived-{stamp}-{number}" for number in range(2, 1000)))
+    target = next(one for one in (os.path.join(folder, name) for name in names) if not os.path.lexists(one))
+    os.mkdir(target)
+    for name in listed:
+        os.rename(os.path.join(folder, name), os.path.join(target, name))
+
+
+def commit(wired: Wired, state: State, message: str) -> tuple[str, ...]:
+    """Commits the workspace with the journal so far; the sentence about it when that is not possible now."""
+    try:
+        committed(wired, state, message)
+    except HoldfastError as refusal:
+        if refusal.code == "nothing_to_commit":
+            return ()
+        return (f"not committed yet: {refusal.message} (holdfast continue tries again)",)
+    return ()
+
+
+def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = ()) -> str:
+    """The commit of the workspace and of `more` paths, on the feature's own branch."""
+    place = wired.place
+    base = place.base(state.worktree)
+    repository = git.find(base)
+    if repository is None:
+        raise Refused("no_repository", f"{base} is in no git repository", remedy="git init")
+    here = git.branch(repository)
+    if state.branch and here != state.branch:
+        raise refusals.branch_mismatch(state, here)
+    git_changes.require_idle(repository)
+    home = words.home(state)
+    if not words.is_deleted(state):
+        wrong = journal_copy.trouble(wired, state.id, state.worktree)
+        if wrong is not None:
+            raise wrong
+        try:
+            _tidy(wired, state)
+        except OSError as failure:
+            raise unexpected(failure) from failure
+        journal_copy.write(wired, state)
+    assert DIALECT.guarded is not None
+    own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
+    prefix = _prefix(repository, base)
+    paths = {*tracked(repository, base, home), *(f"{prefix}{path}" for path in (*more, *own))}
+    return git_changes.commit(repository, sorted(paths), message)
+
+
+def _prefix(repository: git.Repository, base: str) -> str:
+    inside = os.path.relpath(base, repository.top)
+    return "" if inside == os.curdir else f"{inside}/"
+
+
+def tracked(repository: git.Repository, base: str, folder: str) -> list[str]:
+    """What git has in a folder, and what it would take, from the top of the repository.
+
+    Ignored files stay out, and so do repositories of their own, which git lists as folders or as links to a commit.
+    """
+    folder = f"{_prefix(repository, base)}{folder}"
+    new = run(repository.top, "ls-files", "-z", "--others", "--exclude-standard", "--", f":(top,literal){folder}")[1]
+    staged, known = _staged(repository, folder), _known(repository, folder)
+    names = dict.fromkeys((*(name for name in new.split(b"\0") if name), *(name for _, name in (*staged, *known))))
+    apart = {name for mode, name in staged if mode == _GITLINK}
+    return [os.fsdecode(name) for name in names if name not in apart and not name.endswith(b"/")]
+
+
+def submodules(repository: git.Repository, base: str, folder: str) -> list[str]:
+    """The repositories of their own in a folder that git knows of, from the top of the repository."""
+    staged = _staged(repository, f"{_prefix(repository, base)}{folder}")
+    return [os.fsdecode(name) for mode, name in staged if mode == _GITLINK]
+
+
+def unchanged(repository: git.Repository, base: str, folder: str) -> list[str]:
+    """The files in a folder that lie there as HEAD has them, from the top of the repository.
+
+    The user's index may say of a file that git shall not look at it, so an index of its own is asked.
+    """
+    import tempfile
+
+    known = [
+        row for row in _known(repository, f"{_prefix(repository, base)}{folder}") if not row[0].startswith(_GITLINK)
+    ]
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        view, looking = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}, ("core.ignoreStat=false",)
+        rows = b"".join(b"%s\t%s\0" % row for row in known)
+        run(repository.top, "update-index", "-z", "--index-info", env=view, settings=looking, stdin=rows)
+        run(repository.top, "update-index", "-q", "--refresh", env=view, settings=looking, ok=(0, 1))
+        differ = run(repository.top, "diff-files", "-z", "--name-only", env=view, settings=looking)[1].split(b"\0")
+    return [os.fsdecode(name) for _, name in known if name not in differ]
+
+
+def _staged(repository: git.Repository, folder: str) -> list[tuple[bytes, bytes]]:
+    """The mode and the path of what the index has in a folder."""
+    listed = run(repository.top, "ls-files", "-z", "--stage", "--", f":(top,literal){folder}")[1].split(b"\0")[:-1]
+    return [(about.split()[0], name) for about, _, name in (row.partition(b"\t") for row in listed)]
+
+
+def _known(repository: git.Repository, folder: str) -> list[tuple[bytes, bytes]]:
+    """What HEAD has in a folder: mode, kind and hash in one, and the path."""
+    head = git.head(repository)
+    if head is None:
+        return []
+    asked = ("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", head, "--", folder)
+    listed = run(repository.top, *asked, env={"GIT_LITERAL_PATHSPECS": "1"})[1].split(b"\0")[:-1]
+    return [(about, name) for about, _, name in (row.partition(b"\t") for row in listed)]
+
+
+def subject_line(phase: str, summary: str) -> str:
+    plain = "".join(char if char.isprintable() else " " for char in summary)
+    line = " ".join(plain.split())
+    return f"{words.MARK}{phase}: {line[:180]}"
+
+
+def _message(before: State | None, after: State, summary: str) -> str:
+    phase, said = _what(before, after)
+    return f"{subject_line(phase, summary or said)}\n\n{trailers(after, phase)}"
+
+
+def trailers(state: State, phase: str) -> str:
+    """What the history alone can tell of a feature, should its files be lost."""
+    kept: dict[str, object] = {
+        "Workflow": state.id,
+        "Workflow-Status": words.WORKFLOW.encode(queries.status(state)),
+        "Phase-Status": words.PHASE.encode(state.step(phase).status),
+        "Pull-Request": state.context.get("pr_url"),
+        "Last-Reviewed-At": state.context.get("last_reviewed_at"),
+    }
+    return "".join(f"{name}: {value}\n" for name, value in kept.items() if value)
+
+
+def _what(before: State | None, after: State) -> tuple[str, str]:
+    """The phase that a move is about, and what happened to it in a few words."""
+    at = words.current_phase(after)
+    if before is None:
+        return at, f"Start {after.title or after.subject}"
+    if bool(before.cancelled) != bool(after.cancelled):
+        return at, f"Cancel: {after.cancelled.reason}" if after.cancelled else "Resume"
+    if after.finalized and not before.finalized:
+        return at, "Hand the result over"
+    moved = [path for path in after.plan.children("") if before.step(path).status != after.step(path).status]
+    for path in moved:
+        said = _MOVES.get((before.step(path).status, after.step(path).status))
+        if said:
+            number = words.iterations(before, path) or 1
+            return path, said.replace("{n}", str(number)).replace("{why}", after.step(path).reason)
+    for path in after.plan.children(""):
+        acts = after.step(path).acts
+        said = _ACTS.get(acts[-1].action) if len(acts) > len(before.step(path).acts) else None
+        if said:
+            return path, said.replace("{why}", acts[-1].result)
+    if before.context.get("pr_number") != after.context.get("pr_number"):
+        return at, f"Open pull request {after.context.get('pr_number')}"
+    return (moved or [at])[0], "Keep the state"
+
+
+_ACTS = {cycle.RESET: "Begin anew", cycle.CRASHED: "An agent crashed: {why}"}
+"""What is said of acts that leave a phase where it was, or begin it once more."""
+_MOVES: Mapping[tuple[str, str], str] = {
+    (lifecycle.PENDING, lifecycle.ACTIVE): "Begin",
+    (lifecycle.ACTIVE, lifecycle.IN_REVIEW): "Hand in for review",
+    (lifecycle.IN_REVIEW, lifecycle.ACTIVE): "Review {n} asks for a revision",
+    (lifecycle.IN_REVIEW, lifecycle.WAITING): "Review {n} approves, a person decides",
+    (lifecycle.IN_REVIEW, lifecycle.ESCALATED): "Escalate: {why}",
+    (lifecycle.ACTIVE, lifecycle.ESCALATED): "Escalate: {why}",
+    (lifecycle.WAITING, lifecycle.DONE): "Approved by a person",
+    (lifecycle.WAITING, lifecycle.ACTIVE): "A person asks for changes",
+    (lifecycle.DONE, lifecycle.ACTIVE): "Open again",
+    (lifecycle.ESCALATED, lifecycle.ACTIVE): "Go on with guidance",
+    (lifecycle.ESCALATED, lifecycle.DONE): "A person overrides the escalation",
+    (lifecycle.ACTIVE, lifecycle.BLOCKED): "Blocked: {why}",
+    (lifecycle.BLOCKED, lifecycle.ACTIVE): "Go on",
+}
+"""What each move of a phase is called in the history. The first phase that made one is what a commit is about."""

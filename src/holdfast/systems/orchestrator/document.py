@@ -1,0 +1,361 @@
+"""The orchestrator dialect: `.claude/agent-state.json`, with its locks, checkpoints and learnings beside it.
+
+One run in phases of tasks: planned, executed, reviewed. What the file says follows from the journal; the few edits
+that mean something are decided like any other.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core.definition import Definition
+from holdfast.core.plan import Plan
+from holdfast.core.state import BEGAN, Lease, Snapshot, State
+from holdfast.documents.lens.fields import FRACTION, MOMENT
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
+from holdfast.documents.lens.text import Kept, KeptList
+from holdfast.systems.orchestrator import words
+from holdfast.systems.orchestrator.adoption import adopt, as_found, id_of
+from holdfast.systems.orchestrator.edits import also
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MOST_ENTRIES = 1000
+MOST_LISTS = 64
+"""How many checkpoints and learnings are remembered as they were written."""
+_PLAIN = ("in_progress", "completed", "finalized", "cancelled")
+
+
+def _unless_found(value: Any) -> Any:
+    """An adopted document stays as it was until something happens."""
+    return lambda state, item: UNKNOWN if as_found(state) else value(state, item)
+
+
+def _field(at: str, value: Any, codec: Any = None, **more: Any) -> Field:
+    return Field(at, _unless_found(value), codec, **more)
+
+
+def _pause(state: State, _: str) -> Any:
+    """What keeps the run, in the engine's words, where the dialect has none."""
+    word = queries.status(state)
+    if word == "in_progress":
+        spent = next((usage for usage in queries.usages(state, state.updated_at) if usage.reached), None)
+        if spent is not None:
+            said = f"the bound on {spent.bound} is used up ({spent.used_text} of {spent.limit_text}): extend or abort"
+            return {"status": "out_of_bounds", "reason": said}
+    if word in _PLAIN:
+        return ABSENT
+    if state.paused:
+        return {"status": word, "reason": state.paused.reason}
+    stuck = next((path for path in state.plan.paths if state.step(path).status == word), "")
+    reason = state.step(stuck).reason if stuck else ""
+    return {"status": word, "reason": reason or f"{stuck} is {word}"}
+
+
+def _ended(state: State, _: str) -> Any:
+    return state.finished_at or (state.cancelled.at if state.cancelled else ABSENT)
+
+
+def _iteration(state: State, _: str) -> Any:
+    at = words.current_task(state)
+    return state.step(at).attempt if at else 0
+
+
+def _agents(state: State, _: str) -> Any:
+    """Who works on something. A session that holds the run as a whole is the one that sends them."""
+    return [_agent(state, lease) for lease in state.leases.values() if lease.step or lease.role != state.type]
+
+
+def _agent(state: State, lease: Lease) -> dict[str, Any]:
+    status = state.step(lease.step).status if lease.step else lifecycle.ACTIVE
+    said = {lifecycle.WAITING: "waiting", lifecycle.IN_REVIEW: "waiting"}.get(status, "in_progress")
+    return {
+        "type": lease.role,
+        "task": words.task_of(state, lease.step),
+        "started": MOMENT.encode(lease.at),
+        "iteration": state.step(lease.step).attempt if lease.step else 0,
+        "status": "blocked" if status in lifecycle.STUCK else said,
+    }
+
+
+def _finished(state: State) -> list[str]:
+    if as_found(state):
+        return _found_in(state, "completed_tasks")
+    listed = [path for path in state.plan.of_kind(tasks.TASK) if state.step(path).status in lifecycle.FINISHED]
+    return sorted(listed, key=lambda path: state.step(path).finished_at.removesuffix("Z"))  # 9:00 is before 9:00.5
+
+
+def _unfinished(state: State) -> list[str]:
+    if as_found(state):
+        return _found_in(state, "pending_tasks")
+    return [path for path in state.plan.of_kind(tasks.TASK) if state.step(path).status not in lifecycle.FINISHED]
+
+
+def _found_in(state: State, name: str) -> list[str]:
+    """The tasks of a list of an adopted document, in its own order."""
+    listed = (state.base or {}).get(name, ())
+    return [f"{words.phase_of(entry['task'])}/{entry['task']}" for entry in listed]
+
+
+def _time(state: State, path: str) -> Any:
+    progress = state.step(path)
+    if not progress.started_at or not progress.finished_at:
+        return UNKNOWN if state.origin == "adopted" else words.spent_text(0)
+    began = str(progress.data.get(BEGAN) or progress.started_at)
+    return words.spent_text(moment.between(began, progress.finished_at))
+
+
+def _criteria(state: State, path: str) -> Any:
+    """What was to hold, and whether it was seen to in the try that counts."""
+    progress = state.step(path)
+    seen = {name for name, one in progress.evidence.items() if one.passed and one.attempt == progress.attempt}
+    return {check.name: check.name in seen for check in state.plan.step(path).checks}
+
+
+def _lasting(name: str, follows: Any, make: Any) -> Any:
+    """A list that is the same as long as what it follows from is: made, and written, once."""
+
+    def value(state: State, _: str) -> Any:
+        on = follows(state)
+        known = _lists.get((state.ulid, name))
+        if known is None or any(a is not b for a, b in zip(known[0], on, strict=True)):
+            if len(_lists) >= MOST_LISTS:
+                _lists.clear()
+            known = _lists[state.ulid, name] = (on, KeptList(make(state)))
+        return known[1]
+
+    return value
+
+
+_lists: dict[tuple[str, str], tuple[tuple[object, ...], KeptList]] = {}
+
+
+def _milestones(state: State) -> Any:
+    return [
+        {
+            "phase": number,
+            "name": state.plan.step(path).label,
+            "completed": MOMENT.encode(state.step(path).finished_at),
+            "issue_url": str(state.step(path).data.get("issue_url") or ""),
+        }
+        for number, path in enumerate(words.phases(state))
+        if state.step(path).status in lifecycle.FINISHED and state.step(path).finished_at
+    ]
+
+
+def _checkpoints(state: State) -> Any:
+    return [_written(state, taken, _checkpoint) for taken in state.snapshots]
+
+
+def _checkpoint(state: State, taken: Snapshot) -> dict[str, Any]:
+    return {
+        "timestamp": MOMENT.encode(taken.at),
+        "phase": words.phase_number(state, words.phase_of(taken.label)),
+        "task": taken.label,
+        "git_sha": taken.head or "",
+        "state_snapshot": _name(taken.number),
+    }
+
+
+def _learnings(state: State) -> Any:
+    return [_written(state, one, learning) for one in state.learnings]
+
+
+def _written(state: State, one: Any, write: Any) -> Kept:
+    """An entry that stays as it is, from when it was written first. The value is held too: so its id is its own."""
+    known = _entries.get(id(one))
+    if known is None or known[0] is not one or known[1] is not state.plan:
+        if len(_entries) >= MOST_ENTRIES:
+            _entries.clear()
+        known = _entries[id(one)] = (one, state.plan, Kept(write(state, one)))
+    return known[2]
+
+
+_entries: dict[int, tuple[Any, Plan, Kept]] = {}
+
+
+def _name(number: int) -> str:
+    return f"checkpoint-{number:03}.json"
+
+
+def learning(state: State, one: Any) -> dict[str, Any]:
+    """A learning in the dialect's words."""
+    return {
+        "timestamp": MOMENT.encode(one.at),
+        "task": words.task_of(state, one.step) or one.step,
+        "iteration": one.attempt,
+        "type": one.type,
+        "lesson": one.lesson,
+        "pattern": one.pattern,
+        "context": one.context,
+    }
+
+
+def _interventions(state: State, _: str) -> Any:
+    return [{"timestamp": MOMENT.encode(one.at), **_said(one)} for one in state.supervision.interventions]
+
+
+def _said(one: Any) -> dict[str, Any]:
+    return {
+        "check_type": one.check_type,
+        "task": one.task,
+        "conflict_type": one.conflict_type,
+        "severity": one.severity,
+        "action": one.action,
+        "resolution": one.resolution,
+    }
+
+
+def _depends(state: State, path: str) -> tuple[object, ...]:
+    return state.step(path), state.plan.step(path), state.origin, as_found(state)
+
+
+def _home(state: State) -> str:
+    return state.file.rpartition("/")[0] if state.file else words.FOLDER
+
+
+def _place(state: State) -> str:
+    return state.file or f"{words.FOLDER}/{words.FILE}"
+
+
+def _former(state: State) -> tuple[str, ...]:
+    return (f"{words.FOLDER}/{words.FILE}",) if state.file else ()
+
+
+def _locks(state: State) -> dict[str, Any]:
+    return {
+        path: {
+            "agent": hold.agent,
+            "timestamp": MOMENT.encode(hold.at),
+            "ttl": hold.ttl,
+            "token": hold.token,
+        }
+        for path, hold in state.locks.items()
+    }
+
+
+def _copy(state: State, number: int) -> str:
+    return f"{_home(state)}/{_name(number) if number else 'checkpoint.json'}"
+
+
+DOCUMENT = Document(
+    path=_place,
+    former=_former,
+    also=also,
+    parts=(
+        _field("orchestrator.status", lambda s, _: words.status(s)),
+        _field("orchestrator.task_doc", lambda s, _: s.context.get("task_doc") or s.subject, meaning=Meaning.FIXED),
+        _field("orchestrator.current_phase", lambda s, _: words.phase_number(s, words.current_phase(s))),
+        _field("orchestrator.total_phases", lambda s, _: len(words.phases(s)), meaning=Meaning.FIXED),
+        _field("orchestrator.current_task", lambda s, _: words.position(s), FRACTION),
+        _field("orchestrator.ralph_iteration", _iteration),
+        _field("orchestrator.outer_ralph", lambda s, _: s.step(words.REVIEW).status == lifecycle.ACTIVE),
+        _field("orchestrator.start_time", lambda s, _: s.created_at, MOMENT),
+        _field("orchestrator.end_time", _ended, MOMENT, nullable=True),
+        _field("orchestrator.pause", _pause, meaning=Meaning.FIXED),
+        _field("supervisor.enabled", lambda s, _: s.supervision.enabled, meaning=Meaning.FIXED),
+        _field("supervisor.checks_performed", lambda s, _: s.supervision.checks, meaning=Meaning.FIXED),
+        _field("supervisor.conflicts_detected", lambda s, _: s.supervision.conflicts, meaning=Meaning.FIXED),
+        _field("supervisor.auto_fixes_applied", lambda s, _: s.supervision.auto_fixes, meaning=Meaning.FIXED),
+        _field("supervisor.re_plans_triggered", lambda s, _: s.supervision.re_plans, meaning=Meaning.FIXED),
+        _field(
+            "supervisor.last_check",
+            lambda s, _: s.supervision.last_check or ABSENT,
+            MOMENT,
+            nullable=True,
+            meaning=Meaning.FIXED,
+        ),
+        _field("supervisor.interventions", _interventions, meaning=Meaning.FIXED),
+        _field("active_agents", _agents),
+        Items(
+            "completed_tasks",
+            each=_finished,
+            name=lambda s, path: s.plan.step(path).id,
+            key="task",
+            depends=_depends,
+            follows=lambda s: (s.plan, s.progress, as_found(s)),
+            fields=(
+                _field("name", lambda s, p: s.plan.step(p).label),
+                _field("completed", lambda s, p: s.step(p).finished_at or UNKNOWN, MOMENT),
+                _field("iterations", lambda s, p: s.step(p).attempt),
+                _field("time_elapsed", _time),
+                _field("cost", lambda s, p: s.step(p).spent, words.MONEY),
+                _field("files_modified", lambda s, p: list(s.step(p).data.get("files_modified") or ())),
+                _field("lines_added", lambda s, p: s.step(p).data.get("lines_added", ABSENT)),
+                _field("success_criteria_met", _criteria),
+            ),
+        ),
+        Items(
+            "pending_tasks",
+            each=_unfinished,
+            name=lambda s, path: s.plan.step(path).id,
+            key="task",
+            depends=_depends,
+            follows=lambda s: (s.plan, s.progress, as_found(s)),
+            fields=(
+                _field("phase", lambda s, p: words.phase_number(s, p)),
+                _field("name", lambda s, p: s.plan.step(p).label),
+            ),
+        ),
+        _field(
+            "safety_bounds.max_iterations_per_task",
+            lambda s, _: s.bounds.max_iterations or ABSENT,
+            nullable=True,
+            meaning=Meaning.FIXED,
+        ),
+        _field(
+            "safety_bounds.max_cost",
+            lambda s, _: s.bounds.max_cost or ABSENT,
+            words.LIMIT,
+            nullable=True,
+            meaning=Meaning.FIXED,
+        ),
+        _field(
+            "safety_bounds.max_time",
+            lambda s, _: s.bounds.max_time or ABSENT,
+            words.SPAN,
+            nullable=True,
+            meaning=Meaning.FIXED,
+        ),
+        _field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY),
+        _field(
+            "safety_bounds.elapsed_time",
+            lambda s, _: words.elapsed_text(queries.elapsed(s, s.updated_at or s.created_at)),
+        ),
+        _field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned]),
+        _field("learnings", _lasting("learnings", lambda s: (s.learnings, s.plan), _learnings)),
+        _field("milestones", _lasting("milestones", lambda s: (s.progress, s.plan), _milestones)),
+        _field(
+            "checkpoints", _lasting("checkpoints", lambda s: (s.snapshots, s.plan), _checkpoints), meaning=Meaning.FIXED
+        ),
+    ),
+)
+
+
+def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
+    """`orchestrate-{time}`."""
+    at = now[:19].replace("-", "").replace(":", "").replace("T", "-")
+    return f"{definition.name}-{at}"
+
+
+DIALECT = Dialect(
+    name="orchestrator",
+    document=DOCUMENT,
+    id_of=id_of,
+    identify=identify,
+    status_words=words.WORKFLOW_WORDS,
+    missing="rendered",
+    adopt=adopt,
+    patterns=(f"{words.FOLDER}/{words.FILE}",),
+    by_subject=True,
+    single=True,
+    views=lambda state: {f"{_home(state)}/locks.json": _locks(state)},
+    checkpoints=_copy,
+    copies="checkpoint-*.json",
+    learnings=lambda state: f"{words.FOLDER}/learnings.jsonl",
+    learned=learning,
+    guarded=lambda state: (_place(state), *(f"{words.FOLDER}/{name}" for name in ("locks.json", "checkpoint.json"))),
+)

@@ -1,0 +1,175 @@
+"""A task document as a workflow: its phases and tasks as steps, its bounds, its supervisor and its outer loop."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast import git
+from holdfast.core.definition import Bounds, Check, Definition, Retry, Step
+from holdfast.core.mistakes import check_steps
+from holdfast.core.state import State, Supervision
+from holdfast.core.tasks import TASK
+from holdfast.core.value import Value
+from holdfast.errors import Conflict, UsageError
+from holdfast.git import changes as git_changes
+from holdfast.git import history as git_history
+from holdfast.machine.place import Place, read_regular
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.systems.orchestrator.task_document import Phase, Task, TaskDocument
+
+PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
+LARGEST = 1 << 20
+MOST_FILES = 500
+LARGEST_LEARNINGS = 64 << 20
+
+
+class Orchestrated(Value):
+    definition: Definition
+    subject: str
+    title: str
+    context: Mapping[str, Any]
+    supervision: Supervision
+    begun: tuple[str, ...] = (PLAN,)
+
+
+def load(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> Orchestrated:
+    """The document that is named, wherever it lies, as steps between those of the definition."""
+    from holdfast.systems.orchestrator import task_document
+
+    if not subject:
+        raise UsageError(
+            "no_subject",
+            f"{definition.name} needs a task document",
+            remedy=f"holdfast start {definition.name} path/to/task.md",
+        )
+    path = absolute(subject)
+    seen = digest_of(path)
+    said = task_document.read(path)
+    if digest_of(path) != seen:  # trust is bound to the commands that were read
+        raise Conflict("changed_meanwhile", f"{path} changed while it was read", remedy="the same again")
+    steps = _steps(definition, said, has_git=place.repository is not None)
+    check_steps(steps)
+    bounds = Bounds(max_cost=said.max_cost, max_time=said.max_time, max_iterations=said.max_iterations)
+    return Orchestrated(
+        definition=definition.replace(steps=steps, bounds=bounds, source=path, digest=seen),
+        subject=path,
+        title=said.title,
+        context={**context, "task_doc": path, "task_name": said.title, "goal": said.goal, **_global(said)},
+        supervision=Supervision(enabled=said.supervisor, auto_fix=said.auto_fix),
+    )
+
+
+def prefix(task: str) -> str:
+    """How the message of a task's commit begins."""
+    return f"feat(task-{task}):"
+
+
+SUPERVISOR, OUTER = "chore(supervisor):", "chore(outer-ralph):"
+
+
+def work(repository: git.Repository, task: str, since: str, aside: tuple[str, ...]) -> dict[str, Any]:
+    """What a task changed, from git: by its own commits where there are some, else all since it began."""
+    made = git_history.commits_since(repository, since, prefix(task))
+    if made:
+        found = git_history.of_commits(repository, made, aside)
+        files, lines = list(found.files), found.lines
+    else:
+        changed = git_changes.changed(repository, since, aside)
+        files, lines = list(changed), sum(one.added for one in changed.values())
+    return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
+
+
+def learnings(place: Place) -> list[dict[str, Any]]:
+    """Every learning of this project's runs, oldest first."""
+    data = read_regular(os.path.join(place.worktree, ".claude/learnings.jsonl"), LARGEST_LEARNINGS) or b""
+    found = []
+    for line in data.splitlines():
+        try:
+            said = parse(line)
+        except ValueError:
+            continue
+        if isinstance(said, dict):
+            found.append(said)
+    return found
+
+
+def milestone(place: Place, state: State, path: str) -> str:
+    """Makes the issue that stands for a finished phase, through gh; gives its address."""
+    from holdfast.forges import none as forge
+
+    step = state.plan.step(path)
+    done = [state.plan.step(task) for task in state.plan.children(path)]
+    body = "\n".join(f"- [x] {task.id} {task.label}" for task in done) + "\n"
+    return forge.create_issue(place.worktree, title=f"Milestone: {step.label}", body=body)
+
+
+def out_of_sync(repository: git.Repository, state: State) -> str:
+    """What is wrong when the commit of the checkpoint the state stands at is not part of the branch; else nothing."""
+    taken = next((one for one in state.snapshots if one.number == state.stands_at and one.head and one.revision), None)
+    if taken is None or git_changes.contains(repository, str(taken.head)):
+        return ""
+    return (
+        f"the state is ahead of git: checkpoint {taken.number} was taken at {str(taken.head)[:12]}, "
+        f"which is not part of this branch (holdfast restore N, or: git reset --hard {taken.head})"
+    )
+
+
+def absolute(subject: str) -> str:
+    return os.path.realpath(os.path.join(os.getcwd(), os.path.expanduser(subject)))
+
+
+def digest_of(path: str) -> str:
+    """What trust in the commands of a document is bound to."""
+    return digest(read_regular(path, LARGEST) or b"")
+
+
+def _global(said: TaskDocument) -> dict[str, Any]:
+    criteria = [criterion.text for criterion in said.criteria]
+    return {"success_criteria": criteria} if criteria else {}
+
+
+def _steps(definition: Definition, said: TaskDocument, *, has_git: bool) -> tuple[Step, ...]:
+    own = {step.id: step for step in definition.steps}
+    phases = [_phase(phase, before) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
+    last = f"phase-{said.phases[-1].number}"
+    closing = []
+    if said.outer:
+        retry = Retry(said.outer_max, exhausted="escalated")
+        closing.append(own[REVIEW].replace(retry=retry, requires=(PLAN, last)))
+    if has_git:
+        closing.append(own[PULL_REQUEST].replace(requires=(PLAN, closing[-1].id if closing else last)))
+    return (own[PLAN], *phases, *closing)
+
+
+def _phase(phase: Phase, before: Phase | None) -> Step:
+    """Every phase waits for the plan: when that is opened again, nothing new begins."""
+    return Step(
+        id=f"phase-{phase.number}",
+        name=phase.name,
+        requires=(PLAN, f"phase-{before.number}") if before else (PLAN,),
+        parallel=True,
+        steps=tuple(_task(task, {other.number for other in phase.tasks}) for task in phase.tasks),
+    )
+
+
+def _task(task: Task, beside: set[str]) -> Step:
+    """A task waits for those of its phase that it names; earlier phases are over anyway."""
+    return Step(
+        id=task.number,
+        name=task.name,
+        description=task.description,
+        kind=TASK,
+        agents=task.agents,
+        requires=tuple(number for number in task.dependencies if number in beside) or None,
+        checks=tuple(
+            Check(one.name, run=one.run, run_by="engine" if one.run else "any", text=one.text) for one in task.criteria
+        ),
+        retry=Retry(1),
+    )

@@ -1,0 +1,174 @@
+"""The words and forms of the orchestrator dialect, and how they stand for the engine's."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core.plan import Plan, parent
+from holdfast.core.state import Progress, State
+from holdfast.documents.lens.spec import Codec
+from holdfast.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FOLDER = ".claude"
+FILE = "agent-state.json"
+PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
+PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED = "planning", "executing", "reviewing", "completed", "failed"
+STATUSES = (PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED)
+WORKFLOW_WORDS = {
+    "in_progress": EXECUTING,
+    "waiting": EXECUTING,
+    "paused": EXECUTING,
+    "blocked": EXECUTING,
+    "failed": FAILED,
+    "escalated": EXECUTING,
+    "completed": COMPLETED,
+    "finalized": COMPLETED,
+    "cancelled": FAILED,
+}
+KINDS = ("pattern", "antipattern", "insight")
+
+
+def status(state: State) -> str:
+    """Where a run is in its life: by the step it is at, unless it is over."""
+    word = queries.status(state)
+    if word in ("completed", "finalized"):
+        return COMPLETED
+    if word in ("cancelled", "failed"):
+        return FAILED
+    if PLAN in state.plan and state.step(PLAN).status not in lifecycle.FINISHED:
+        return PLANNING
+    at = (queries.current(state) or "").split("/")[0]
+    return REVIEWING if at in (REVIEW, PULL_REQUEST) else EXECUTING
+
+
+def phases(state: State) -> list[str]:
+    """The phases, which are the steps that hold tasks."""
+    return list(_numbers(state.plan))
+
+
+def phase_number(state: State, path: str) -> int:
+    """The number of the phase a step lies in, from 0."""
+    return _numbers(state.plan).get(path.split("/", maxsplit=1)[0], 0)
+
+
+def _numbers(plan: Plan) -> dict[str, int]:
+    """The phases and their numbers. Every entry of a document asks for them, and plans seldom change."""
+    global _counted
+    known = _counted  # taken once: another thread may put its own answer there meanwhile
+    if known[0] is not plan:
+        listed = [path for path in plan.children("") if path not in (PLAN, REVIEW, PULL_REQUEST)]
+        _counted = known = (plan, {path: number for number, path in enumerate(listed)})
+    return known[1]
+
+
+_counted: tuple[Plan | None, dict[str, int]] = (None, {})
+
+
+def phase_of(number: str) -> str:
+    """The phase of a task: 2.1 lies in the second."""
+    return f"phase-{number.partition('.')[0]}"
+
+
+def current_phase(state: State) -> str:
+    """The phase that is worked on: the first that is not done, else the last."""
+    listed = phases(state)
+    undone = [path for path in listed if state.step(path).status not in lifecycle.FINISHED]
+    return (undone or listed[-1:] or [""])[0]
+
+
+def current_task(state: State) -> str:
+    """The task that is worked on: of the open ones in the current phase, or anywhere, the one that began last.
+
+    Where none is open, the first that is not done.
+    """
+    global _at
+    known = _at
+    if known[0] is not state.plan or known[1] is not state.progress:
+        here = _current(state, state.plan.children(current_phase(state)))
+        _at = known = (state.plan, state.progress, here or _current(state, state.plan.of_kind(tasks.TASK)))
+    return known[2]
+
+
+_at: tuple[Plan | None, Mapping[str, Progress] | None, str] = (None, None, "")
+
+
+def _current(state: State, listed: tuple[str, ...]) -> str:
+    open_ = [path for path in listed if state.step(path).status in (*lifecycle.OPEN, *lifecycle.STUCK)]
+    if open_:
+        return max(open_, key=lambda path: state.step(path).started_at)
+    return next((path for path in listed if state.step(path).status not in lifecycle.FINISHED), "")
+
+
+def position(state: State) -> tuple[int, int]:
+    """`3/5`: the third of five tasks in the current phase."""
+    inside = state.plan.children(current_phase(state)) if current_phase(state) else ()
+    at = current_task(state)
+    return (inside.index(at) + 1 if at in inside else len(inside)), len(inside)
+
+
+def task_of(state: State, path: str) -> str:
+    """The number of the task that a step is, or lies in; empty outside of any."""
+    while path and path in state.plan:
+        if state.plan.step(path).kind == tasks.TASK:
+            return state.plan.step(path).id
+        path = parent(path)
+    return ""
+
+
+def elapsed_text(seconds: float) -> str:
+    """`0h 34m 8s`."""
+    whole = int(seconds)
+    return f"{whole // 3600}h {whole % 3600 // 60}m {whole % 60}s"
+
+
+def spent_text(seconds: float) -> str:
+    """`15m 23s`: what a task took; with hours where there are some."""
+    whole = int(seconds)
+    hours = f"{whole // 3600}h " if whole >= 3600 else ""
+    return f"{hours}{whole % 3600 // 60}m {whole % 60}s"
+
+
+def warning_text(said: str) -> str:
+    """`cost:75` → `Cost at 75% of limit`."""
+    bound, _, percent = said.rpartition(":")
+    name, _, step = bound.partition(" ")
+    where = f" of task {step.rpartition('/')[2]}" if step else ""
+    return f"{name.capitalize()}{where} at {percent}% of limit"
+
+
+def _read_money(text: Any) -> int:
+    micros = moment.read_money(text)
+    if micros is None:
+        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not an amount such as $0.75", remedy="holdfast schema")
+    return micros
+
+
+def _plain_money(micros: int) -> str:
+    """`$10`, `$0.75`: whole dollars without cents."""
+    return moment.money(micros).removesuffix(".00")
+
+
+MONEY = Codec(moment.money, _read_money)
+LIMIT = Codec(_plain_money, _read_money)
+
+
+def _read_span(text: Any) -> int:
+    seconds = moment.read_span(text) if isinstance(text, str) else None
+    if seconds is None:
+        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not a span such as 2h", remedy="holdfast schema")
+    return seconds
+
+
+def _span(seconds: int) -> str:
+    """`2h`, `90m`: as short as it can be said."""
+    if seconds % 3600 == 0:
+        return f"{seconds // 3600}h"
+    return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+
+
+SPAN = Codec(_span, _read_span)

@@ -1,0 +1,282 @@
+"""What Holdfast itself does when a step with an action is handed in: make a branch, commit, open a pull request.
+
+Every action can be repeated: whoever died between doing it and recording it hands the step in again.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Mapping
+
+from holdfast import git
+from holdfast.core import queries, refusals, tasks
+from holdfast.core.definition import ACTIONS, LOADS
+from holdfast.core.state import Evidence, State
+from holdfast.core.value import Value
+from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.forges import none as forge
+from holdfast.git import changes as git_changes
+from holdfast.machine.place import below
+from holdfast.project.wiring import Wired
+from holdfast.systems.skill import features
+from holdfast.systems.story import project as stories
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PULL_REQUEST_CHECK = "pr_created"
+"""A check of this name is passed by the pull request that the action made."""
+_SUBJECT_LINE = 72
+
+
+class Asked(Value):
+    """What whoever hands a step in says of the action: a message and paths, or that it was done elsewhere."""
+
+    message: str = ""
+    paths: tuple[str, ...] = ()
+    commit: str = ""
+    url: str = ""
+
+
+class Acted(Value):
+    """What came of it: facts about the step, evidence for its checks, and what people should hear."""
+
+    data: Mapping[str, Any]
+    evidence: Mapping[str, Evidence] = {}
+    said: tuple[str, ...] = ()
+
+
+def perform(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
+    if state.plan.step(path).action in ("blueprint", "constraints"):
+        return _story(wired, state, path, asked)
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None:
+        raise refusals.no_repository(wired.place.base(state.worktree))
+    match state.plan.step(path).action:
+        case "load":
+            return Acted({"loaded": state.subject})
+        case "branch":
+            return _branch(repository, state)
+        case "commit":
+            _on_branch(repository, state)
+            return _commit(wired, repository, state, path, asked)
+        case _:
+            _on_branch(repository, state)
+            return _pull_request(wired, repository, state, path, asked)
+
+
+def _story(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
+    """Looks for the blueprint of a scene, or at what it asks of the prose."""
+    base = wired.place.base(state.worktree)
+    if state.plan.step(path).action == "blueprint":
+        named = asked.paths[0] if asked.paths else ""
+        found = wired.place.inside(named) if named else stories.blueprint(base, state.subject, state.session)
+        stories.require_text(base, found, state.session)
+        return Acted({"blueprint_path": found})
+    known = state.step(state.plan.children("")[0]).data.get("blueprint_path")
+    path = str(known) if known else stories.blueprint(base, state.subject, state.session)
+    return Acted({"constraints": len(stories.constraints(base, path, state.session))})
+
+
+def expected(state: State, path: str) -> Acted:
+    """What would come of it, in form: enough to ask the rules before anything is done."""
+    checks = {check.name for check in state.plan.step(path).checks} & {PULL_REQUEST_CHECK}
+    evidence = {name: Evidence(True, "", 0) for name in checks}
+    return Acted(dict.fromkeys(ACTIONS.values(), "expected"), evidence)
+
+
+def _on_branch(repository: git.Repository, state: State) -> None:
+    here = git.branch(repository)
+    if state.branch and here != state.branch:
+        raise refusals.branch_mismatch(state, here)
+
+
+def _branch(repository: git.Repository, state: State) -> Acted:
+    name = state.branch
+    if not name:
+        raise UsageError("no_branch", f"{state.id} has no branch to make", remedy="holdfast start … --branch NAME")
+    made = git.branch(repository) != name
+    git_changes.make_branch(repository, name)
+    return Acted({"branch": name}, said=(f"on the new branch {name}",) if made else ())
+
+
+def _commit(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked) -> Acted:
+    if asked.commit:
+        sha = git_changes.resolve(repository, asked.commit)
+        if sha is None:
+            raise refusals.no_commit(asked.commit)
+        if not git_changes.contains(repository, sha):
+            raise Refused(
+                "foreign_commit", f"{sha[:12]} is not part of {state.branch or 'HEAD'}", remedy="git log --oneline"
+            )
+        return Acted({tasks.COMMIT: sha}, said=_ticked(_Box.of(wired, state, path)))
+    box = _Box.of(wired, state, path)
+    own = os.path.relpath(box.full, repository.top) if box else ""
+    paths = _paths(wired, repository, state, path, asked, own)
+    if not paths:
+        sha = _made_before(repository, state, path)
+        return Acted({tasks.COMMIT: sha}, said=_ticked(box))
+    said = _ticked(box)
+    ticked = [own] if own and own not in state.dirt else []
+    try:
+        sha = git_changes.commit(repository, [*paths, *ticked], asked.message or _message(state, path))
+    except HoldfastError:
+        if box:
+            box.restore()
+        raise
+    return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
+
+
+def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> str:
+    """Commits the files that are named, or all that changed, with exactly these words."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository is None:
+        raise UsageError("no_repository", "there is no git repository to commit to", remedy="git init")
+    found = _paths(wired, repository, state, queries.current(state) or "", Asked(paths=paths), "")
+    if not found:
+        raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy="git status")
+    return git_changes.commit(repository, found, message)
+
+
+def _paths(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked, own: str) -> list[str]:
+    """What belongs to the work: what is named, else what changed and did not lie there changed when the work began.
+
+    The feature file `own`, which has the ticks of tasks, goes with the work and is none of it.
+    """
+    changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+    changed.pop(own, None)
+    if asked.paths:
+        base = wired.place.base(state.worktree)
+        named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in asked.paths]
+        return [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
+    committed = git_changes.in_head(repository, list(state.dirt))
+    before = {name: blob for name, blob in state.dirt.items() if committed.get(name, "") != blob or not blob}
+    mixed = [name for name, one in changed.items() if name in before and one.blob != before[name]]
+    if mixed:
+        raise Refused(
+            "mixed_changes",
+            f"{', '.join(mixed[:8])} had changes that are not of this work before it began",
+            remedy=f"name what belongs to it: holdfast done {path} --path PATH, or commit it and name it: "
+            f"holdfast done {path} --commit HEAD",
+            facts={"paths": mixed[:50]},
+        )
+    return [name for name in changed if name not in before]
+
+
+def _made_before(repository: git.Repository, state: State, path: str) -> str:
+    """Nothing is left to commit: the commit was made by whoever did the work, or by a command that died after it."""
+    known = [state.step(one).data.get(tasks.COMMIT) for one in state.plan.paths]
+    head = git.head(repository)
+    if head is None or head == state.head or head in known:
+        raise Refused(
+            "nothing_to_commit",
+            f"nothing changed that {path} could commit",
+            remedy=f"name the commit that has it: holdfast done {path} --commit HEAD",
+            facts={"step": path, "head": head},
+        )
+    git_changes.catch_up(repository)
+    return head
+
+
+def _message(state: State, path: str) -> str:
+    """The task in its own words; a long one goes on below the first line."""
+    step = state.plan.step(path)
+    text = step.name if step.kind == tasks.TASK else state.title or state.subject
+    where = f"Task {step.id} of {tasks.feature_of(state, path)['file']}" if step.kind == tasks.TASK else ""
+    if len(text) <= _SUBJECT_LINE:
+        return f"{text}\n\n{where}" if where else text
+    cut = text.rfind(" ", 0, _SUBJECT_LINE)
+    cut = cut if cut > 0 else _SUBJECT_LINE
+    rest = text[cut:].strip()
+    return f"{text[:cut]}\n\n{rest}" + (f"\n\n{where}" if where else "")
+
+
+class _Box:
+    """The box of a task in its feature file."""
+
+    def __init__(self, full: str, path: str, text: str) -> None:
+        self.full, self.path, self.text = full, path, text
+        self._was_open = False
+
+    @classmethod
+    def of(cls, wired: Wired, state: State, path: str) -> _Box | None:
+        step = state.plan.step(path)
+        text = step.name if step.kind == tasks.TASK else str(state.context.get("task_description") or "")
+        feature = str(tasks.feature_of(state, path)["file"]) if state.loads in LOADS else ""
+        if not feature or not text:
+            return None
+        full = below(wired.place.base(state.worktree), feature)
+        return cls(full, feature, text) if full else None
+
+    def tick(self) -> bool:
+        try:
+            listed = features.read(self.full, self.path).tasks
+            self._was_open = any(task.text == self.text and not task.done for task in listed)
+            return features.tick(self.full, self.text, 0)
+        except HoldfastError:
+            return False
+
+    def restore(self) -> None:
+        """Takes the tick back, where it was ours."""
+        if self._was_open:
+            features.tick(self.full, self.text, 0, done=False)
+
+
+def _ticked(box: _Box | None) -> tuple[str, ...]:
+    if box is None or box.tick():
+        return ()
+    return (f"{box.path} has no box for this task any more: nothing was ticked",)
+
+
+def _pull_request(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked) -> Acted:
+    reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
+    url = asked.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
+    if url:
+        number = forge.number_in(url)
+        if number is None:
+            raise UsageError("bad_url", f"{url[:200]!r} is not the address of a pull request", remedy="--url URL")
+        return _opened(wired, state, path, forge.PullRequest(number, url), run_by="reported")
+    branch = state.branch or git.branch(repository)
+    if not branch:
+        raise Refused("no_branch", "HEAD is on no branch", remedy="git switch -c NAME")
+    base, title = _base(repository, branch), state.title or state.subject
+    if not forge.available():
+        remote = git_changes.remote(repository, branch) or "origin"
+        page = forge.compare_url(git_changes.url(repository, remote), branch, base)
+        raise Refused(
+            "no_gh",
+            "gh is not installed, so the pull request is yours to make",
+            remedy=f"{forge.command(branch, title=title, base=base, remote=remote)}; then: "
+            f"holdfast done {path} --url URL",
+            facts={"branch": branch, "base": base, "title": title, "page": page},
+        )
+    if not git_changes.is_pushed(repository, branch):
+        git_changes.push(repository, branch)
+    made = forge.create(repository.top, branch, title=title, body=body(state), base=base)
+    return _opened(wired, state, path, made, run_by="engine")
+
+
+def _base(repository: git.Repository, branch: str) -> str:
+    base = git_changes.default_branch(repository) or ""
+    return "" if base == branch else base
+
+
+def body(state: State) -> str:
+    """What a pull request says: the tasks that were done, and what was checked."""
+    lines = [f"From `{state.subject}`." if state.subject else state.title, ""]
+    for task in state.plan.of_kind(tasks.TASK):
+        sha = state.step(task).data.get(tasks.COMMIT)
+        lines.append(f"- [x] {state.plan.step(task).name}" + (f" ({str(sha)[:7]})" if sha else ""))
+    checks = [f"{name}" for one, name in state.plan.checked() if name in state.step(one).evidence and "/" not in one]
+    if checks:
+        lines += ["", f"Checked: {', '.join(checks)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _opened(wired: Wired, state: State, path: str, made: forge.PullRequest, *, run_by: str) -> Acted:
+    data = {"pr_number": made.number, "pr_url": made.url}
+    evidence = {}
+    if state.plan.step(path).check(PULL_REQUEST_CHECK):
+        evidence = {PULL_REQUEST_CHECK: Evidence(True, wired.world.now(), 0, run_by=run_by, data=data)}
+    return Acted(data, evidence, (f"pull request {made.url}",))

@@ -1,0 +1,293 @@
+"""Reading a skill document that has no journal: the state it speaks of.
+
+Such documents are written by hand, by scripts that move only `current_phase`, or by Holdfast in another clone. What
+they say of the steps is taken; a gate they say was passed is only claimed.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core import gates, lifecycle, queries
+from holdfast.core.commands import Facts
+from holdfast.core.definition import POLICIES, Approval, Check, Choice, Definition, Step
+from holdfast.core.names import is_name
+from holdfast.core.plan import Plan, ancestors
+from holdfast.core.state import Artifact, Evidence, Grant, Mark, Progress, State
+from holdfast.core.tasks import TASK
+from holdfast.documents.lens.fields import first, is_moment
+from holdfast.errors import UsageError
+from holdfast.systems.skill.tests import TOLD
+from holdfast.systems.skill.words import FIGURES, PHASE, PHASE_WORDS, WORKFLOW
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_SUBJECTS = {"tdd": ("subject", "task_description", "feature_file")}
+_SUBJECT = ("subject", "folder_path", "feature_file", "task_description")
+
+
+def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
+    """The state a document speaks of. The steps of a definition are used for the phases that have their names."""
+    workflow, machine = _object(document, "workflow"), _object(document, "state_machine")
+    if not is_name(workflow.get("id"), 200):
+        raise _not_one("it has no workflow.id that could be one")
+    id = str(workflow["id"])
+    said = first(_object(document, "_schema", {}).get("skill"))
+    type = said if isinstance(said, str) and is_name(said) else id.partition("-")[0]
+    steps, progress = _phases(document, machine, definition)
+    _tasks(document, machine, steps, progress)
+    context = _object(document, "context", {})
+    history = document.get("history")
+    state = State(
+        ulid=ulid,
+        id=id,
+        type=type,
+        plan=Plan(tuple(steps)),
+        dialect="skill",
+        title=_text(context, "title", 500) or _text(context, "feature_title", 500),
+        subject=next((text for name in _SUBJECTS.get(type, _SUBJECT) if (text := _text(context, name, 1000))), ""),
+        context=context,
+        branch=_text(workflow, "branch", 1000) or None,
+        origin="adopted",
+        created_at=_moment(workflow, "created_at") or facts.now,
+        updated_at=_moment(workflow, "updated_at") or facts.now,
+        progress=progress,
+        base=document,
+        history=tuple({"entry": e} for e in history if isinstance(e, Mapping)) if isinstance(history, list) else (),
+    )
+    return _marked(_consistent(state, machine), workflow, facts)
+
+
+def _phases(
+    document: Mapping[str, Any], machine: Mapping[str, Any], definition: Definition | None
+) -> tuple[list[Step], dict[str, Progress]]:
+    phases = machine.get("phases")
+    if not isinstance(phases, list) or not phases:
+        raise _not_one("it has no state_machine.phases")
+    if not all(isinstance(phase, Mapping) and is_name(phase.get("name")) for phase in phases):
+        raise _not_one("every phase needs a name")
+    names = [phase["name"] for phase in phases]
+    if len(set(names)) < len(names):
+        raise _not_one("two of its phases have the same name")
+    known = {step.id: step for step in definition.steps} if definition else {}
+    checkpoints = _object(document, "checkpoints", {})
+    steps = []
+    progress = {}
+    for name, phase in zip(names, phases, strict=True):
+        step = _fitting(known[name], names) if name in known else _step(name, phase, checkpoints)
+        steps.append(step)
+        progress[name] = _progress(step, phase, checkpoints)
+    return steps, progress
+
+
+def _fitting(step: Step, names: list[str]) -> Step:
+    """A definition's step among the phases there are: what it required and is not there cannot hold it up.
+
+    Nor can a test that nobody recorded: who kept the document by hand ran it by hand.
+    """
+    step = step.replace(checks=tuple(check for check in step.checks if not check.test))
+    if step.requires is not None:
+        step = step.replace(requires=tuple(name for name in step.requires if name.partition("/")[0] in names))
+    if step.retry and step.retry.back_to.partition("/")[0] not in ("", *names):
+        step = step.replace(retry=step.retry.replace(back_to=""))
+    return step
+
+
+def _step(name: str, phase: Mapping[str, Any], checkpoints: Mapping[str, Any]) -> Step:
+    listed = phase.get("steps")
+    checks = dict.fromkeys(n for n in listed if is_name(n) and n in checkpoints) if isinstance(listed, list) else {}
+    gate = phase.get("approval")
+    approval, choice = None, None
+    if isinstance(gate, Mapping) and gate.get("required") is True:
+        by = gate.get("by") if gate.get("by") in POLICIES else "human"
+        options = gate.get("options")
+        if isinstance(options, list) and options and all(is_name(option) for option in options):
+            choice = Choice(tuple(options), str(by))
+        else:
+            approval = Approval(str(by))
+    return Step(id=name, checks=tuple(Check(str(n)) for n in checks), approval=approval, choice=choice)
+
+
+def _progress(step: Step, said: Mapping[str, Any], checkpoints: Mapping[str, Any]) -> Progress:
+    status = _status(said)
+    attempt = said.get("attempt")
+    attempt = attempt if isinstance(attempt, int) and attempt > 1 else int(status != lifecycle.PENDING)
+    artifacts = said.get("artifacts")
+    feedback = _text(said, "feedback", 20_000)
+    progress = Progress(
+        status=status,
+        attempt=attempt,
+        started_at=_moment(said, "started_at"),
+        finished_at=_moment(said, "completed_at"),
+        reason=_text(said, "reason", 20_000),
+        feedback=(feedback,) if feedback else (),
+        artifacts={n: Artifact(p, "", "") for n, p in artifacts.items() if is_name(n) and isinstance(p, str)}
+        if isinstance(artifacts, Mapping)
+        else {},
+        evidence=_evidence(step, checkpoints, attempt),
+        data={name: said[name] for name in TOLD if said.get(name) is not None},
+    )
+    return _finished(step, progress, said.get("approval")) if status in lifecycle.FINISHED else progress
+
+
+def _finished(step: Step, progress: Progress, said: Any = None) -> Progress:
+    """Done, as far as a document can say so. Skipping a gate is a claim like passing it."""
+    if not gates.policy(step):
+        return progress.replace(status=lifecycle.DONE) if progress.status not in lifecycle.FINISHED else progress
+    said = said if isinstance(said, Mapping) else {}
+    attempt = progress.attempt or 1
+    grant = Grant(
+        at=_moment(said, "approved_at") or progress.finished_at,
+        by=_text(said, "approved_by", 200) or "document",
+        word="claimed",
+        attempt=attempt,
+        variant=_text(said, "selected_variant", 200),
+        claimed=True,
+    )
+    return progress.replace(status=lifecycle.DONE, attempt=attempt, grant=grant)
+
+
+def _status(said: Mapping[str, Any]) -> str:
+    status: str = PHASE.decode(said.get("status", "pending"))
+    detail = said.get("status_detail")
+    if isinstance(detail, str) and detail in PHASE_WORDS and PHASE_WORDS[detail] == PHASE_WORDS[status]:
+        return detail
+    return status
+
+
+def _evidence(step: Step, checkpoints: Mapping[str, Any], attempt: int) -> dict[str, Evidence]:
+    """What checkpoints say is somebody's report; where only the engine's word counts, it is a claim."""
+    found = {}
+    for check in step.checks:
+        said = checkpoints.get(check.name)
+        if isinstance(said, Mapping) and first(said.get("status")) == "completed":
+            at = _moment(said, "last_run")
+            claimed = check.run_by == "engine"
+            figures = {figure: said[figure] for figure in FIGURES if said.get(figure) is not None}
+            passed = said.get("passed") is not False
+            found[check.name] = Evidence(passed, at, max(1, attempt), claimed=claimed, data=figures)
+    return found
+
+
+def _tasks(
+    document: Mapping[str, Any], machine: Mapping[str, Any], steps: list[Step], progress: dict[str, Progress]
+) -> None:
+    """Tasks hang below the phase that executes them, their TDD phases below each task."""
+    tasks = document.get("tasks")
+    if not isinstance(tasks, list) or not tasks:
+        return
+    ids = [step.id for step in steps]
+    named = [name for name in ("task_execution", machine.get("current_phase")) if name in ids]
+    at = ids.index(named[0]) if named else len(ids) - 1
+    shape = steps[at].task
+    children: dict[str, Step] = {}
+    for task in tasks:
+        index = task.get("index") if isinstance(task, Mapping) else None
+        if not isinstance(index, int) or isinstance(index, bool) or index < 0 or str(index) in children:
+            raise _not_one("every task needs an index of its own")
+        path = f"{ids[at]}/{index}"
+        said = task.get("tdd_phases")
+        phases = said if isinstance(said, Mapping) else {}
+        inner = {name: Step(id=name) for name in phases if is_name(name)}
+        if not inner and shape and _status(task) == lifecycle.PENDING:
+            inner = {step.id: _fitting(step, []) for step in shape.steps}
+        text = task.get("description")
+        children[str(index)] = Step(
+            id=str(index),
+            name=text if isinstance(text, str) else "",
+            kind=TASK,
+            action=shape.action if shape else "",
+            steps=tuple(inner.values()),
+        )
+        commit = {"commit_sha": task["commit_sha"]} if task.get("commit_sha") else {}
+        progress[path] = _progress(children[str(index)], task, {}).replace(data=commit)
+        for name, step in inner.items():
+            progress[f"{path}/{name}"] = _progress(step, {"status": phases.get(name, "pending")}, {})
+    steps[at] = steps[at].replace(steps=tuple(children.values()))
+
+
+def _consistent(state: State, machine: Mapping[str, Any]) -> State:
+    """Scripts set one field and leave the rest: the pointer, a task, a phase. What follows from it is filled in."""
+    plan, progress = state.plan, dict(state.progress)
+    tops = list(plan.children(""))
+
+    def status(path: str) -> str:
+        return state.step(path).status if path not in progress else progress[path].status
+
+    def finish(path: str) -> None:
+        if status(path) not in lifecycle.FINISHED:
+            progress[path] = _finished(plan.step(path), progress.get(path, Progress(attempt=1)))
+
+    pointed = machine.get("current_phase")
+    if pointed in tops and status(pointed) not in lifecycle.FINISHED:
+        behind = [path for path in tops[: tops.index(pointed)] if status(path) not in lifecycle.FINISHED]
+        for path in behind:
+            finish(path)
+        if behind and status(pointed) == lifecycle.PENDING:
+            progress[pointed] = progress[pointed].replace(status=lifecycle.ACTIVE, attempt=1)
+        _enter(plan, pointed, machine.get("current_step"), progress, finish)
+    for path in plan.paths:
+        if status(path) in lifecycle.FINISHED:
+            for below in plan.below(path):
+                finish(below)
+        elif status(path) != lifecycle.PENDING:
+            for above in ancestors(path):
+                if status(above) == lifecycle.PENDING:
+                    progress[above] = progress.get(above, Progress()).replace(status=lifecycle.ACTIVE, attempt=1)
+    return state.replace(progress=progress)
+
+
+def _enter(plan: Plan, phase: str, inner: Any, progress: dict[str, Progress], finish: Any) -> None:
+    """A phase whose steps the document does not list says by `current_step` how far it has come."""
+    target = f"{phase}/{inner}"
+    if not isinstance(inner, str) or target not in plan or any(path in progress for path in plan.below(phase)):
+        return
+    for path in plan.below(phase):
+        if path == target or target.startswith(path + "/"):
+            continue
+        if plan.paths.index(path) > plan.paths.index(target):
+            return
+        finish(path)
+
+
+def _marked(state: State, workflow: Mapping[str, Any], facts: Facts) -> State:
+    """What the document says of the whole: completed, blocked, given up, paused."""
+    status = WORKFLOW.decode(workflow.get("status", "in_progress"))
+    at = queries.current(state)
+    if status == "completed":
+        done = {p: _finished(state.plan.step(p), state.step(p).replace(attempt=1)) for p in state.plan.paths}
+        kept = {p: state.step(p) for p in state.plan.paths if state.step(p).status in lifecycle.FINISHED}
+        return state.replace(progress={**done, **kept}, finished_at=_moment(workflow, "completed_at") or facts.now)
+    if status == "cancelled":
+        return state.replace(cancelled=Mark(facts.now, "document", "its document says it is abandoned"))
+    if status == "blocked" and at and queries.status(state) not in lifecycle.STUCK:
+        blocked = state.step(at).replace(status=lifecycle.BLOCKED, attempt=state.step(at).attempt or 1)
+        return state.replace(progress={**state.progress, at: blocked})
+    if workflow.get("status_detail") == "paused":
+        return state.replace(paused=Mark(facts.now, "document", "its document says it is paused"))
+    return state
+
+
+def _object(document: Mapping[str, Any], name: str, default: Any = None) -> Mapping[str, Any]:
+    value = document.get(name, default)
+    if not isinstance(value, Mapping):
+        raise _not_one(f"{name} is not an object")
+    return value
+
+
+def _text(data: Mapping[str, Any], name: str, most: int) -> str:
+    value = data.get(name)
+    return value if isinstance(value, str) and len(value) <= most else ""
+
+
+def _moment(data: Mapping[str, Any], name: str) -> str:
+    value = _text(data, name, 40)
+    return value if is_moment(value) else ""
+
+
+def _not_one(reason: str) -> UsageError:
+    return UsageError(
+        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy="holdfast schema skill"
+    )

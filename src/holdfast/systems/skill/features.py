@@ -1,0 +1,297 @@
+"""Feature files: the markdown that describes a piece of work, its tasks as check boxes.
+
+A parser of markdown says what is a task: a box in a code fence, a comment or a quotation is text like any other. The
+file belongs to its author. The one thing ever written to it is the character between the brackets of a finished task.
+"""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterable, Sequence
+
+from holdfast.core.value import Value
+from holdfast.errors import NotFound, UsageError
+from holdfast.markdown import feature_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+LARGEST = feature_file.LARGEST
+_LONGEST_TEXT = 1000
+_LONGEST_SOURCE = 4000  # of one text with its links and marks; the parser's time may grow with the square of it
+_MOST_SHOWN = 20
+_BOX = r"\[([ xX])\](?:[ \t\n]+|$)"
+_LIKE_A_BOX = r"\[\s*[xX]?\s*\](?![(\[:])"
+_UNTESTED = r"\s*\(no tests\)$"
+# Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
+_CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+_SECTIONS = (("tasks", r"(?:implementation )?tasks?"), ("criteria", r"acceptance(?: criteri(?:a|on))?"))
+_REMEDY = "mend them: '# Feature: Login', '## Tasks', '- [ ] Add the form', a line each, would do (docs/how-to/dev.md)"
+
+
+class Task(Value):
+    """A check box of the Tasks section. `line` counts from 1; one that is not `tested` has no test phases."""
+
+    text: str
+    done: bool
+    line: int
+    tested: bool = True
+
+
+class Feature(Value):
+    """What a feature file says, in plain text. `path` is how the file is written down: relative, with `/`."""
+
+    path: str
+    title: str
+    summary: str
+    tasks: tuple[Task, ...]
+    criteria: tuple[str, ...]
+
+
+def read(full: str, path: str) -> Feature:
+    """The feature in the file `full`, which messages call `path`. One error lists all mistakes of the file.
+
+    At most `LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not followed.
+    """
+    import re
+
+    if re.search(_CONTROLS, path):
+        raise UsageError(
+            "bad_feature",
+            f"the file name {path!r} has characters that cannot be written down",
+            remedy="rename the file with letters, digits and dashes",
+            facts={"path": ascii(path)},
+        )
+    outline = _Outline(feature_file.load(full, path).text(path))
+    if mistakes := sorted((*outline.mistakes, *outline.missing()), key=lambda mistake: mistake[0]):
+        raise _bad_feature(path, mistakes)
+    criteria = tuple(outline.criteria or outline.prose)
+    return Feature(path, outline.title or "", " ".join(filter(None, outline.summary)), tuple(outline.tasks), criteria)
+
+
+def in_folder(full: str) -> list[str]:
+    """The names of the feature files in a folder: by their leading numbers, and those without one after them.
+
+    Hidden files, links, folders, `README.md` and `index.md` are left out, and nothing below is looked at.
+    """
+    return feature_file.names(full)
+
+
+def tick(full: str, text: str, before: int, *, done: bool = True) -> bool:
+    """Tick the box of the task with this text, of several the one nearest to the line `before`; whether it is ticked.
+
+    `done` False takes the tick back. Every other byte stays. False, and nothing written: there is no such task any
+    more, the file is gone, has become a link or something that is not a feature file, or others write to it all the
+    time. A write that fails is an error.
+    """
+    for _ in range(5):
+        try:
+            file = feature_file.load(full, full)
+            tasks = [task for task in _Outline(file.text(full)).tasks if task.text == text]
+        except (UsageError, NotFound):
+            return False
+        if not tasks:
+            return False
+        nearest = min(tasks, key=lambda task: abs(task.line - before))
+        if nearest.done == done or feature_file.tick(full, file, nearest.line, done=done):
+            return True
+    return False
+
+
+def slug(path: str) -> str:
+    """A name for the branch of a feature file or folder, at most 60 of `A-Z a-z 0-9 . _ -`: its last part, no `.md`.
+
+    A name that is made of these already keeps its case; any other is put in lower case. Two paths may share a slug.
+    """
+    import re
+
+    stem = re.sub(r"(?i)\.(?:md|markdown)$", "", os.path.basename(path.rstrip("/")))
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", stem):
+        stem = re.sub(r"[^a-z0-9._]+", "-", stem.lower())
+    return _trimmed(re.sub(r"\.{2,}", ".", stem.strip("-."))[:60]) or _nameless(path)
+
+
+def step_id(path: str) -> str:
+    """The slug as the id of a step, which begins with a letter or a digit."""
+    return slug(path).lstrip("_-.") or _nameless(path)
+
+
+class _Outline:
+    """What a text holds, gathered in one pass over its blocks; only what is asked for is parsed within the line."""
+
+    def __init__(self, text: str) -> None:
+        from markdown_it import MarkdownIt
+
+        self.title: str | None = ""  # None: there is one, with a mistake in it
+        self.summary: list[str] = []
+        self.tasks: list[Task] = []
+        self.mistakes: list[tuple[int, str]] = []
+        self._title_line = self._tasks_line = self._boxes = 0
+        self.criteria: list[str] = []
+        self.prose: list[str] = []  # the paragraphs among the criteria, which count where there is no list
+        self._headings: list[tuple[int, str]] = []  # the open ones: level, and the section they are in
+        self._items: list[bool] = []  # the open list items: whether each is a check box or below one
+        self._quotes = 0
+        self._past_summary = False  # which is the first quotation, unless a heading other than the title comes before
+        self._links: dict[str, object] = {}
+        self._markdown = MarkdownIt("commonmark").enable(["strikethrough", "table"]).disable("inline")
+        tokens = self._markdown.parse(text, self._links)
+        for token, *inner in zip(tokens, tokens[1:], tokens[2:], strict=False):
+            self._take(token, inner)
+
+    def missing(self) -> Iterable[tuple[int, str]]:
+        """What the file as a whole lacks, and tasks that could not be told apart."""
+        if self.title == "":
+            yield self._title_line or 1, "there is no title: write '# Feature: …'"
+        if not self._tasks_line:
+            yield 1, "there is no section '## Tasks'"
+        elif not self._boxes:
+            yield self._tasks_line, "there is no task in this section: write '- [ ] …'"
+        first: dict[str, int] = {}
+        for task in self.tasks:
+            if first.setdefault(task.text, task.line) != task.line:
+                yield task.line, f"the task of line {first[task.text]} has the same text: {task.text[:60]!r}"
+
+    @property
+    def _section(self) -> str:
+        return self._headings[-1][1] if self._headings else ""
+
+    def _take(self, token: Token, inner: Sequence[Token]) -> None:
+        match token.type:
+            case "heading_open" if token.level == 0:
+                self._heading(int(token.tag[1:]), inner[0])
+            case "blockquote_open":
+                self._quotes += 1
+            case "blockquote_close":
+                self._quotes -= 1
+                self._past_summary = self._past_summary or not self._quotes
+            case "inline" if self._quotes and not self._past_summary:
+                self.summary.append(self._text(token.content, _line(token), "summary") or "")
+            case "list_item_open":
+                own = inner[1] if inner[0].type in ("paragraph_open", "heading_open") else None
+                self._items.append(self._item(own) or any(self._items[-1:]))
+            case "list_item_close":
+                self._items.pop()
+            case "paragraph_open" if token.level == 0 and self._section == "criteria":
+                self.prose.append(self._text(inner[0].content, _line(inner[0]), "criterion") or "")
+
+    def _heading(self, level: int, inline: Token) -> None:
+        import re
+
+        line = _line(inline)
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        if level == 1 and not self._title_line:
+            self._title_line = line
+            self._headings.append((level, ""))
+            title = self._text(inline.content, line, "title", _LONGEST_TEXT)
+            self.title = title and re.sub(r"(?i)^feature ?: ?", "", title)
+            return
+        self._past_summary = True
+        self._headings.append((level, self._named(inline.content) or self._section))
+        if self._section == "tasks":
+            self._tasks_line = self._tasks_line or line
+
+    def _named(self, content: str) -> str:
+        """The section that a heading of this content opens, if it is one we know."""
+        import re
+
+        name = self._plain(content).lower() if len(content) <= _LONGEST_TEXT else ""
+        known = ((kind, rf"[\W\d_]*{words} ?(?:\(.*\))? ?:?") for kind, words in _SECTIONS)
+        return next((kind for kind, pattern in known if re.fullmatch(pattern, name)), "")
+
+    def _item(self, inline: Token | None) -> bool:
+        """Take a list item by its first paragraph; whether it is a check box."""
+        import re
+
+        if inline is None or self._quotes:
+            return False
+        line = _line(inline)
+        box = re.match(_BOX, inline.content)
+        content = inline.content[box.end() :] if box else inline.content
+        if self._section == "criteria":
+            if text := self._text(content, line, "criterion"):
+                self.criteria.append(text)
+        elif self._section == "tasks" and not any(self._items[-1:]) and re.match(_LIKE_A_BOX, inline.content):
+            self._boxes += 1
+            if box:
+                self._task(content, box[1] != " ", line)
+            else:
+                self.mistakes.append((line, "a check box is '[ ]' or '[x]', with a space after it"))
+        return box is not None
+
+    def _task(self, content: str, done: bool, line: int) -> None:
+        import re
+
+        whole = self._text(content, line, "task", _LONGEST_TEXT)
+        if whole is None:
+            return
+        text = re.sub(_UNTESTED, "", whole, flags=re.IGNORECASE)
+        if any(character.isprintable() and not character.isspace() for character in text):
+            self.tasks.append(Task(text, done, line, text == whole))
+        else:
+            self.mistakes.append((line, "the task has no text"))
+
+    def _text(self, content: str, line: int, what: str, longest: int = _LONGEST_SOURCE) -> str | None:
+        """The plain text of a paragraph; None, and a mistake noted, when it cannot be kept."""
+        import re
+
+        text = self._plain(content) if len(content) <= _LONGEST_SOURCE else content
+        if len(text) > longest:
+            self.mistakes.append((line, f"the {what} is longer than {longest} characters"))
+        elif re.search(_CONTROLS, text):
+            self.mistakes.append((line, f"the {what} has control characters in it"))
+        else:
+            return text
+        return None
+
+    def _plain(self, content: str) -> str:
+        import re
+
+        tokens = self._markdown.inline.parse(content, self._markdown, self._links, [])
+        return re.sub(r"[ \t]+", " ", _shown(tokens)).strip()
+
+
+def _shown(tokens: Iterable[Token]) -> str:
+    """The characters that a reader sees. A tag stays as it is written, since `List<String>` has one too."""
+    parts = []
+    for token in tokens:
+        if token.type in ("softbreak", "hardbreak"):
+            parts.append(" ")
+        elif token.type == "image":
+            parts.append(_shown(token.children or ()))
+        elif token.type == "html_inline":
+            parts.append("" if token.content.startswith("<!--") else token.content.replace("\n", " "))
+        else:
+            parts.append(token.content)
+    return "".join(parts)
+
+
+def _line(token: Token) -> int:
+    return token.map[0] + 1 if token.map else 1
+
+
+def _bad_feature(path: str, mistakes: list[tuple[int, str]]) -> UsageError:
+    many = len(mistakes)
+    listed = "; ".join(f"{path}:{line}: {message}" for line, message in mistakes[:_MOST_SHOWN])
+    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
+    return UsageError(
+        "bad_feature",
+        f"{many} mistake{'s' if many > 1 else ''} in the feature file: {listed}{more}",
+        remedy=_REMEDY,
+        facts={"mistakes": [{"where": f"{path}:{line}", "message": message} for line, message in mistakes]},
+    )
+
+
+def _trimmed(name: str) -> str:
+    """The name without ends that git refuses or that look like an option or a hidden file."""
+    while (shorter := name.strip("-.")[: -5 if name.lower().endswith(".lock") else None]) != name:
+        name = shorter
+    return name
+
+
+def _nameless(path: str) -> str:
+    from hashlib import blake2b
+
+    return "feature-" + blake2b(path.rstrip("/").encode("utf-8", "surrogateescape"), digest_size=3).hexdigest()

@@ -1,0 +1,143 @@
+"""What a session changes: its folder compared with the project. Editors write there too, so the folder decides."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterable
+
+from holdfast.core.value import Value
+from holdfast.plain.digest import digest
+from holdfast.systems.story.sessions.files import content, hash_of, walk
+from holdfast.systems.story.sessions.layout import ARTIFACTS, DELETED, OWN, RETRIES, WORKSPACE, Layout
+from holdfast.systems.story.sessions.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MODIFIED, CREATED, DELETED_HERE = "modified", "created", "deleted"
+COPIED, ARTIFACT, RETRY = "copied", "artifact", "retry"
+CHANGED, APPEARED, VANISHED, TWICE = "changed", "appeared", "vanished", "twice"
+
+
+class Change(Value):
+    """One file: from `source` in the session's folder to `target` in the project. A deletion has no source.
+
+    `before` is the hash that the project's file has now, `after` the one it will have; empty where there is none.
+    """
+
+    kind: str
+    source: str
+    target: str
+    before: str
+    after: str
+    conflict: str = ""
+    size: int = 0
+
+
+class Changes(Value):
+    """All that a commit would do with files, conflicts included."""
+
+    all: tuple[Change, ...] = ()
+
+    def targets(self, kind: str) -> list[str]:
+        return [change.target for change in self.all if change.kind == kind]
+
+    def conflicts(self) -> list[dict[str, str]]:
+        return [{"path": change.target, "reason": change.conflict} for change in self.all if change.conflict]
+
+    def named(self) -> dict[str, list[str]]:
+        """As `session.json` has them."""
+        return {kind: self.targets(kind) for kind in (MODIFIED, CREATED, DELETED_HERE)}
+
+    def stats(self, retries: int) -> dict[str, int]:
+        counts = {kind: len(paths) for kind, paths in self.named().items()}
+        size = sum(change.size for change in self.all)
+        return {**counts, "artifacts": len(self.targets(ARTIFACT)), "human_retries": retries, "size_bytes": size}
+
+
+def find(layout: Layout, record: Record, archive: str = "") -> Changes:
+    """Looks at every file of a session. `archive` is what its folder in the archives of the project is called."""
+    found = [_file(layout, record, path, kind) for path, kind in walk(layout.full(layout.folder)) if _is_copy(path)]
+    present = {change.source for change in found}
+    gone = [copy for copy in record.copies.values() if copy.type == DELETED_HERE and copy.path not in present]
+    found += [_deletion(layout, copy.path, copy.base) for copy in gone]
+    found += _kept(layout, archive or layout.name)
+    return Changes(tuple(_once(found)))
+
+
+def _is_copy(path: str) -> bool:
+    return path.partition("/")[0] not in OWN
+
+
+def _file(layout: Layout, record: Record, path: str, kind: str) -> Change:
+    problem = kind if kind != "file" else layout.problem(path)
+    if problem:
+        return Change(MODIFIED, path, path, "", "", problem)
+    data = content(layout.copy_of(path)) or b""
+    now, mine = hash_of(layout.full(path)), digest(data)
+    # A file that an editor put there says nothing of what it was made from: the project's file as it is now.
+    base = record.copies[path].base if path in record.copies else now
+    change = Change(MODIFIED if base else CREATED, path, path, now, mine, size=len(data))
+    if mine in (now, base):
+        return change.replace(kind=COPIED)
+    return change.replace(conflict=_conflict(base, now))
+
+
+def _conflict(base: str, now: str) -> str:
+    if base == now:
+        return ""
+    if not base:
+        return APPEARED
+    return CHANGED if now else VANISHED
+
+
+def _deletion(layout: Layout, path: str, base: str) -> Change:
+    problem = layout.problem(path)
+    if problem:
+        return Change(DELETED_HERE, "", path, "", "", problem)
+    now = hash_of(layout.full(path))
+    if not now:
+        return Change(COPIED, "", path, "", "")
+    return Change(DELETED_HERE, "", path, now, "", _conflict(base, now))
+
+
+def _kept(layout: Layout, archive: str) -> list[Change]:
+    """Files of the session itself that outlive it: what runs produced, and what people put aside."""
+    homes = {folder: (ARTIFACT, f"{WORKSPACE}/{folder}") for folder in ARTIFACTS}
+    homes[RETRIES] = (RETRY, f"{WORKSPACE}/{RETRIES}/{archive}")
+    homes[DELETED] = (RETRY, f"{WORKSPACE}/{DELETED}/{archive}")
+    out = []
+    for folder, (kind, home) in homes.items():
+        for path, type_ in walk(layout.copy_of(folder)):
+            source, target = f"{folder}/{path}", f"{home}/{path}"
+            problem = type_ if type_ != "file" else layout.problem(target)
+            if problem:
+                out.append(Change(kind, source, target, "", "", problem))
+                continue
+            data = content(layout.copy_of(source)) or b""
+            now, mine = hash_of(layout.full(target)), digest(data)
+            conflict = APPEARED if now and now != mine else ""
+            out.append(Change(kind, source, target, now, mine, conflict, len(data)))
+    return out
+
+
+def _once(changes: Iterable[Change]) -> list[Change]:
+    """Two files of a session may not become the same file of the project."""
+    taken: set[str] = set()
+    out = []
+    for change in changes:
+        twice = change.target in taken and not change.conflict
+        taken.add(change.target)
+        out.append(change.replace(conflict=TWICE) if twice else change)
+    return out
+
+
+def preview(changes: Changes, workflows: list[dict[str, Any]], more: list[dict[str, str]]) -> dict[str, Any]:
+    """What a commit would do, in the words of its answer."""
+    return {
+        **changes.named(),
+        "artifacts": changes.targets(ARTIFACT),
+        "retries": changes.targets(RETRY),
+        "workflows": workflows,
+        "conflicts": [*changes.conflicts(), *more],
+    }

@@ -1,0 +1,113 @@
+"""What every call on sessions needs: the lock, the records, and the status they show."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Callable
+
+from holdfast.errors import HoldfastError
+from holdfast.files.locks import Locked
+from holdfast.machine import place as places
+from holdfast.systems.story.sessions import changes as changes_
+from holdfast.systems.story.sessions import ending, record
+from holdfast.systems.story.sessions.changes import Changes
+from holdfast.systems.story.sessions.layout import Layout, checked_name
+from holdfast.systems.story.sessions.record import ACTIVE, CRASHED, INACTIVE, Lock, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.project.project import Project
+
+
+class Desk:
+    """One worktree's sessions, without what can be done with them."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._wired = project.wired
+        self._top = project.wired.place.worktree
+
+    def recover(self) -> list[str]:
+        """Finishes commits and cancels of dead processes; the sessions that ended by it. Cheap when there are none."""
+        if not ending.pending(self._wired):
+            return []
+        with self._lock():
+            return ending.finish(self._wired)
+
+    def _layout(self, name: str) -> Layout:
+        return Layout(self._wired.place, checked_name(name), self._wired.place.key())
+
+    def _found(self, name: str) -> Layout:
+        layout = self._layout(name)
+        self.recover()
+        layout.require()
+        return layout
+
+    def _lock(self) -> Locked:
+        return Locked(ending.plans(self._wired), self._wired.settings.lock_wait)
+
+    def _changing(self) -> _Changing:
+        places.prepare(self._wired.place, insist=self._wired.settings.allow_unsafe_fs)
+        return _Changing(self._lock(), lambda: ending.finish(self._wired))
+
+    def _active(self) -> str:
+        name = record.read_lock(self._top).active
+        return name if name and self._layout(name).exists() else ""
+
+    def _touch(self, layout: Layout) -> None:
+        """The lock of the session in use names the process that works in it now, whoever it was before."""
+        lock = record.read_lock(self._top)
+        if lock.active == layout.name and lock.pid != os.getpid():
+            layout.clear_staged()
+            self._take_lock(layout.name)
+
+    def _take_lock(self, name: str) -> None:
+        record.write_lock(self._top, Lock(name, self._now(), os.getpid(), self._user()))
+
+    def _save(self, layout: Layout, found: Record) -> Record:
+        record.write(layout, self._shown(layout, found, changes_.find(layout, found)))
+        return found
+
+    def _save_status(self, layout: Layout) -> None:
+        try:
+            self._save(layout, record.read(layout))
+        except HoldfastError:
+            pass  # the lock decides, and a record that cannot be read is reported when it is needed
+
+    def _shown(self, layout: Layout, found: Record, changes: Changes) -> dict[str, Any]:
+        return record.shown(found, self._status(layout), changes.named(), changes.stats(len(found.retries)))
+
+    def _status(self, layout: Layout) -> str:
+        lock = record.read_lock(self._top)
+        if lock.active != layout.name:
+            return INACTIVE
+        return CRASHED if layout.has_staged() and not record.is_alive(lock.pid) else ACTIVE
+
+    def _now(self) -> str:
+        from holdfast.core.moment import whole
+
+        return whole(self._wired.world.now())
+
+    def _user(self) -> str:
+        return record.user_of(self._wired.settings.actor.name)
+
+
+class _Changing:
+    """Holds the lock of all sessions; what a dead process left is finished before anything else."""
+
+    def __init__(self, lock: Locked, finish: Callable[[], object]) -> None:
+        self._lock = lock
+        self._finish = finish
+
+    def __enter__(self) -> None:
+        self._lock.__enter__()
+        try:
+            self._finish()
+        except BaseException:
+            self._lock.__exit__()
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.__exit__()

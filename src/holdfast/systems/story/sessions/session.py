@@ -1,0 +1,170 @@
+"""A project's sessions: made, used, looked at, and ended."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core.names import checked_text
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.systems.story.sessions import changes as changes_
+from holdfast.systems.story.sessions import ending, record, runs
+from holdfast.systems.story.sessions.changes import Changes
+from holdfast.systems.story.sessions.copies import Copies
+from holdfast.systems.story.sessions.files import MODE, drop, put
+from holdfast.systems.story.sessions.layout import LOCK, RECORD, SESSIONS, STATES, Layout, is_session_name
+from holdfast.systems.story.sessions.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.state import State
+
+NO_WORKFLOWS = b'{\n  "workflows": []\n}\n'
+
+
+class Sessions(Copies):
+    """The sessions of one worktree. Files are named from its top, or by their full path.
+
+    A session is ACTIVE while `workspace/session.lock` names it, else INACTIVE. It is CRASHED when the lock names it,
+    the process that the lock names is gone, and a file that process was writing into the session is still unfinished.
+    Nothing is broken then: the session is as it was before that write, and the next use or change takes over. A process
+    that simply ended, as every command does, leaves the session ACTIVE. A commit or cancel that a dead process left
+    unfinished is no status: every call finishes it first.
+    """
+
+    def create(self, name: str, description: str = "") -> dict[str, Any]:
+        """A new session, which is not in use yet. A folder that only workflows have made becomes one."""
+        layout = self._layout(name)
+        if description:
+            checked_text(description, "description")
+        with self._changing():
+            layout.require_solid("")
+            if os.path.lexists(layout.copy_of(RECORD)):
+                raise Conflict(
+                    "session_exists",
+                    f"there already is a session {name!r}",
+                    remedy=f"holdfast session use {name}",
+                    facts={"session": name},
+                )
+            index = layout.copy_of(f"{STATES}/index.json")
+            if not os.path.lexists(index):
+                put(layout.staged, index, NO_WORKFLOWS, MODE)
+            made = Record(name, description, self._now(), self._user())
+            self._save(layout, made)
+        return self.status(name)
+
+    def require(self, name: str) -> str:
+        """The name, if there is a session that has it."""
+        self._found(name)
+        return name
+
+    def use(self, name: str) -> str:
+        """Says which session is worked in from now on; an empty name leaves it. Gives the one before."""
+        layout = self._layout(name) if name else None
+        with self._changing():
+            if layout:
+                layout.require()
+            before = self._active()
+            if layout:
+                layout.clear_staged()
+                self._take_lock(name)
+            else:
+                drop(os.path.join(self._top, LOCK))
+            for other in dict.fromkeys((before, name)):
+                if other:
+                    self._save_status(self._layout(other))
+        return before
+
+    def active(self) -> str:
+        """The session in use; empty when there is none, or its folder is gone."""
+        self.recover()
+        return self._active()
+
+    def status(self, name: str) -> dict[str, Any]:
+        """What `session.json` says, as the folder is now, with its workflows and conflicts."""
+        layout = self._found(name)
+        found = record.read(layout)
+        changes = changes_.find(layout, found)
+        states = runs.of(self._wired, layout)
+        return {
+            **self._shown(layout, found, changes),
+            "workflows": [runs.summary(state) for state in states],
+            "conflicts": [*changes.conflicts(), *runs.conflicts(layout, states)],
+        }
+
+    def preview(self, name: str) -> dict[str, Any]:
+        """What a commit would do: files, workflows, and every conflict. Nothing is changed."""
+        layout = self._found(name)
+        return self._preview(layout, *self._looked(layout, ending.free_archive(layout)))
+
+    def commit(self, name: str, *, force: bool = False) -> dict[str, Any]:
+        """Without `force` the preview. With it the session becomes the project, whole, or is refused, whole."""
+        if not force:
+            return self.preview(name)
+        from holdfast.project.adopting import adopt
+
+        layout = self._found(name)
+        with self._changing():
+            layout.require()
+            orphans = self._orphans(layout)
+            if orphans:
+                adopt(self._project, orphans)
+            runs.settled(self._wired, runs.of(self._wired, layout))
+            archive = ending.free_archive(layout)
+            changes, states = self._looked(layout, archive)
+            said = self._preview(layout, changes, states)
+            if said["conflicts"]:
+                raise _conflict(layout, said["conflicts"])
+            ending.commit(self._wired, layout, changes, states, archive)
+        return {**said, "committed": True}
+
+    def cancel(self, name: str) -> None:
+        """Deletes a session with its states, artifacts, logs and journals. The project stays as it is."""
+        layout = self._found(name)
+        with self._changing():
+            layout.require()
+            ending.cancel(self._wired, layout)
+
+    def _looked(self, layout: Layout, archive: str) -> tuple[Changes, list[State]]:
+        return changes_.find(layout, record.read(layout), archive), runs.of(self._wired, layout)
+
+    def _preview(self, layout: Layout, changes: Changes, states: list[State]) -> dict[str, Any]:
+        workflows = [runs.summary(state) for state in states]
+        workflows += [{"workflow_id": os.path.basename(path)[:-5], "ulid": ""} for path in self._orphans(layout)]
+        said = changes_.preview(changes, workflows, runs.conflicts(layout, states))
+        return {"session": layout.name, "committed": False, **said}
+
+    def _orphans(self, layout: Layout) -> list[str]:
+        """Documents in the session that no journal knows: a commit adopts them first."""
+        from holdfast.project.adopting import orphans
+
+        return [path for path in orphans(self._project) if path.startswith(f"{layout.folder}/")]
+
+    def _brief(self, layout: Layout) -> dict[str, Any]:
+        try:
+            layout.require()
+            found = record.read(layout)
+            return self._shown(layout, found, changes_.find(layout, found))
+        except HoldfastError as wrong:
+            return {"name": layout.name, "status": self._status(layout), "error": wrong.message}
+
+    def list(self) -> list[dict[str, Any]]:
+        """Every session by name, as its `session.json` is now. One that cannot be read has an `error`."""
+        self.recover()
+        try:
+            names = sorted(filter(is_session_name, os.listdir(os.path.join(self._top, SESSIONS))))
+        except FileNotFoundError:
+            return []
+        return [self._brief(layout) for name in names if (layout := self._layout(name)).exists()]
+
+
+def _conflict(layout: Layout, conflicts: list[dict[str, str]]) -> Conflict:
+    paths = ", ".join(conflict["path"] for conflict in conflicts[:8])
+    return Conflict(
+        "session_conflict",
+        f"changed in the project too, or not to be committed from {layout.name}: {paths}",
+        remedy="put both together in the session's copy, then holdfast session keep PATH; or drop the copy: "
+        f"rm {layout.folder}/PATH",
+        facts={"session": layout.name, "conflicts": conflicts},
+    )

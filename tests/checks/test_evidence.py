@@ -1,0 +1,282 @@
+"""Checks that Holdfast runs itself: what it saw of the tests, and whose commands it may run at all."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from holdfast.checks import trust
+from holdfast.core.state import Evidence
+from holdfast.errors import HoldfastError, Refused
+from holdfast.project.workflow import Workflow
+from tests.workbench import LOGIN, Bench
+
+PYTEST = f"{sys.executable} -m pytest -v -p no:cacheprovider"
+PASSING = "from form import size\n\n\ndef test_size():\n    assert size() == 2\n"
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch) -> Bench:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    made = Bench(tmp_path / "project").begun()
+    monkeypatch.chdir(made.root)
+    made.write("tests/test_old.py", "def test_old():\n    assert True\n")
+    made.write("conftest.py", "import pathlib, sys\nsys.path.insert(0, str(pathlib.Path(__file__).parent))\n")
+    made.save()
+    return made
+
+
+def cycle(bench: Bench, command: str = PYTEST, **context) -> Workflow:
+    return bench.start("tdd", "Say the size", context={"test_command": command, **context})
+
+
+def ran(workflow: Workflow, name: str, **how) -> Evidence:
+    return workflow.check(name, **how)
+
+
+def test_red_is_a_test_that_really_fails_and_everything_about_it_is_kept(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", "def test_size():\n    assert 1 == 2\n")
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.run_by, seen.exit_code) == (True, "engine", 1)
+    assert seen.data["test"] == "tests/test_form.py::test_size"
+    assert seen.data["failing"] == ["tests/test_form.py::test_size"]
+    assert seen.data["passing"] == ["tests/test_old.py::test_old"]
+    assert (seen.data["count"], seen.data["test_file"]) == (2, "tests/test_form.py")
+    assert seen.data["files"] == {"tests/test_form.py": 2}
+    assert "assert 1 == 2" in seen.detail
+    assert (seen.head, seen.dirty) == (bench.head, True)
+
+
+def test_a_test_that_passes_at_once_is_not_red(bench):
+    workflow = cycle(bench)
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.exit_code) == (False, 0)
+    assert "passes at once shows nothing" in seen.detail
+    with pytest.raises(Refused) as caught:
+        workflow.done("red")
+    assert caught.value.code == "gate_unmet"
+
+
+def test_a_run_that_fails_for_another_reason_than_the_named_test_is_not_red(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_old.py", "def test_old():\n    assert False\n")
+    seen = ran(workflow, "test_fails", data={"test": "test_size"})
+    assert not seen.passed
+    assert "test_size did not run" in seen.detail
+
+
+def test_of_several_failing_tests_one_has_to_be_named(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", "def test_a():\n    assert 0\n\n\ndef test_b():\n    assert 0\n")
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.detail.startswith("name the test that must fail")) == (False, True)
+    seen = ran(workflow, "test_fails", data={"test": "test_b"})
+    assert (seen.passed, seen.data["test"]) == (True, "tests/test_form.py::test_b")
+
+
+def test_a_test_of_something_that_cannot_be_imported_yet_is_red(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", PASSING)
+    seen = ran(workflow, "test_fails", data={"test": "test_size"})
+    assert seen.passed, seen.detail
+    assert seen.data["test_file"] == "tests/test_form.py"
+
+
+def test_green_is_the_same_test_passing(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", PASSING)
+    ran(workflow, "test_fails", data={"test": "test_size"})
+    workflow.done("red")
+    wrong = ran(workflow, "test_passes")
+    assert (wrong.passed, wrong.exit_code) == (False, 2)
+    bench.write("form.py", "def size():\n    return 2\n")
+    seen = ran(workflow, "test_passes")
+    assert (seen.passed, seen.data["test"]) == (True, "tests/test_form.py::test_size")
+    assert set(seen.data["files"]) == {"form.py", "tests/test_form.py"}
+    workflow.done("green")
+
+
+def test_green_is_not_shown_by_a_run_without_the_test_of_red(bench):
+    workflow = cycle(bench)
+    form = bench.write("tests/test_form.py", "def test_size():\n    assert 0\n")
+    ran(workflow, "test_fails")
+    workflow.done("red")
+    form.unlink()
+    seen = ran(workflow, "test_passes")
+    assert (seen.passed, seen.exit_code) == (False, 0)
+    assert "did not run" in seen.detail
+
+
+def test_refactoring_that_breaks_the_test_is_not_done(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", PASSING)
+    ran(workflow, "test_fails", data={"test": "test_size"})
+    workflow.done("red")
+    bench.write("form.py", "def size():\n    return 2\n")
+    ran(workflow, "test_passes")
+    workflow.done("green")
+    bench.write("form.py", "def size():\n    return 3\n")
+    seen = ran(workflow, "test_passes", step="refactor")
+    assert (seen.passed, seen.data["test"]) == (False, "tests/test_form.py::test_size")
+    with pytest.raises(Refused):
+        workflow.done("refactor")
+
+
+def test_an_edit_after_the_run_makes_it_stale(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", "def test_size():\n    assert 0\n")
+    ran(workflow, "test_fails")
+    bench.write("tests/test_form.py", "def test_size():\n    assert 1\n")
+    with pytest.raises(Refused) as caught:
+        workflow.done("red")
+    assert "passed before the tree changed" in caught.value.message
+
+
+def test_nobody_can_report_what_the_engine_has_to_run(bench):
+    workflow = cycle(bench)
+    with pytest.raises(Refused) as caught:
+        workflow.check("test_fails", passed=True)
+    assert caught.value.code == "engine_must_run"
+
+
+def test_a_check_without_a_command_is_reported_and_cannot_be_run(bench):
+    bench.saved_feature(LOGIN, "x Add login")
+    workflow = bench.start()
+    with pytest.raises(HoldfastError) as caught:
+        workflow.check("lint")
+    assert (caught.value.code, caught.value.remedy) == ("nothing_to_run", "holdfast check lint --passed")
+
+
+def test_a_command_that_is_not_there_is_no_red(bench):
+    workflow = cycle(bench, "no-such-program --now")
+    seen = ran(workflow, "test_fails", data={"test": "test_size"})
+    assert (seen.passed, seen.exit_code) == (False, None)
+    assert seen.detail
+
+
+def test_an_unknown_tool_has_to_name_the_failing_test(bench):
+    bench.write("run.py", "import sys\nprint('not ok 1 - size is two')\nsys.exit(1)\n")
+    workflow = cycle(bench, f"{sys.executable} run.py")
+    assert not ran(workflow, "test_fails").passed
+    assert not ran(workflow, "test_fails", data={"test": "colour is blue"}).passed
+    assert ran(workflow, "test_fails", data={"test": "size is two"}).passed
+
+
+def test_a_report_counts_only_when_this_run_wrote_it(bench):
+    report = (
+        '<testsuite tests="1"><testcase classname="t" name="test_size"><failure message="no"/></testcase></testsuite>'
+    )
+    bench.write("run.py", "import sys\nsys.exit(1)\n")
+    bench.write("report.xml", report)
+    bench.write(
+        ".holdfast/config.toml",
+        f'[commands.test]\nrun = ["{sys.executable}", "run.py"]\nreport = "report.xml"\n',
+    )
+    bench.save()
+    config = str(bench.root / ".holdfast/config.toml")
+    project = bench.open()
+    trust.trust(config, data_dir=project.wired.settings.data_dir, now=project.wired.world.now())
+    workflow = bench.start("tdd", "Say the size")
+    assert not ran(workflow, "test_fails").passed
+    bench.write("run.py", f"import sys\nopen('report.xml', 'w').write('''{report} ''')\nsys.exit(1)\n")
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.data["failing"]) == (True, ["t::test_size"])
+
+
+def trusted(bench: Bench) -> None:
+    project = bench.open("human")
+    path = str(bench.root / ".holdfast/config.toml")
+    trust.trust(path, data_dir=project.wired.settings.data_dir, now=project.wired.world.now())
+
+
+def configured(bench: Bench, marker: str = "ran") -> None:
+    code = f"open('{marker}', 'w').close(); print('not ok - size'); raise SystemExit(1)"
+    words = ", ".join(f'"{word}"' for word in (sys.executable, "-c", code))
+    bench.write(".holdfast/config.toml", f"[commands]\ntest = [{words}]\n")
+
+
+def test_a_command_of_the_projects_configuration_runs_only_when_somebody_trusted_the_file(bench):
+    configured(bench)
+    bench.save()
+    workflow = bench.start("tdd", "Say the size")
+    with pytest.raises(Refused) as caught:
+        ran(workflow, "test_fails", data={"test": "size"})
+    assert caught.value.code == "untrusted"
+    assert caught.value.remedy.endswith("holdfast trust .holdfast/config.toml")
+    assert not (bench.root / "ran").exists()
+    trusted(bench)
+    assert ran(workflow, "test_fails", data={"test": "size"}).passed
+    assert (bench.root / "ran").exists()
+
+
+def test_a_configuration_that_changed_is_not_trusted_any_more(bench):
+    configured(bench)
+    bench.save()
+    trusted(bench)
+    workflow = bench.start("tdd", "Say the size")
+    bench.write(".holdfast/config.toml", bench.read(".holdfast/config.toml") + "# one more word\n")
+    with pytest.raises(Refused) as caught:
+        ran(bench.open().workflow(workflow.id), "test_fails", data={"test": "size"})
+    assert caught.value.code == "untrusted"
+    assert not (bench.root / "ran").exists()
+    trusted(bench)
+    assert ran(bench.open().workflow(workflow.id), "test_fails", data={"test": "size"}).passed
+
+
+def test_trust_in_other_words_than_those_of_the_start_does_not_let_those_run(bench):
+    """What was found at the start is what runs: it was never looked at by whoever trusts the file as it is now."""
+    configured(bench, "old")
+    bench.save()
+    workflow = bench.start("tdd", "Say the size")
+    configured(bench, "new")
+    trusted(bench)
+    with pytest.raises(Refused) as caught:
+        ran(bench.open().workflow(workflow.id), "test_fails", data={"test": "size"})
+    assert caught.value.code == "untrusted"
+    assert not (bench.root / "old").exists()
+
+
+def test_a_command_that_was_found_or_typed_needs_no_trust(bench):
+    assert ran(cycle(bench), "test_fails").exit_code == 0
+    bench.open("human").workflow().cancel()
+    workflow = bench.start("tdd", "Something else")
+    check = workflow.state.plan.step("red").check("test_fails")
+    assert check.source == "conftest.py"
+    assert ran(workflow, "test_fails").run_by == "engine"
+
+
+def test_in_a_definition_of_ones_own_a_command_of_the_configuration_needs_its_own_trust(bench):
+    configured(bench)
+    bench.write(
+        ".holdfast/workflows/own.toml",
+        'name = "own"\n[[step]]\nid = "a"\nchecks = [{ name = "tests", uses = "test" }]\n',
+    )
+    bench.save()
+    workflow = bench.start("own", "x").begin("a")
+    with pytest.raises(Refused):
+        ran(workflow, "tests")
+    trusted(bench)
+    assert ran(workflow, "tests").exit_code == 1
+
+
+def test_while_another_session_holds_the_work_nothing_is_run(bench):
+    bench.write("run.sh", "touch ran; exit 1\n")
+    bench.save()
+    held = bench.open(session="one").start("tdd", "Say the size", context={"test_command": "sh run.sh"})
+    assert held.join() is None
+    with pytest.raises(HoldfastError) as caught:
+        ran(bench.open(session="two").workflow(held.id), "test_fails", data={"test": "size"})
+    assert caught.value.code == "lease_held"
+    assert not (bench.root / "ran").exists()
+
+
+def test_whoever_was_given_the_token_of_the_lease_may_run_a_check(bench):
+    bench.write("run.sh", "echo 'not ok - size'; exit 1\n")
+    bench.save()
+    held = bench.open(session="one").start("tdd", "Say the size", context={"test_command": "sh run.sh"})
+    held.join()
+    (lease,) = held.state.leases.values()
+    helper = bench.open(session="two", token=lease.token).workflow(held.id)
+    assert ran(helper, "test_fails", data={"test": "size"}).passed

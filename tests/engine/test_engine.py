@@ -1,0 +1,271 @@
+"""The engine: one command in, one record kept, its documents shown; or a refusal that changed nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.core import commands as cmd
+from holdfast.core.apply import replay
+from holdfast.core.state import KEPT_RENDERINGS
+from holdfast.engine.engine import Engine
+from holdfast.errors import Conflict, HoldfastError, Refused
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact
+from holdfast.stores.files import FilesStore
+from holdfast.stores.memory import MemoryStore
+from tests.core.play import AGENT, FILE, PERSON, definition, passed, step
+from tests.stores.contract import together, ulid
+
+RELEASE = definition(step("build", checks=["lint"]), step("publish"))
+PATH = "release.json"
+
+
+class World:
+    """A clock that goes on a second with every look."""
+
+    def __init__(self):
+        self.seconds = 0
+        self.asked = []
+
+    def now(self):
+        self.seconds += 1
+        return f"2026-01-01T{self.seconds // 3600:02}:{self.seconds // 60 % 60:02}:{self.seconds % 60:02}.000Z"
+
+    def facts(self, state, command):
+        self.asked.append((state.revision, type(command).__name__))
+        return cmd.Facts(now=self.now(), boot="b", mono=float(self.seconds))
+
+
+class Views:
+    """Documents in memory: the number of steps that are done, and whatever somebody slips in."""
+
+    def __init__(self, store):
+        self.store = store
+        self.shown = {}
+        self.refreshed = []
+        self.listed = []
+        self.slipped_in = []
+
+    def render(self, state):
+        done = sum(state.step(path).status == "done" for path in state.plan.paths)
+        return {PATH: compact({"revision": state.revision, "done": done}).encode()}
+
+    def refresh(self, state, rendered):
+        assert self.store.load(state.ulid).revision >= state.revision, "shown before it was durable"
+        self.refreshed.append(state.revision)
+        self.shown.update(rendered)
+        return [self.slipped_in.pop()] if self.slipped_in else []
+
+    def enlist(self, state):
+        self.listed.append([entry.active for entry in self.store.entries() if entry.ulid == state.ulid])
+
+
+@pytest.fixture(params=["memory", "files"])
+def store(request, tmp_path):
+    if request.param == "memory":
+        return MemoryStore()
+    (tmp_path / ".holdfast").mkdir()
+    return FilesStore(str(tmp_path / ".holdfast"))
+
+
+@pytest.fixture
+def views(store):
+    return Views(store)
+
+
+@pytest.fixture
+def engine(store, views):
+    return Engine(store, World(), views)
+
+
+def start(number=1, **how):
+    return cmd.Start(RELEASE, ulid(number), how.pop("id", f"release-{number}"), **how)
+
+
+NAME = ulid(1)
+
+
+@pytest.fixture
+def running(engine):
+    engine.start(start(), AGENT)
+    return engine
+
+
+# Start
+
+
+def test_a_start_is_kept_shown_and_listed(engine, store, views):
+    outcome = engine.start(start(subject="1.0"), AGENT)
+    assert outcome.changed
+    assert outcome.state == store.load(NAME)
+    (record,) = store.history(NAME)
+    assert (record.revision, record.command, record.actor) == (1, "start", AGENT)
+    assert views.shown[PATH] == b'{"revision":1,"done":0}'
+    assert views.listed == [[True]]
+
+
+def test_the_same_key_again_gives_the_first_workflow_back(engine, store, views):
+    first = engine.start(start(subject="1.0"), AGENT, key="k1")
+    again = engine.start(start(2, subject="1.0", branch="other"), PERSON, key="k1")
+    assert (again.state, again.changed) == (first.state, False)
+    assert len(store.entries()) == 1
+    assert views.refreshed == [1]
+
+
+def test_the_same_key_again_gives_the_workflow_as_it_is_now(engine):
+    engine.start(start(), AGENT, key="k1")
+    engine.execute(NAME, cmd.Begin("build"), AGENT)
+    assert engine.start(start(), AGENT, key="k1").state.step("build").status == "active"
+
+
+def test_the_same_key_with_other_words_is_a_conflict(engine, store):
+    engine.start(start(subject="1.0"), AGENT, key="k1")
+    with pytest.raises(Conflict) as caught:
+        engine.start(start(2, subject="2.0"), AGENT, key="k1")
+    assert (caught.value.code, caught.value.exit_code, caught.value.facts["workflow"]) == (
+        "key_conflict",
+        5,
+        "release-1",
+    )
+    assert len(store.entries()) == 1
+
+
+def test_of_many_that_start_with_one_key_at_once_all_get_the_same_workflow(store):
+    outcomes = []
+
+    def begin(number):
+        engine = Engine(store, World(), Views(store))
+        outcomes.append(engine.start(start(number, id=f"release-{number}"), AGENT, key="k1"))
+
+    together(*(lambda number=number: begin(number) for number in range(1, 9)))
+    assert len({outcome.state.ulid for outcome in outcomes}) == 1
+    assert [outcome.changed for outcome in outcomes].count(True) == 1
+    assert len(store.entries()) == 1
+
+
+def test_a_second_active_workflow_of_the_same_id_is_a_conflict(running, store):
+    with pytest.raises(Conflict) as caught:
+        running.start(start(2, id="release-1"), AGENT)
+    assert caught.value.facts["ulid"] == NAME
+    assert len(store.entries()) == 1
+
+
+def test_a_key_that_is_no_name_is_refused_before_anything_is_kept(engine, store):
+    with pytest.raises(HoldfastError) as caught:
+        engine.start(start(), AGENT, key="no name!")
+    assert caught.value.code == "bad_name"
+    assert store.entries() == []
+
+
+# Execute
+
+
+def test_a_command_is_kept_with_who_when_and_what(running, store):
+    outcome = running.execute(NAME, cmd.Begin("build"), PERSON)
+    record = list(store.history(NAME))[-1]
+    assert (record.revision, record.command, record.actor) == (2, "begin", PERSON)
+    assert record.at == outcome.state.updated_at
+    assert outcome.events == record.events
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (cmd.Note("n"), "note"),
+        (cmd.RecordCheck("build", "lint", passed()), "record check"),
+        (cmd.TakeSnapshot(), "take snapshot"),
+    ],
+)
+def test_a_record_says_in_words_which_command_it_was(running, store, command, name):
+    running.execute(NAME, cmd.Begin("build"), AGENT)
+    running.execute(NAME, command, AGENT)
+    assert list(store.history(NAME))[-1].command == name
+
+
+def test_facts_are_gathered_about_the_newest_state(running, store):
+    Engine(store, World(), Views(store)).execute(NAME, cmd.Note("by another process"), AGENT)
+    running.execute(NAME, cmd.Note("n"), AGENT)
+    assert running.world.asked[-1] == (2, "Note")
+
+
+def test_a_refusal_changes_nothing_and_shows_nothing(running, store, views):
+    before = store.load(NAME)
+    with pytest.raises(Refused):
+        running.execute(NAME, cmd.Begin("publish"), AGENT)
+    assert store.load(NAME) == before
+    assert views.refreshed == [1]
+
+
+def test_a_command_that_changes_nothing_writes_nothing_and_shows_nothing(running, store, views):
+    running.execute(NAME, cmd.Begin("build"), AGENT)
+    outcome = running.execute(NAME, cmd.Begin("build"), AGENT)
+    assert (outcome.changed, outcome.events, outcome.raced) == (False, (), ())
+    assert outcome.state.revision == 2
+    assert views.refreshed == [1, 2]
+
+
+def test_a_key_makes_a_repetition_harmless(running, store):
+    first = running.execute(NAME, cmd.Note("n"), AGENT, key="k1")
+    again = running.execute(NAME, cmd.Note("n"), AGENT, key="k1")
+    assert (first.changed, again.changed, again.state.revision) == (True, False, 2)
+    with pytest.raises(Conflict) as caught:
+        running.execute(NAME, cmd.Note("other"), AGENT, key="k1")
+    assert caught.value.code == "key_conflict"
+    with pytest.raises(Conflict):
+        running.execute(NAME, cmd.Begin("build"), AGENT, key="k1")
+    assert [record.revision for record in store.history(NAME)] == [1, 2]
+
+
+def test_a_token_that_was_taken_over_is_fenced(running):
+    running.execute(NAME, cmd.StartAgent("coder", "build"), AGENT)
+    with pytest.raises(HoldfastError) as caught:
+        running.execute(NAME, cmd.Begin("build"), AGENT, token=7)
+    assert caught.value.code == "fenced"
+
+
+# Documents
+
+
+def test_a_record_carries_the_hash_of_every_document_it_rendered(running, store, views):
+    running.execute(NAME, cmd.Begin("build"), AGENT)
+    assert list(store.history(NAME))[-1].documents == {PATH: digest(views.shown[PATH])}
+
+
+def test_the_last_renderings_are_remembered_and_no_more(running, store):
+    for number in range(KEPT_RENDERINGS + 5):
+        running.execute(NAME, cmd.Note(f"note {number}"), AGENT)
+    state = store.load(NAME)
+    assert [revision for revision, _ in state.renderings] == list(range(7, KEPT_RENDERINGS + 7))
+    assert replay(store.history(NAME)) == state
+
+
+def test_what_the_engine_returns_is_what_the_journal_says(running, store):
+    state = running.execute(NAME, cmd.Begin("build"), AGENT).state
+    assert state == replay(store.history(NAME)) == store.load(NAME)
+
+
+def test_edits_that_came_in_meanwhile_are_handed_back(running, views):
+    views.slipped_in.append((PATH, b"edited"))
+    assert running.execute(NAME, cmd.Note("n"), AGENT).raced == ((PATH, b"edited"),)
+    assert running.execute(NAME, cmd.Note("m"), AGENT).raced == ()
+
+
+def test_the_lists_are_brought_up_to_date_after_the_store_knows(running, views):
+    running.execute(NAME, cmd.Cancel("enough"), AGENT)
+    running.execute(NAME, cmd.Resume(), AGENT)
+    assert views.listed == [[True], [False], [True]]
+
+
+def test_showing_again_writes_no_record(running, store, views):
+    views.shown.clear()
+    outcome = running.show(store.load(NAME))
+    assert (outcome.changed, list(views.shown)) == (False, [PATH])
+    assert len(list(store.history(NAME))) == 1
+
+
+def test_the_same_edit_is_taken_once(running, store):
+    edit = cmd.Edit(PATH, {"mine": [1]}, (), ({"event": "mine"},))
+    assert running.execute(NAME, edit, FILE).changed
+    assert not running.execute(NAME, edit, FILE).changed
+    assert running.execute(NAME, edit.replace(document={"mine": [True]}), FILE).changed
+    assert [record.command for record in store.history(NAME)] == ["start", "edit", "edit"]

@@ -1,0 +1,317 @@
+"""A GitHub on loopback with reviews, threads and comments, which both transports talk to.
+
+`tests.forges.gh.github` carries it: the proxy that ends the TLS for `gh`, the token, the branches of a bare repository.
+Over plain HTTP it answers at `address`, for a transport that is given this as its base.
+
+Every REST request is held against GitHub's published OpenAPI description and every answer against the same, every query
+against the published GraphQL schema (`subset.py` made both). What does not fit is noted in `objections`.
+
+What goes wrong is queued beforehand: `github.faults.append(Fault(…))` concerns the next request.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import graphql
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+from holdfast.forges.github import Repository
+from tests.forges.gh.github import LARGEST_PAGE, GitHub, _Handler, _obstacles, _run
+from tests.forges.github.conversation import KeptThread, Root
+
+DATA = Path(__file__).with_name("data")
+PUBLISHED = json.loads((DATA / "openapi-subset.json").read_text())
+SCHEMA = graphql.build_schema((DATA / "subset.graphql").read_text())
+BRANCH = "fix/door"
+HERE = Repository("github.com", "octo-org", "octo-repo")
+
+
+@dataclass
+class Fault:
+    """What goes wrong with one request; with `happens`, what it asks for is done all the same."""
+
+    status: int = 0
+    document: Any = None
+    headers: dict[str, str] = field(default_factory=dict)
+    happens: bool = False
+    passes: bool = False
+    """Nothing is wrong with this one: the next in the queue is meant for a later request."""
+    hangs_up: bool = False
+    cut: bool = False
+    silent: bool = False
+    drips: bool = False
+    raw: bytes = b""
+
+
+@dataclass
+class Reply:
+    status: int
+    document: Any
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class ReviewedGitHub(GitHub):
+    """One repository whose pull requests are spoken of; lists are by the number of the pull request."""
+
+    reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    threads: dict[int, list[KeptThread]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+    authors: dict[int, dict[str, Any] | None] = field(default_factory=dict)
+    expected: str = ""
+    """What an objection says that the test itself brings about."""
+    moved_from: str = ""
+    """A former name of the repository, which leads to the present one."""
+
+    @property
+    def unexpected(self) -> list[str]:
+        return [one for one in self.objections if not self.expected or self.expected not in one]
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def start(self) -> Self:
+        super().start()
+        self._schema = SCHEMA
+        self._server.RequestHandlerClass = _ReviewHandler
+        self._plant()
+        return self
+
+    def _plant(self) -> None:
+        """Branches `main` and `release`, and one with a commit more."""
+        git = ("git", "-C", str(self.bare), "-c", "user.name=A", "-c", "user.email=a@example.com")
+        tree = _run(*git, "hash-object", "-t", "tree", "-w", "/dev/null")
+        first = _run(*git, "commit-tree", tree, "-m", "A house")
+        second = _run(*git, "commit-tree", tree, "-p", first, "-m", "Mend the door")
+        for name, commit in (("main", first), ("release", first), (BRANCH, second)):
+            _run(*git, "update-ref", f"refs/heads/{name}", commit)
+
+    def tip(self, branch: str) -> str:
+        """The commit that a branch stands at; nothing where it is not in the bare repository."""
+        return _run("git", "-C", str(self.bare), "for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+
+    def reply(self, method: str, target: str, headers: Any, body: bytes) -> tuple[Reply | None, Fault]:
+        """What to answer, and what is wrong with it; no reply hangs up."""
+        with self._lock:
+            fault = self.faults.pop(0) if self.faults else Fault(passes=True)
+            wrong = bool(fault.status or fault.hangs_up or fault.silent) and not fault.passes
+            reply = self._done(method, target, headers, body) if fault.happens or not wrong else Reply(0, None)
+        if fault.silent:
+            self._over.wait()
+        if fault.hangs_up or fault.silent:
+            return None, fault
+        if fault.status:
+            reply = Reply(fault.status, fault.document, fault.headers)
+        return reply, fault
+
+    def _done(self, method: str, target: str, headers: Any, body: bytes) -> Reply:
+        parts = urlsplit(target)
+        if not headers.get("User-Agent"):
+            return self._objected(403, "no User-Agent")
+        if headers.get("X-GitHub-Api-Version") != "2022-11-28" or "vnd.github+json" not in headers.get("Accept", ""):
+            return self._objected(406, f"Accept {headers.get('Accept')}, {headers.get('X-GitHub-Api-Version')}")
+        if body and headers.get_content_type() != "application/json":
+            return self._objected(415, f"Content-Type {headers.get('Content-Type')}")
+        scheme, _, token = headers.get("Authorization", "").partition(" ")
+        if scheme.lower() not in ("token", "bearer") or token != self.token:
+            return Reply(401, {"message": "Bad credentials", "documentation_url": "https://docs.github.com/rest"})
+        if parts.path == "/graphql":
+            asked = json.loads(body)
+            if method != "POST" or asked.keys() != {"query", "variables"}:
+                return self._objected(400, f"{method} of {sorted(asked)}")
+            return Reply(200, self._executed(asked["query"], asked["variables"]))
+        return self._rest(method, parts.path, parts.query, body)
+
+    def _rest(self, method: str, path: str, query: str, body: bytes) -> Reply:
+        for operation in PUBLISHED["operations"]:
+            form = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(operation["path"]))
+            match = re.fullmatch(form, path)
+            if match and operation["method"] == method:
+                break
+        else:
+            return self._objected(404, f"no operation {method} {path}")
+        asked = dict(parse_qsl(query, keep_blank_values=True))
+        self._hold(operation, {**asked, **match.groupdict()}, body)
+        self.operations.append(operation["id"])
+        if (match["owner"], match["repo"]) == (self.owner, self.moved_from):
+            onward = f"{path.replace(self.moved_from, self.name, 1)}?{query}"
+            return Reply(301 if method == "GET" else 307, {"message": "Moved Permanently"}, {"Location": onward})
+        if (match["owner"], match["repo"]) != (self.owner, self.name):
+            return _missing()
+        number = int(match.groupdict().get("pull_number") or match.groupdict().get("issue_number") or 0)
+        if number and number not in [one.number for one in self.opened]:
+            return _missing()
+        reply = self._answered(operation, number, asked, body)
+        if reply.status == operation["status"]:
+            self._fits(reply.document, operation["answer"], f"the answer of {operation['id']}")
+        return reply
+
+    def _hold(self, operation: dict[str, Any], given: dict[str, str], body: bytes) -> None:
+        known = {one["name"]: one for one in operation["parameters"]}
+        self.objections += [f"{operation['id']} has no parameter {name}" for name in given.keys() - known.keys()]
+        for name, one in known.items():
+            if name in given:
+                whole = one["schema"].get("type") == "integer" and given[name].isdigit()
+                self._fits(int(given[name]) if whole else given[name], one["schema"], f"{operation['id']} {name}")
+            elif one["required"]:
+                self.objections.append(f"{operation['id']} needs {name}")
+        if int(given.get("per_page", 1)) > LARGEST_PAGE:
+            self.objections.append(f"a page of {given['per_page']}")
+        if operation["body"] is None:
+            self.objections += [f"{operation['id']} with a body"] if body else []
+            return
+        document = json.loads(body)
+        self._fits(document, {**operation["body"], "additionalProperties": False}, f"the body of {operation['id']}")
+
+    def _fits(self, document: Any, schema: dict[str, Any], what: str) -> None:
+        judge = Draft202012Validator({**schema, "schemas": PUBLISHED["schemas"]})
+        self.objections += [f"{what}: {error.json_path} {error.message[:200]}" for error in judge.iter_errors(document)]
+
+    def _answered(self, operation: dict[str, Any], number: int, asked: dict[str, str], body: bytes) -> Reply:
+        example = operation["example"]
+        match operation["id"]:
+            case "pulls/list":
+                found = [self._shown(one, example[0]) for one in reversed(self.opened) if self._is_asked(one, asked)]
+                return self._page(found, f"/repositories/1296269/pulls?{urlencode(asked)}", asked)
+            case "pulls/get":
+                return Reply(200, self._shown(self.opened[number - 1], example))
+            case "pulls/create":
+                return self._created(json.loads(body), example)
+            case "pulls/list-reviews":
+                every = [{**example[0], **one} for one in self.reviews.get(number, [])]
+                every = [{name: value for name, value in one.items() if value is not ...} for one in every]
+                return self._page(every, f"/repositories/1296269/pulls/{number}/reviews", asked)
+            case _:
+                said = [{**example[0], **one} for one in self.comments.get(number, [])]
+                return self._page(said, f"/repositories/1296269/issues/{number}/comments", asked)
+
+    def _is_asked(self, one: Any, asked: dict[str, str]) -> bool:
+        head = asked.get("head", f"{one.owner}:{one.head}")
+        is_open = one.state == "OPEN"
+        state = asked.get("state", "open")
+        return (
+            head == f"{one.owner}:{one.head}"
+            and asked.get("base", one.base) == one.base
+            and (state == "all" or is_open == (state == "open"))
+        )
+
+    def _created(self, asked: dict[str, Any], example: dict[str, Any]) -> Reply:
+        if self.rival:
+            self.open(asked["head"], self.rival, base=asked["base"])
+        wrong = _obstacles(self, asked["base"], asked["head"], asked["title"])
+        if wrong:
+            errors = [{"resource": "PullRequest", "code": "custom", "message": one} for one in wrong]
+            return Reply(422, {"message": "Validation Failed", "errors": errors, "status": "422"})
+        made = self.open(asked["head"], asked["title"], base=asked["base"], body=asked["body"])
+        return Reply(201, self._shown(made, example))
+
+    def _shown(self, one: Any, example: dict[str, Any]) -> dict[str, Any]:
+        shown = copy.deepcopy(example)
+        closed = None if one.state == "OPEN" else "2026-03-01T10:00:00Z"
+        shown |= {"number": one.number, "html_url": one.url, "title": one.title, "body": one.body}
+        shown |= {"state": "open" if one.state == "OPEN" else "closed", "closed_at": closed}
+        shown["requested_teams"] = []  # those of the example lack what its own schema requires
+        shown["merged_at"] = closed if one.state == "MERGED" else None
+        if "merged" in shown:
+            shown["merged"] = one.state == "MERGED"
+        shown["head"] |= {"ref": one.head, "label": f"{one.owner}:{one.head}"}
+        shown["head"]["sha"] = self.tip(one.head) or shown["head"]["sha"]
+        shown["base"] |= {"ref": one.base, "label": f"{self.owner}:{one.base}"}
+        shown["base"]["repo"]["id"] = 1296269
+        shown["head"]["repo"]["id"] = 1296269 if one.owner == self.owner else 4711
+        if one.number in self.authors:
+            shown["user"] = self.authors[one.number]
+        return shown
+
+    def _page(self, found: list[Any], path: str, asked: dict[str, str]) -> Reply:
+        size, page = int(asked.get("per_page", 30)), int(asked.get("page", 1))
+        headers = {}
+        if page * size < len(found):
+            turned = urlencode({**asked, "per_page": size, "page": page + 1})
+            address = f"https://api.github.com{path.partition('?')[0]}?{turned}"
+            headers["Link"] = f'<{address.replace(f"page={page + 1}", "page=1")}>; rel="first", <{address}>; rel="next"'
+        return Reply(200, found[(page - 1) * size : page * size], headers)
+
+    def _executed(self, query: str, variables: dict[str, Any]) -> dict[str, Any]:
+        try:
+            document = graphql.parse(query)
+        except graphql.GraphQLError as error:
+            return self._mistaken([error])
+        errors = graphql.validate(self._schema, document)
+        if errors:
+            return self._mistaken(errors)
+        (operation,) = (one for one in document.definitions if isinstance(one, graphql.OperationDefinitionNode))
+        self.operations.append(operation.name.value)
+        known = {one.variable.name.value for one in operation.variable_definitions}
+        self.objections += [f"the query declares no {name}" for name in variables.keys() - known]
+        result = graphql.execute_sync(
+            self._schema,
+            document,
+            Root(self.owner, self.name, self.threads, [one.number for one in self.opened]),
+            variable_values=variables,
+        )
+        answer: dict[str, Any] = {"data": result.data}
+        if result.errors:
+            self.objections += [repr(one) for one in result.errors if not _is_expected(one)]
+            answer["errors"] = [{"type": "NOT_FOUND", **error.formatted} for error in result.errors]
+        return answer
+
+    def _objected(self, status: int, what: str) -> Reply:
+        return Reply(*self._object(status, what))
+
+
+def _missing() -> Reply:
+    return Reply(404, {"message": "Not Found", "documentation_url": "https://docs.github.com/rest", "status": "404"})
+
+
+def _is_expected(error: graphql.GraphQLError) -> bool:
+    return isinstance(error.original_error, graphql.GraphQLError) and "Could not resolve" in error.message
+
+
+class _ReviewHandler(_Handler):
+    """Answers inside the TLS of the proxy, and outside of it for whoever comes by plain HTTP."""
+
+    def _body(self) -> bytes:
+        """gh sends what it reads from a pipe in chunks, as it cannot know how long it is."""
+        if self.headers.get("Transfer-Encoding") != "chunked":
+            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = b""
+        while size := int(self.rfile.readline(), 16):
+            body += self.rfile.read(size)
+            self.rfile.readline()
+        self.rfile.readline()
+        return body
+
+    def do_POST(self) -> None:  # noqa: N802
+        body = self._body()
+        github: ReviewedGitHub = self.server.github  # type: ignore[assignment]
+        reply, fault = github.reply(self.command, self.path, self.headers, body)
+        self.close_connection = True
+        if reply is None:
+            return
+        data = fault.raw or json.dumps(reply.document).encode()
+        self.send_response(reply.status)
+        self.send_header("Content-Type", "application/json; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Connection", "close")
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        with suppress(OSError):  # whoever has waited or read enough hangs up
+            for sign in data[:200] if fault.drips else b"":  # ten seconds of it
+                self.wfile.write(bytes((sign,)))
+                if github._over.wait(0.05):
+                    return
+            self.wfile.write(data[: len(data) // 2] if fault.cut else data)
+
+    do_GET = do_PATCH = do_PUT = do_DELETE = do_HEAD = do_POST  # noqa: N815

@@ -1,0 +1,130 @@
+"""`holdfast install` and `holdfast uninstall` as people type them."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import tomllib
+
+import pytest
+
+from tests.hosts.installing.conftest import tree
+
+
+@pytest.fixture(autouse=True)
+def _only_what_is_put_there(with_package, tmp_path, monkeypatch):
+    """No host of this machine is found."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+
+
+def test_a_dry_run_shows_a_patch_and_changes_nothing(room, tmp_path):
+    room.write(".claude/settings.json", '{\n  "model": "opus"\n}')
+    before = tree(room.root, room.home)
+    said = room.holdfast("install", "claude-code", "--dry-run")
+    assert tree(room.root, room.home) == before
+    assert "--- a/.claude/settings.json\n+++ b/.claude/settings.json\n" in said
+    assert "--- /dev/null\n+++ b/.mcp.json\n" in said
+    (tmp_path / "patch").write_text(said)
+    subprocess.run(["git", "apply", str(tmp_path / "patch")], cwd=room.root, check=True)
+    patched = tree(room.root)
+    room.holdfast("uninstall", "claude-code")
+    room.write(".claude/settings.json", '{\n  "model": "opus"\n}')
+    room.holdfast("install", "claude-code")
+    assert tree(room.root) == patched
+
+
+def test_without_a_name_the_hosts_that_are_there_are_found(room, tmp_path):
+    answer = room.holdfast("install", "--json", code=4)
+    assert answer["error"]["code"] == "no_host"
+    room.write("opencode.json", "{}")
+    program = tmp_path / "bin" / "codex"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    answer = room.holdfast("install", "--json")
+    assert [host["host"] for host in answer["hosts"]] == ["opencode", "codex"]
+    assert not (room.root / ".claude").exists()
+
+
+def test_without_a_name_all_of_it_is_taken_out(room):
+    before = tree(room.root)
+    for host in ("claude-code", "opencode", "codex"):
+        room.holdfast("install", host)
+    said = room.holdfast("uninstall")
+    assert said.count("removed") == 3
+    assert tree(room.root) == before
+    assert room.holdfast("uninstall").count("it is not there") == 3
+
+
+def test_the_answer_says_what_became_of_each_file(room):
+    room.write(".claude/settings.json", "{}")
+    answer = room.holdfast("install", "claude-code", "--json")
+    (host,) = answer["hosts"]
+    kinds = {file["path"]: file["change"] for file in host["files"]}
+    assert kinds[".claude/settings.json"] == "changed"
+    assert kinds[".mcp.json"] == "created"
+    assert answer["dry_run"] is False
+    assert "it is there already" in room.holdfast("install", "claude-code")
+
+
+def test_for_a_person_it_goes_into_their_own_folder(room):
+    room.holdfast("install", "codex", "--scope", "user")
+    assert (room.home / ".codex/hooks.json").exists()
+    assert not list(room.root.iterdir())
+    room.holdfast("uninstall", "codex", "--scope", "user")
+    assert not (room.home / ".codex").exists()
+
+
+def test_from_a_folder_below_it_is_the_project_that_is_set_up(room):
+    subprocess.run(["git", "init", "-q"], cwd=room.root, check=True)
+    (room.root / "src").mkdir()
+    room.root = room.root / "src"
+    room.holdfast("install", "codex")
+    assert (room.root.parent / ".codex/hooks.json").exists()
+
+
+@pytest.mark.parametrize("words", [("install", "claude"), ("uninstall", "vim"), ("install", "codex", "--scope", "all")])
+def test_a_host_or_scope_that_there_is_not_is_wrong_usage(room, words):
+    assert room.holdfast(*words, "--json", code=2)["error"]["code"] in ("bad_host", "bad_usage")
+
+
+def test_one_broken_file_keeps_every_host_as_it_is(room):
+    room.write(".claude/settings.json", "{")
+    room.write(".codex/config.toml", "")
+    before = tree(room.root)
+    error = room.holdfast("install", "--json", code=2)["error"]
+    assert error["message"].startswith(".claude/settings.json:1: ")
+    assert tree(room.root) == before
+
+
+@pytest.mark.parametrize("variable", ["CLAUDECODE", "CODEX_THREAD_ID", "OPENCODE"])
+def test_an_agent_cannot_take_it_out(room, variable):
+    room.holdfast("install", "claude-code")
+    before = tree(room.root)
+    error = room.holdfast("uninstall", "--json", code=3, **{variable: "1"})["error"]
+    assert error["code"] == "person_needed"
+    assert tree(room.root) == before
+
+
+def test_a_folder_of_the_project_is_not_taken_for_the_package(room):
+    """A host starts the server in the project, whoever wrote what is there."""
+    room.write("holdfast/__init__.py", "raise SystemExit('the wrong one')")
+    room.holdfast("install", "codex", PYTHONSAFEPATH="1")
+    config = tomllib.loads((room.root / ".codex/config.toml").read_text())["mcp_servers"]["holdfast"]
+    done = subprocess.run(
+        [config["command"], *config["args"][:-1], "--version"], cwd=room.root, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.startswith("holdfast ")) == (0, True), done
+
+
+def test_the_line_that_is_put_in_is_the_one_that_hook_prints(room):
+    room.holdfast("install", "claude-code")
+    line = room.holdfast("hook", "--line", "--json")["command"]
+    settings = room.json(".claude/settings.json")
+    assert settings["hooks"]["Stop"][0]["hooks"][0]["command"] == line
+    status = room.holdfast("statusline", "--line", "--json")["command"]
+    assert settings["statusLine"]["command"] == status
+    event = {"hook_event_name": "Stop", "session_id": "x", "cwd": str(room.root)}
+    done = subprocess.run(["sh", "-c", line], input=json.dumps(event), capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -1,0 +1,61 @@
+"""The plugin of Claude Code in this repository has the same texts and events as what `holdfast install` puts in."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import holdfast
+from holdfast.hosts.installing import claude_code, codex, texts
+from holdfast.surfaces.cli.table import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[3]
+PLUGIN = ROOT / "plugin"
+NAMES = {
+    *("dev", "tdd", "workflow", "workflow-start", "workflow-continue", "workflow-status", "workflow-list"),
+    *("workflow-approve", "workflow-reset", "workflow-cancel", "workflow-finalize"),
+    *("resume-workflow", "plan-scene", "generate-scene"),
+}
+
+
+def test_the_commands_are_those_that_people_know_and_the_same_everywhere():
+    assert set(texts.commands()) == NAMES
+    there = {path.stem: path.read_text() for path in (PLUGIN / "commands").iterdir()}
+    assert there == texts.commands(), (
+        "cp src/holdfast/{hosts/installing/texts/commands,systems/*/texts}/* plugin/commands/"
+    )
+    assert (PLUGIN / "skills" / texts.SKILL / "SKILL.md").read_text() == texts.skill()
+
+
+def test_a_command_is_short_and_what_it_says_to_type_exists():
+    for name, text in {**texts.commands(), "skill": texts.skill(), "paragraph": texts.paragraph()}.items():
+        assert len(text.splitlines()) <= 25, name
+        typed = re.findall(r"`holdfast ([a-z-]+)([^`]*)`", text.replace("\n", " "))
+        assert typed, name
+        for word, rest in typed:
+            command = COMMANDS[word]
+            known = {flag for option in command.options for flag in option.flags.split() if option.is_flag}
+            common = {"-w"} if "w" in command.takes else set()
+            assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) <= known | common, (name, word)
+
+
+def test_hooks_and_server_are_those_of_an_installation_on_any_machine():
+    hooks = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
+    assert {event: groups[0].get("matcher", "") for event, groups in hooks.items()} == claude_code.EVENTS
+    assert {hook["command"] for groups in hooks.values() for group in groups for hook in group["hooks"]} == {
+        "holdfast hook"
+    }
+    server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["holdfast"]
+    assert [server["command"], *server["args"]] == ["holdfast", "mcp"]
+
+
+def test_the_marketplace_leads_to_the_plugin_and_versions_agree():
+    market = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text())
+    (entry,) = market["plugins"]
+    manifest = json.loads((ROOT / entry["source"] / ".claude-plugin" / "plugin.json").read_text())
+    assert (manifest["name"], manifest["version"]) == (entry["name"], holdfast.__version__)
+
+
+def test_codex_has_only_events_that_there_are():
+    assert set(codex.EVENTS) <= set(claude_code.EVENTS)
