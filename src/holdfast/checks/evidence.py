@@ -16,7 +16,7 @@ from holdfast.core.state import Evidence, State
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.machine.place import below, read_regular
-from holdfast.project.wiring import Wired
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ class LocalWorld:
     def __init__(
         self,
         place: Place,
-        own: tuple[str, ...],
+        own: Callable[[], tuple[str, ...]],
         trusted: Callable[[State, cmd.RecordCheck], bool],
         past: Callable[[State, int], State | None],
         seal: Callable[[State], str],
@@ -88,7 +88,8 @@ class LocalWorld:
         base = self._place.base(worktree)
         repository = self._repository(base)
         inside = os.path.relpath(base, repository.top) if repository else os.curdir
-        return self._own if inside == os.curdir else tuple(f"{inside}/{path}" for path in self._own)
+        own = self._own()
+        return own if inside == os.curdir else tuple(f"{inside}/{path}" for path in own)
 
     def aside(self, state: State) -> tuple[str, ...]:
         """What is no work: Holdfast's own files, and the reports that its checks write."""

@@ -19,7 +19,8 @@ from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.machine import place as places
 from holdfast.plain import ulid
-from holdfast.project.orphans import Found, active, branch_in, dialect_of, look, orphaned, recovering
+from holdfast.project.orphans import active, branch_in, dialect_of, look, orphaned, recovering
+from holdfast.systems.seam.found import Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound
 from holdfast.plain import ulid
 from holdfast.plain.plainjson import parse
 from holdfast.project.seats import LONGEST, bound, hook_of, loaded
-from holdfast.systems.seam.registry import OWN, dialect
+from holdfast.systems.seam.registry import dialect, own_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _paths(note: Mapping[str, Any]) -> list[str]:
 
 
 def _is_own(path: str) -> bool:
-    return any(path == folder or path.startswith(f"{folder}/") for folders in OWN.values() for folder in folders)
+    return any(path == folder or path.startswith(f"{folder}/") for folder in own_paths())
 
 
 def _own(note: Mapping[str, Any]) -> bool:

@@ -8,14 +8,14 @@ from _collections_abc import Iterable, Mapping
 from holdfast.core.names import is_ulid
 from holdfast.core.patterns import matches
 from holdfast.core.state import State
-from holdfast.core.value import Value
 from holdfast.documents.files import LARGEST
 from holdfast.documents.lens.spec import Dialect
 from holdfast.engine.ports import Entry, entry_of
 from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import read_file
 from holdfast.plain.plainjson import compact, parse
-from holdfast.systems.seam.registry import OWN, dialect, dialects
+from holdfast.systems.seam.found import Found
+from holdfast.systems.seam.registry import dialect, dialects, own_paths, systems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,26 +27,6 @@ DEEPEST = 100
 FINALIZED = "finalized"
 INDEX = "index.json"
 """The list beside the documents, which is none of them."""
-
-
-class Found(Value):
-    """A document that somebody else wrote, or what is wrong with it. `path` is relative to the worktree."""
-
-    path: str
-    dialect: Dialect
-    data: bytes = b""
-    document: Mapping[str, Any] = {}
-    wrong: HoldfastError | None = None
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """What it can be called by: the id in it, and the name of its file, or of the folder it has for itself."""
-        own = os.path.dirname(self.path) if self.dialect.workspace else self.path.removesuffix(".json")
-        return self.id, os.path.basename(own)
-
-    @property
-    def id(self) -> str:
-        return self.dialect.id_of(self.document)
 
 
 def branch_in(document: Mapping[str, Any]) -> object:
@@ -173,13 +153,13 @@ def _known(project: Project, paths: list[str]) -> set[str]:
 
 def dialect_of(path: str) -> Dialect:
     """The dialect whose folder a path lies in."""
-    for name, owned in OWN.items():
-        if any(path == folder or path.startswith(f"{folder}/") for folder in owned):
-            return dialect(name)
+    for card in systems():
+        if any(path == folder or path.startswith(f"{folder}/") for folder in card.own):
+            return dialect(card.name)
     for spoken in dialects():
         if any(matches(pattern, path) for pattern in spoken.patterns):
             return spoken
-    folders = [folder for owned in OWN.values() for folder in owned]
+    folders = list(own_paths())
     raise UsageError(
         "no_dialect",
         f"{path} lies in no folder that a dialect keeps its documents in",

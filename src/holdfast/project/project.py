@@ -11,6 +11,7 @@ from holdfast.core import queries
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.state import ENGINE, State
+from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.files.locks import Locked
@@ -20,6 +21,7 @@ from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def open_project(path: str = ".", *, settings: Settings | None = None) -> Projec
 class Project:
     """One root. All its workflows are started and found through this."""
 
-    def __init__(self, wired: bootstrap.Wired) -> None:
+    def __init__(self, wired: Wired) -> None:
         self.wired = wired
         self.set_aside = ""
         """Where a broken document went that was in the way of a start."""
@@ -142,7 +144,7 @@ class Project:
             return read(workflow)
         found = self.wired.catalogue.get(workflow)
         path = self.wired.catalogue.path_of(workflow)
-        return found.replace(source=os.path.relpath(path, self.root) if path else bootstrap.BUILT_IN)
+        return found.replace(source=os.path.relpath(path, self.root) if path else BUILT_IN)
 
     def workflow(self, word: str = "") -> Workflow:
         """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""

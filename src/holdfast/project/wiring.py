@@ -12,7 +12,7 @@ from holdfast.core.gates import sealed
 from holdfast.core.plan import Plan
 from holdfast.core.state import Hold, State
 from holdfast.core.tasks import DOCUMENT
-from holdfast.core.value import Value
+from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.engine import Engine
@@ -22,41 +22,12 @@ from holdfast.machine.place import HOME, Place, read_regular
 from holdfast.machine.settings import Settings
 from holdfast.plain.digest import digest as hashed
 from holdfast.stores.files import FilesStore
-from holdfast.systems.seam.registry import OWN, dialect, folders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.definitions import Catalogue
-
-
-class Wired(Value):
-    """Everything that works together on one root."""
-
-    place: Place
-    settings: Settings
-    store: FilesStore
-    world: LocalWorld
-    documents: Documents
-    engine: Engine
-    reconciler: Reconciler
-    is_trusted: Callable[[str, str], bool]
-    """Whether a person trusted the content with this digest at this path."""
-    result_of: Callable[[State], str]
-    """What a finished workflow's result is, as others build on it."""
-    signers: str
-    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
-
-    @property
-    def catalogue(self) -> Catalogue:
-        """The definitions. Most commands are about a workflow that has its own, so they are looked for when asked."""
-        from holdfast.definitions import Catalogue
-
-        return Catalogue(self.place.root, self.is_trusted, builtin=folders("definitions"))
+from holdfast.systems.seam.registry import dialect, own_paths
+from holdfast.systems.seam.wired import Wired
 
 
 def wire(place: Place, settings: Settings) -> Wired:
     store = FilesStore(place.home, wait=settings.lock_wait)
-    own = (HOME, *(path for paths in OWN.values() for path in paths))
 
     def is_trusted(digest: str, path: str) -> bool:
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
@@ -122,7 +93,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         return (*documents.checkpoints.paths(state), *((workspace(state),) if workspace else ()))
 
     documents = Documents(place, store, wait=settings.lock_wait)
-    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept)
+    world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents)
     return Wired(
         place=place,
@@ -152,7 +123,3 @@ def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]
 def _signers(place: Place, settings: Settings) -> str:
     own = os.path.join(settings.config_dir, "holdfast", "allowed_signers")
     return own if os.path.exists(own) else os.path.join(place.home, "allowed_signers")
-
-
-BUILT_IN = "built-in"
-"""The source of a definition that comes with Holdfast."""

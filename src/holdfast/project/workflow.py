@@ -19,8 +19,8 @@ from holdfast.files.locks import Locked
 from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
-from holdfast.project.wiring import Wired
 from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

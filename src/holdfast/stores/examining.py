@@ -17,7 +17,7 @@ from holdfast.stores.journal import Journal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 
 class Reading(Value):

@@ -13,12 +13,12 @@ from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Value
+from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents import reconcile as kinds
 from holdfast.documents.judging import is_rendering
 from holdfast.errors import HoldfastError, Refused
 from holdfast.files.replace import remove
 from holdfast.plain.digest import digest
-from holdfast.project.wiring import BUILT_IN
 from holdfast.stores import examining as journals
 from holdfast.systems.seam.registry import dialect
 from holdfast.upkeep import surroundings
@@ -26,7 +26,7 @@ from holdfast.upkeep import surroundings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.project.project import Project
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 DAY = 86_400
 KEPT = {"skill": DAY}

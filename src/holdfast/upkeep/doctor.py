@@ -26,7 +26,7 @@ from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.project.project import Project
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 __all__ = ["Finding", "Report", "examine", "repair"]
 

@@ -16,7 +16,7 @@ from holdfast.upkeep.findings import Finding, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 REPAIR = "holdfast doctor --repair"
 LOG = ".holdfast/hook.log"

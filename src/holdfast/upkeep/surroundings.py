@@ -15,7 +15,7 @@ from holdfast.upkeep.findings import Finding, broken, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 THEIRS = frozenset((".gitignore", "config.toml", "allowed_signers", "workflows"))
 """What belongs to the user in `.holdfast`, and travels with git."""

@@ -10,8 +10,8 @@ from holdfast.core import queries, refusals
 from holdfast.core.definition import Definition, Step
 from holdfast.core.tasks import DOCUMENT, FEATURE, TASK
 from holdfast.definitions import Change, changes, load
+from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.errors import NotFound, Refused, UsageError
-from holdfast.project.wiring import BUILT_IN
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 

@@ -42,8 +42,8 @@ def status(call: Call) -> None:
 
 def _definition_changed(call: Call, state: State) -> str:
     """One read and one hash; only when these differ is the definition itself looked at."""
+    from holdfast.definitions.catalogue import BUILT_IN
     from holdfast.plain.digest import digest
-    from holdfast.project.wiring import BUILT_IN
 
     if state.source in ("", BUILT_IN) or not queries.is_active(state):
         return ""

@@ -10,7 +10,7 @@ from holdfast.machine.place import Place
 from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
-from holdfast.project.wiring import Wired
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

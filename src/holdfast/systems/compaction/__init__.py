@@ -1,0 +1,13 @@
+"""Work in phases that survives the loss of an agent's context."""
+
+from holdfast.systems.seam.system import System
+
+SYSTEM = System(
+    "compaction",
+    __name__,
+    own=("untracked/workflow-state",),
+    patterns=("untracked/workflow-state/*/state-*.json",),
+    traces=("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan"),
+    loads=("phases",),
+    shares="subject",
+)

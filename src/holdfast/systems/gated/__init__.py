@@ -1,1 +1,10 @@
-"""A feature's workspace `workflow/<slug>/`: what is seeded, reviewed, committed, published and read of it."""
+"""Features in phases, each reviewed and approved, with a pull request."""
+
+from holdfast.systems.seam.system import System
+
+SYSTEM = System(
+    "gated",
+    __name__,
+    patterns=("workflow/*/workflow-state.json",),
+    loads=("description",),
+)

@@ -6,15 +6,16 @@ import os
 
 from holdfast import git
 from holdfast.core.state import State
+from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import Entry
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write
 from holdfast.git.changes import is_branch_name
 from holdfast.machine.place import read_regular
-from holdfast.project.wiring import BUILT_IN, Wired
 from holdfast.stores.copies import AHEAD, FORKED, LARGEST, UNKNOWN, Standing, examined
 from holdfast.systems.gated import words
+from holdfast.systems.seam.wired import Wired
 
 
 def name(slug: str) -> str:

@@ -7,8 +7,8 @@ import os
 from holdfast.core.names import fitting
 from holdfast.core.state import State
 from holdfast.errors import UsageError
-from holdfast.project.wiring import Wired
 from holdfast.systems.gated import central, review_file, words
+from holdfast.systems.seam.wired import Wired
 
 
 def decided(wired: Wired, state: State, phase: str, said: str = "") -> tuple[str, str]:

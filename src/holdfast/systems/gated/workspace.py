@@ -19,9 +19,9 @@ from holdfast.files.replace import durable_write, remove
 from holdfast.git import changes as git_changes
 from holdfast.git.command import git as run
 from holdfast.plain.digest import digest
-from holdfast.project.wiring import Wired
 from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.document import DIALECT
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

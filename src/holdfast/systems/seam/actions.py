@@ -17,7 +17,7 @@ from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.forges import none as forge
 from holdfast.git import changes as git_changes
 from holdfast.machine.place import below
-from holdfast.project.wiring import Wired
+from holdfast.systems.seam.wired import Wired
 from holdfast.systems.skill import features
 from holdfast.systems.story import project as stories
 

@@ -1,66 +1,107 @@
-"""The dialects: what each convention's documents look like on disk. Each is imported when it is first spoken."""
+"""The systems, by name. A card costs little; the code of a system is imported when it is first needed."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.documents.lens.spec import Dialect
+    from holdfast.systems.seam.parts import Subject, Texts, Upkeep, Work
+    from holdfast.systems.seam.system import System
 
-OWN = {
-    "skill": (".claude/workflow-state",),
-    "story": ("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
-    "compaction": ("untracked/workflow-state",),
-    "orchestrator": tuple(
-        f".claude/{name}"
-        for name in ("agent-state.json", "checkpoint.json", "locks.json", "learnings.jsonl", "archive")
-    ),
-    "gated": (),
-}
-"""The paths that belong to each dialect alone. Those of `gated` lie among the project's own, and go with the work."""
+NAMES = ("skill", "story", "compaction", "orchestrator", "gated")
+_PACKAGE = "holdfast.systems"
 
-_SYSTEMS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_spoken: dict[str, Dialect] = {}
+_dialects: dict[str, Dialect] = {}
+_parts: dict[tuple[str, str], Any] = {}
+
+
+def system(name: str) -> System:
+    if name not in NAMES:
+        raise NotFound(
+            "no_dialect",
+            f"there is no dialect {name[:60]!r}; there are: {', '.join(NAMES)}",
+            remedy="holdfast schema",
+            facts={"dialect": name[:200], "dialects": list(NAMES)},
+        )
+    card: System = _module(f"{_PACKAGE}.{name}").SYSTEM
+    return card
+
+
+def systems() -> list[System]:
+    return [system(name) for name in NAMES]
+
+
+def reader_of(loads: str) -> System | None:
+    """The system that reads subjects of this kind."""
+    return next((card for card in systems() if loads in card.loads), None)
+
+
+def own_paths() -> tuple[str, ...]:
+    """The paths that belong to systems alone. Those of `gated` lie among the project's own, and go with the work."""
+    return tuple(path for card in systems() for path in card.own)
 
 
 def dialect(name: str) -> Dialect:
-    found = _spoken.get(name)
+    found = _dialects.get(name)
     if found is None:
-        found = _spoken[name] = _imported(name)
+        found = _dialects[name] = _module(f"{system(name).module}.document").DIALECT
     return found
 
 
 def dialects() -> list[Dialect]:
-    """All of them."""
-    return [dialect(name) for name in OWN]
+    return [dialect(name) for name in NAMES]
+
+
+def subject(name: str) -> Subject:
+    found: Subject = _part(name, "subject")
+    return found
+
+
+def work(name: str) -> Work:
+    found: Work = _part(name, "work")
+    return found
+
+
+def upkeep(name: str) -> Upkeep:
+    found: Upkeep = _part(name, "upkeep")
+    return found
+
+
+def texts(name: str) -> Texts:
+    found: Texts = _part(name, "texts")
+    return found
 
 
 def folders(name: str) -> tuple[str, ...]:
     """The folders of this name that the systems have: `definitions`, `schemas`, `texts`."""
-    found = (os.path.join(_SYSTEMS, system, name) for system in OWN)
+    above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found = (os.path.join(above, one, name) for one in NAMES)
     return tuple(folder for folder in found if os.path.isdir(folder))
 
 
-def _imported(name: str) -> Dialect:
-    match name:
-        case "skill":
-            from holdfast.systems.skill.document import DIALECT
-        case "story":
-            from holdfast.systems.story.document import DIALECT
-        case "compaction":
-            from holdfast.systems.compaction.document import DIALECT
-        case "orchestrator":
-            from holdfast.systems.orchestrator.document import DIALECT
-        case "gated":
-            from holdfast.systems.gated.document import DIALECT
-        case _:
-            raise NotFound(
-                "no_dialect",
-                f"there is no dialect {name[:60]!r}; there are: {', '.join(OWN)}",
-                remedy="holdfast schema",
-                facts={"dialect": name[:200], "dialects": list(OWN)},
-            )
-    return DIALECT
+def _part(name: str, part: str) -> Any:
+    found = _parts.get((name, part))
+    if found is None:
+        card = system(name)
+        if part in card.parts:
+            found = getattr(_module(f"{card.module}.{part}"), part.upper())
+        else:
+            from holdfast.systems.seam.parts import PARTS
+
+            found = PARTS[part]
+        _parts[name, part] = found
+    return found
+
+
+def _module(path: str) -> Any:
+    """The module, imported if it is not yet: `importlib` costs a tenth of a bare start."""
+    if path not in sys.modules:
+        __import__(path)
+    return sys.modules[path]

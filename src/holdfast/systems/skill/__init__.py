@@ -1,0 +1,15 @@
+"""`/dev` and `/tdd`: feature files become tasks, test first, with a commit each and a pull request."""
+
+from holdfast.systems.seam.system import System
+
+_DAY = 86_400
+
+SYSTEM = System(
+    "skill",
+    __name__,
+    own=(".claude/workflow-state",),
+    patterns=(".claude/workflow-state/active/*.json",),
+    loads=("feature", "task"),
+    kept_for=_DAY,
+    gives_up=("dev", "tdd"),
+)

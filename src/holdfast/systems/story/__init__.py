@@ -1,0 +1,12 @@
+"""Scenes and plans of a writer's project, in sessions."""
+
+from holdfast.systems.seam.system import System
+
+SYSTEM = System(
+    "story",
+    __name__,
+    own=("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
+    patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
+    loads=("scene", "plan"),
+    shares="subject",
+)

@@ -14,7 +14,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageErro
 from holdfast.files.locks import Locked
 from holdfast.machine import place as places
 from holdfast.project import adopting
-from holdfast.project.orphans import Found, parsed
+from holdfast.project.orphans import parsed
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.stores.copies import AHEAD, FORKED, UNKNOWN, Standing
@@ -22,6 +22,7 @@ from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
+from holdfast.systems.seam.found import Found
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.core.state import State
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 COMMIT, CANCEL = "commit", "cancel"
 

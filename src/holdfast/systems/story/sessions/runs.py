@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project.wiring import Wired
+    from holdfast.systems.seam.wired import Wired
 
 
 def named(wired: Wired, layout: Layout) -> list[str]:

@@ -1,0 +1,156 @@
+"""The parts of a system that other packages call. What a system does not say is done as the defaults here do it.
+
+A system's module `subject` has its part as `SUBJECT`, `work` as `WORK`, and so on; `document` has the `Dialect`.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Iterator, Mapping
+
+from holdfast.core.definition import Definition, Step
+from holdfast.core.state import Evidence, State
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.commands import Start
+    from holdfast.core.state import Actor
+    from holdfast.engine.ports import Entry
+    from holdfast.errors import HoldfastError
+    from holdfast.machine.place import Place
+    from holdfast.systems.seam.found import Found
+    from holdfast.systems.seam.wired import Wired
+
+
+class Asked(Value):
+    """What a start names: a definition, its subject, values to remember, and phases where it leaves them open."""
+
+    definition: Definition
+    subject: str
+    context: Mapping[str, Any]
+    phases: tuple[str, ...] = ()
+
+
+class Loaded(Value):
+    """What a workflow starts with. `finished` are steps that need not be done any more, and why."""
+
+    definition: Definition
+    subject: str
+    context: Mapping[str, Any]
+    title: str = ""
+    branch: str | None = None
+    finished: Mapping[str, str] = {}
+    begun: tuple[str, ...] = ()
+
+
+class Taken(Value):
+    """What to take over from a subject that changed: steps to add, steps to rename, values to remember."""
+
+    added: tuple[tuple[str, Step], ...] = ()
+    renamed: tuple[tuple[str, Step], ...] = ()
+    values: Mapping[str, Any] = {}
+
+
+class Claim(Value):
+    """What a start is about to take: looked for among the workflows that run in the same worktree."""
+
+    type: str
+    id: str
+    subject: str
+    session: str
+    context: Mapping[str, Any]
+
+
+class Subject(Value):
+    """From what a start names to a workflow."""
+
+    load: Callable[[Asked, Place], Loaded] = staticmethod(
+        lambda asked, _: Loaded(asked.definition, asked.subject, asked.context)
+    )
+    """Reads the subject; changes nothing."""
+    identity: Callable[[Asked, Place], str] = staticmethod(lambda asked, _: asked.subject)
+    """The subject as the id is made from it, also when the file is gone."""
+    same: Callable[[Claim, Entry, Callable[[], State]], bool] | None = None
+    """Whether a workflow is the work that a start names; where it is not said, the card's `shares` decides."""
+    changes: Callable[[State, Place], Taken] = staticmethod(lambda _state, _place: Taken())
+    """What the subject says now that the workflow does not know yet."""
+    prepare: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)
+    """Called under the lock of starts, before the first line: what it builds on, its workspace."""
+    opened: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
+    """Called after the first line; gives what the user should be told."""
+    session: Callable[[Wired, str], str] = staticmethod(lambda _, named: named)
+    """The session that the workflow belongs to."""
+
+
+class Order(Value):
+    """What the one who hands a step in says of its action: a message and paths, or that it was done elsewhere."""
+
+    message: str = ""
+    paths: tuple[str, ...] = ()
+    commit: str = ""
+    url: str = ""
+
+
+class Acted(Value):
+    """What came of an action: facts about the step, evidence for its checks, and what people should hear."""
+
+    data: Mapping[str, Any]
+    evidence: Mapping[str, Evidence] = {}
+    said: tuple[str, ...] = ()
+
+
+class Work(Value):
+    """What a system does as its workflows go on."""
+
+    pulled: Callable[[Wired, State], HoldfastError | None] = staticmethod(lambda _wired, _state: None)
+    """Called before a look: takes over what git brought; what is wrong where a person has to decide first."""
+    outputs: Callable[[Wired, State, str], Mapping[str, str]] = staticmethod(lambda _wired, _state, _path: {})
+    """The files that a step hands in where they are there, by name."""
+    perform: Mapping[str, Callable[[Wired, State, str, Order], Acted]] = {}
+    """The actions that only this system has, by the word of the definition."""
+    after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] = staticmethod(
+        lambda _wired, _before, _after, _summary: ()
+    )
+    """Called after every change, with the state before it; gives what the user should be told."""
+    handed_in: Callable[[Wired, State, str], tuple[str, ...]] = staticmethod(lambda _wired, _state, _path: ())
+    """What to tell the user when a step was handed in."""
+    reviewed: Callable[[Wired, State, str, str], tuple[str, str]] | None = None
+    """Where a file decides a review: its verdict and feedback."""
+    result: Callable[[Wired, State, str], str] = staticmethod(lambda _wired, _state, sealed: sealed)
+    """What others build on, from what the core says of it."""
+    kept: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
+    """The system's files that lie among the project's own."""
+    apart: Callable[[Wired, State], str] = staticmethod(lambda _wired, _state: "")
+    """What is wrong between the state and git; empty when all is well."""
+
+
+class Upkeep(Value):
+    """What becomes of documents that are found, and what doctor looks at."""
+
+    lost: Callable[[Place, str], bool] = staticmethod(lambda _place, _path: False)
+    """Whether a document is missing whose work left other files beside it."""
+    recover: str = ""
+    """The command that rebuilds a broken document from what lies beside it; without one it is set aside."""
+    journaled: Callable[[Wired, Found], bool] = staticmethod(lambda _wired, _found: False)
+    """Whether a journal that came with the document is known here, or was just taken over."""
+    findings: Callable[[Wired, State], Iterator[Any]] = staticmethod(lambda _wired, _state: iter(()))
+    """What doctor reports of a workflow."""
+    touched: Callable[[Entry], tuple[str, ...]] = staticmethod(lambda _: ())
+    """Further files whose time is activity of the workflow."""
+    sightings: Callable[[Wired, Actor], list[str]] | None = None
+    """Takes over what the project's notes say of workflows; gives what was wrong."""
+    digest: Callable[[str], str] | None = None
+    """What trust in a subject file is bound to, where the system reads commands from one."""
+
+
+class Texts(Value):
+    """What is said of a workflow in the system's own words."""
+
+    signal: Callable[[State], str] = staticmethod(lambda _: "")
+    """The line that tells an outer loop how a run ended."""
+
+
+PARTS: Mapping[str, Any] = {"subject": Subject(), "work": Work(), "upkeep": Upkeep(), "texts": Texts()}
+"""The defaults. The document of a system has none."""

@@ -1,0 +1,33 @@
+"""The card of a system: what the rest of Holdfast must know of it without importing its code."""
+
+from __future__ import annotations
+
+from holdfast.core.value import Value
+
+API = 1
+"""The version of this seam. A system that speaks another one is refused."""
+
+
+class System(Value):
+    """One system, as data. Its package has it as `SYSTEM`; its code lies in the modules that `parts` names."""
+
+    name: str
+    """What a definition says as `dialect`."""
+    module: str
+    api: int = API
+    parts: tuple[str, ...] = ()
+    """The modules that the package has of those in `systems.seam.parts`; for the others, the defaults hold."""
+    own: tuple[str, ...] = ()
+    """Paths that belong to the system alone: what lies there is never part of the work."""
+    patterns: tuple[str, ...] = ()
+    """Where its documents lie, from the top of the worktree."""
+    traces: tuple[str, ...] = ()
+    """Files that make a hook ask the engine, although no workflow is active."""
+    loads: tuple[str, ...] = ()
+    """The words of `loads` in a definition whose subjects it reads."""
+    shares: str = "id"
+    """What is active only once in a worktree: an `id`, a `subject` (ids carry the time), or anything: `worktree`."""
+    kept_for: int = 0
+    """Seconds for which the document of a finished workflow stays."""
+    gives_up: tuple[str, ...] = ()
+    """Definitions whose workflows `clean` gives up after a week in which nothing happened."""
