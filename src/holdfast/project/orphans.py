@@ -15,7 +15,7 @@ from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import read_file
 from holdfast.plain.plainjson import compact, parse
 from holdfast.systems.seam.found import Found
-from holdfast.systems.seam.registry import dialect, dialects, own_paths, systems
+from holdfast.systems.seam.registry import dialect, dialects, own_paths, system, systems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _has_journal(project: Project, found: Found, running: set[str]) -> bool:
     """Whether a workflow wrote it: one that runs, or one that ended and whose document stays where it was."""
     spoken = found.dialect
     id = found.id or (found.names[1] if spoken.workspace else "")
-    if id in running or not (spoken.by_subject or spoken.workspace):
+    if id in running or not (system(spoken.name).shares != "id" or spoken.workspace):
         return id in running
     if spoken.workspace and _is_of_known_journal(project, found.names[1]):
         return True

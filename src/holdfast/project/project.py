@@ -21,6 +21,7 @@ from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -102,16 +103,14 @@ class Project:
         return self._known(entry.ulid) if entry else None
 
     def reread(self, workflow: Workflow) -> None:
-        """Takes over what somebody changed in the feature files since: new tasks and features, other words."""
-        from holdfast.project import loading
-
-        taken = loading.changes(workflow.state, self.wired.place)
+        """Takes over what somebody changed in the subject since: new tasks and features, other words."""
+        taken = subject_of(workflow.state.dialect).changes(workflow.state, self.wired.place)
         for path, step in taken.renamed:
             workflow.change_step(path, step)
         for above, step in taken.added:
             workflow.add_step(step, above)
-        if taken.listed:
-            workflow.record({"folder_features": list(taken.listed)})
+        if taken.values:
+            workflow.record(taken.values)
 
     def latest(self, *, finished: bool = False) -> Workflow:
         """The workflow to go on with when none is named: of this branch first, then the one last worked on.

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Mapping
 
+from holdfast import git
+from holdfast.checks import equipping
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.definition import Definition, fill
+from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text, is_name
-from holdfast.core.tasks import DESCRIPTION, FEATURE
+from holdfast.core.plan import Plan
+from holdfast.core.value import Value
 from holdfast.engine.ports import Entry
-from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.errors import Refused, UsageError
 from holdfast.files.locks import Locked
+from holdfast.git import changes as git_changes
 from holdfast.machine import configuration
 from holdfast.machine import place as places
+from holdfast.machine.place import Place
 from holdfast.plain import plainjson, ulid
-from holdfast.project import loading, required
+from holdfast.project import required
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
-from holdfast.systems.gated import opening
-from holdfast.systems.seam.registry import dialect
-from holdfast.systems.story import project as stories
-from holdfast.systems.story.adoption import planned
+from holdfast.systems.seam.parts import Asked, Loaded, refuse_phases
+from holdfast.systems.seam.registry import dialect, system
+from holdfast.systems.seam.registry import subject as subject_of
+from holdfast.systems.seam.system import System
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,9 +61,10 @@ def start(
     plainjson.require(context, "context")
     wired, place = project.wired, project.wired.place
     definition = _configured(definition, place.root)
-    loaded = loading.load(definition, subject, context, place, phases)
-    begun = loading.surroundings(loaded, place, branch, wired.world.own(place.key()))
-    spoken = dialect(definition.dialect)
+    loaded = _load(Asked(definition, subject, context, phases), place)
+    begun = _surroundings(loaded, place, branch, wired.world.own(place.key()))
+    card, spoken = system(definition.dialect), dialect(definition.dialect)
+    about = subject_of(card.name)
     command = cmd.Start(
         definition=loaded.definition,
         ulid=ulid.new(),
@@ -77,30 +85,68 @@ def start(
     )
     places.prepare(place, insist=wired.settings.allow_unsafe_fs)
     project.heal()
-    if spoken.single:
-        _clear(project, spoken.name)
+    if card.shares == "worktree":
+        _clear(project, card.name)
     else:
-        _adopt_before(project, command.id)
+        _adopt_before(project, command.id, Asked(definition, loaded.subject, loaded.context))
     with Locked(place.starting, wired.settings.lock_wait):
-        room = _Room(project, command, by_subject=spoken.by_subject)
+        room = _Room(project, command, card)
         if not room.is_taken_by(key):
             command = room.make(fresh=fresh)
-            if spoken.single:
+            if card.shares == "worktree":
                 _archive(project, command)
-            if definition.loads == "plan":
-                command = _founded(project, command)
-            if definition.loads == DESCRIPTION:
-                command = opening.opened(place, command, wired.world.now())
+            command = about.prepare(wired, command)
         outcome = wired.engine.start(command, wired.settings.actor, key=key)
     state = wired.reconciler.settle(outcome)
-    if spoken.folder:
-        os.makedirs(os.path.join(place.base(state.worktree), spoken.folder(state)), exist_ok=True)
+    said = about.opened(wired, state)
     workflow = Workflow(wired, state).ahead()
-    if spoken.workspace:
-        from holdfast.systems.gated import workspace
-
-        workflow.said += workspace.settle(wired, None, state)
+    workflow.said += said
     return workflow
+
+
+def _load(asked: Asked, place: Place) -> Loaded:
+    """What the subject is read as, with the project's commands in its checks. Changes nothing."""
+    definition = asked.definition
+    card, about = system(definition.dialect), subject_of(definition.dialect)
+    if definition.loads and definition.loads not in card.loads:
+        known = ", ".join(card.loads)
+        raise UsageError(
+            "bad_loads",
+            f"{definition.name} has the dialect {card.name}, which reads {known}, not {definition.loads}",
+            remedy=f'write loads = "{card.loads[0]}" in the definition',
+            facts={"loads": definition.loads, "known": list(card.loads)},
+        )
+    if not about.takes_phases:
+        refuse_phases(asked)
+    loaded = about.load(asked, place)
+    tools = {**equipping.tools(loaded.definition, place), **loaded.tools}
+    loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
+    check_steps(loaded.definition.steps)
+    return loaded
+
+
+class _Surroundings(Value):
+    """Where in git a workflow begins: its branch, the commit, and what lies there changed and uncommitted."""
+
+    branch: str | None
+    head: str | None = None
+    dirt: Mapping[str, str] = {}
+
+
+def _surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...]) -> _Surroundings:
+    """A branch that is there already and stands elsewhere is refused."""
+    repository, here = place.repository, place.branch()
+    wanted = branch or loaded.branch or here
+    plan = Plan(loaded.definition.steps)
+    actions = {plan.step(path).action for path in plan.paths}
+    makes_branch = loaded.makes_branch or "branch" in actions
+    if repository is None or not (makes_branch or "commit" in actions):
+        return _Surroundings(wanted)
+    if makes_branch and wanted:
+        git_changes.require_free(repository, wanted)
+    head = git.head(repository)
+    changed = git_changes.changed(repository, head, own)
+    return _Surroundings(wanted, head, {name: one.blob for name, one in changed.items()})
 
 
 def _configured(definition: Definition, root: str) -> Definition:
@@ -114,17 +160,18 @@ def _configured(definition: Definition, root: str) -> Definition:
 def find(project: Project, definition: Definition, subject: str, context: Mapping[str, Any]) -> Entry | None:
     """The active workflow that a start with these words would go on with: of the same id, subject, feature, folder."""
     wired = project.wired
-    about = loading.identity(definition, subject, context, wired.place)
-    spoken = dialect(definition.dialect)
-    name = spoken.identify(definition, about, context, wired.world.now())
-    _adopt_before(project, name, about if definition.loads == FEATURE else "")
+    card, part = system(definition.dialect), subject_of(definition.dialect)
+    asked = Asked(definition, subject, context)
+    asked = asked.replace(subject=part.identity(asked, wired.place))
+    name = dialect(card.name).identify(definition, asked.subject, context, wired.world.now())
+    _adopt_before(project, name, asked)
     here = [e for e in wired.store.active() if e.type == definition.name and e.worktree == wired.place.key()]
-    if spoken.by_subject:
-        same = [entry for entry in here if entry.subject == about]
+    if card.shares == "id":
+        same = [entry for entry in here if entry.id == name] or [
+            entry for entry in here if _is_about(wired, entry, asked)
+        ]
     else:
-        same = [entry for entry in here if entry.id == name]
-    if not same and definition.loads == FEATURE and about:
-        same = [entry for entry in here if loading.concerns(wired.store.load(entry.ulid).context, about)]
+        same = [entry for entry in here if entry.subject == asked.subject]
     return max(same, key=lambda entry: entry.updated_at, default=None)
 
 
@@ -139,37 +186,36 @@ def already_active(state: State, again: str = "holdfast start …") -> Refused:
     )
 
 
-class _Room:
-    """What stands in the way of a new workflow: one of the same id, or of the same work where ids carry the time."""
+def _is_about(wired: Wired, entry: Entry, asked: Asked, *, otherwise: bool = False) -> bool:
+    """What the system says of it; `otherwise` where it leaves that to the id or subject."""
+    same = subject_of(asked.definition.dialect).same
+    return otherwise if same is None else same(asked, wired.store.load(entry.ulid).context)
 
-    def __init__(self, project: Project, command: cmd.Start, *, by_subject: bool) -> None:
+
+class _Room:
+    """The place of a new workflow, and those that have it: of the same id, or of the same work."""
+
+    def __init__(self, project: Project, command: cmd.Start, card: System) -> None:
         self._wired = project.wired
         self._command = command
-        self._by_subject = by_subject
+        self._card = card
         self._active = [entry for entry in self._wired.store.active() if self._is_same(entry)]
 
     def _is_same(self, entry: Entry) -> bool:
-        command = self._command
+        command, definition = self._command, self._command.definition
         if entry.worktree != command.worktree:
             return False
-        if dialect(command.definition.dialect).single:
-            return entry.dialect == command.definition.dialect and (entry.active or entry.subject == command.subject)
-        if not self._by_subject:
-            return entry.id == command.id or self._concerns(entry)
-        about = (entry.type, entry.subject, entry.session)
-        if about != (command.definition.name, command.subject, command.session):
-            return False
-        if command.definition.loads != "plan":
-            return True
-        other = self._wired.store.load(entry.ulid).context  # chapters of two acts may have the same number
-        return other.get("act") == command.context.get("act")
-
-    def _concerns(self, entry: Entry) -> bool:
-        """Whether a workflow is at the same feature, under another name for it."""
-        definition = self._command.definition
-        if definition.loads != FEATURE or entry.type != definition.name:
-            return False
-        return loading.concerns(self._wired.store.load(entry.ulid).context, self._command.subject)
+        asked = Asked(definition, command.subject, command.context)
+        match self._card.shares:
+            case "worktree":
+                return entry.dialect == self._card.name and (entry.active or entry.subject == command.subject)
+            case "id":
+                other_name = entry.type == definition.name and entry.id != command.id
+                return entry.id == command.id or (other_name and _is_about(self._wired, entry, asked))
+            case _:
+                about = (entry.type, entry.subject, entry.session)
+                equal = about == (definition.name, command.subject, command.session)
+                return equal and _is_about(self._wired, entry, asked, otherwise=True)
 
     def is_taken_by(self, key: str) -> bool:
         """Whether the same command has made it already: then it is the one that is meant."""
@@ -182,7 +228,7 @@ class _Room:
             cancel = cmd.Cancel("given up for a fresh start")
             outcome = self._wired.engine.execute(entry.ulid, cancel, self._wired.settings.actor)
             self._wired.reconciler.settle(outcome)
-        if not self._by_subject:
+        if self._card.shares == "id":
             return self._command
         self._offer_the_last(fresh=fresh)
         return self._free_id()
@@ -210,15 +256,16 @@ class _Room:
         return command
 
 
-def _adopt_before(project: Project, name: str, about: str = "") -> None:
+def _adopt_before(project: Project, name: str, asked: Asked) -> None:
     """A document of this id or feature that no journal knows is work under way: taken over, not written over."""
     from holdfast.project.adopting import adopt_on_first_use, set_aside
 
     if any(entry.id == name for entry in project.wired.store.active()):
         return
     project.set_aside = set_aside(project, name) or project.set_aside
-    if adopt_on_first_use(project, name, exactly=True) is None and about:
-        adopt_on_first_use(project, "", about=lambda context: loading.concerns(context, about))
+    same = subject_of(asked.definition.dialect).same
+    if adopt_on_first_use(project, name, exactly=True) is None and same is not None:
+        adopt_on_first_use(project, "", about=lambda context: same(asked, context))
 
 
 def _clear(project: Project, name: str) -> None:
@@ -262,38 +309,3 @@ def _session(project: Project, named: str) -> str:
 
     sessions = Sessions(project)
     return sessions.require(named) if named else sessions.active()
-
-
-def _founded(project: Project, command: cmd.Start) -> cmd.Start:
-    """A plan builds on the plan above it, which has to be approved."""
-    wanted = stories.above(stories.planned(command.context))
-    if wanted is None:
-        return command
-    plans = _plans(project, planned(wanted))
-    found = [one for one in plans if one.session in ("", command.session) and stories.planned(one.context) == wanted]
-    seals = [(state, project.wired.result_of(state)) for state in found]
-    approved = [(state, seal) for state, seal in seals if seal]
-    if approved:
-        parent, seal = max(approved, key=lambda pair: pair[0].ulid)
-        return command.replace(parent=parent.ulid, parent_seal=seal)
-    said = " ".join(f"--set {name}={value}" for name, value in wanted.items())
-    running = next((state for state in found if queries.is_active(state)), None)
-    raise Refused(
-        "parent_not_approved",
-        f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it",
-        remedy=f"holdfast status -w {running.id}" if running else f"holdfast start story/planning {said}",
-        facts={"needed": planned(wanted), "running": running.id if running else None},
-    )
-
-
-def _plans(project: Project, subject: str) -> Iterator[State]:
-    """Every plan of this, from the index while it has one that is approved, else from all journals."""
-    store = project.wired.store
-    listed = [entry.ulid for entry in store.entries() if entry.dialect == "story" and entry.subject == subject]
-    for ulid_ in listed or list(store.ulids()):
-        try:
-            state = store.load(ulid_)
-        except HoldfastError:
-            continue
-        if state.loads == "plan" and state.subject == subject:
-            yield state

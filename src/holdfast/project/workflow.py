@@ -19,7 +19,7 @@ from holdfast.files.locks import Locked
 from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.registry import dialect, system
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -341,7 +341,7 @@ class Workflow:
 
     def resume(self, step: str = "", **how: Any) -> Self:
         """Goes on after a stop. Where only one workflow can run in a worktree, another one is in the way."""
-        if self.state.cancelled and dialect(self.state.dialect).single:
+        if self.state.cancelled and system(self.state.dialect).shares == "worktree":
             key = (self.state.dialect, self.state.worktree)
             running = [entry for entry in self._wired.store.active() if (entry.dialect, entry.worktree) == key]
             if running:

@@ -117,8 +117,6 @@ class Dialect(Value):
     """The list of workflows beside the documents: from entries, the old list, now and the session, its path and value.
     """
     patterns: tuple[str, ...] = ()
-    by_subject: bool = False
-    """Ids carry the time, so what is the same work is told by its definition, subject and session."""
     log: Callable[[State], str] | None = None
     """Where the log of a workflow lies, one line for each thing that happened."""
     folder: Callable[[State], str] | None = None
@@ -145,8 +143,6 @@ class Dialect(Value):
     """Where every learning is added, one line of JSON each."""
     learned: Callable[[State, Any], Mapping[str, Any]] | None = None
     """A learning in the dialect's words."""
-    single: bool = False
-    """Only one workflow at a time can run in a worktree: its document has a fixed place."""
     own_folder: bool = False
     """Each workflow has a folder of its own for its document, which goes when that goes."""
     guarded: Callable[[State], tuple[str, ...]] | None = None

@@ -14,6 +14,8 @@ from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
+from holdfast.systems.seam.parts import Asked
+from holdfast.systems.seam.registry import subject as subject_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,10 +82,8 @@ def _definition(call: Call, state: State) -> Definition:
     if state.source == BUILT_IN:
         return call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
     if state.loads == DOCUMENT:
-        from holdfast.systems.orchestrator import subject as orchestrating
-
-        built_in = call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
-        return orchestrating.load(built_in, state.source, {}, call.project.wired.place).definition
+        asked = Asked(call.project.wired.catalogue.get(f"{state.dialect}/{state.type}"), state.source, {})
+        return subject_of(state.dialect).load(asked, call.project.wired.place).definition
     return load(_file(call, state), call.project.root)
 
 

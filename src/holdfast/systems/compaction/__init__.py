@@ -5,6 +5,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "compaction",
     __name__,
+    parts=("subject",),
     own=("untracked/workflow-state",),
     patterns=("untracked/workflow-state/*/state-*.json",),
     traces=("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan"),

@@ -261,6 +261,5 @@ DIALECT = Dialect(
     missing="completed",
     adopt=adopt,
     patterns=(f"{FOLDER}/*/state-*.json",),
-    by_subject=True,
     own_folder=True,
 )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping
 
 from holdfast import git
 from holdfast.core.definition import Bounds, Check, Definition, Retry, Step
 from holdfast.core.mistakes import check_steps
 from holdfast.core.state import State, Supervision
-from holdfast.core.tasks import TASK
-from holdfast.core.value import Value
+from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.errors import Conflict, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
+from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,19 +29,13 @@ MOST_FILES = 500
 LARGEST_LEARNINGS = 64 << 20
 
 
-class Orchestrated(Value):
-    definition: Definition
-    subject: str
-    title: str
-    context: Mapping[str, Any]
-    supervision: Supervision
-    begun: tuple[str, ...] = (PLAN,)
-
-
-def load(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> Orchestrated:
+def load(asked: Asked, place: Place) -> Loaded:
     """The document that is named, wherever it lies, as steps between those of the definition."""
     from holdfast.systems.orchestrator import task_document
 
+    definition, subject = asked.definition, asked.subject
+    if definition.loads != DOCUMENT:
+        return Loaded(definition, subject, asked.context)
     if not subject:
         raise UsageError(
             "no_subject",
@@ -57,13 +50,18 @@ def load(definition: Definition, subject: str, context: Mapping[str, Any], place
     steps = _steps(definition, said, has_git=place.repository is not None)
     check_steps(steps)
     bounds = Bounds(max_cost=said.max_cost, max_time=said.max_time, max_iterations=said.max_iterations)
-    return Orchestrated(
+    return Loaded(
         definition=definition.replace(steps=steps, bounds=bounds, source=path, digest=seen),
         subject=path,
         title=said.title,
-        context={**context, "task_doc": path, "task_name": said.title, "goal": said.goal, **_global(said)},
+        context={**asked.context, "task_doc": path, "task_name": said.title, "goal": said.goal, **_global(said)},
+        begun=(PLAN,),
         supervision=Supervision(enabled=said.supervisor, auto_fix=said.auto_fix),
     )
+
+
+def identity(asked: Asked, _: Place) -> str:
+    return absolute(asked.subject) if asked.definition.loads == DOCUMENT and asked.subject else asked.subject
 
 
 def prefix(task: str) -> str:
@@ -173,3 +171,6 @@ def _task(task: Task, beside: set[str]) -> Step:
         ),
         retry=Retry(1),
     )
+
+
+SUBJECT = Subject(load=load, identity=identity)

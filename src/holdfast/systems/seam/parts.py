@@ -8,13 +8,15 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.core.definition import Definition, Step
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import Evidence, State, Supervision
 from holdfast.core.value import Value
+from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.checks.tooling import Tool
     from holdfast.core.commands import Start
     from holdfast.core.state import Actor
     from holdfast.engine.ports import Entry
@@ -43,6 +45,11 @@ class Loaded(Value):
     branch: str | None = None
     finished: Mapping[str, str] = {}
     begun: tuple[str, ...] = ()
+    supervision: Supervision = Supervision()
+    makes_branch: bool = False
+    """Whether the branch is made with the workflow."""
+    tools: Mapping[str, Tool] = {}
+    """Commands that the user typed in place of the project's own."""
 
 
 class Taken(Value):
@@ -53,14 +60,19 @@ class Taken(Value):
     values: Mapping[str, Any] = {}
 
 
-class Claim(Value):
-    """What a start is about to take: looked for among the workflows that run in the same worktree."""
+def refuse_phases(asked: Asked) -> None:
+    if asked.phases:
+        own = ", ".join(step.label for step in asked.definition.steps)
+        raise UsageError(
+            "bad_phases",
+            f"{asked.definition.name} has phases of its own: {own}",
+            remedy="leave out --phases, or use custom",
+        )
 
-    type: str
-    id: str
-    subject: str
-    session: str
-    context: Mapping[str, Any]
+
+def require_repository(definition: Definition, place: Place) -> None:
+    if place.repository is None:
+        raise UsageError("no_repository", f"{definition.name} works in a git repository", remedy="git init")
 
 
 class Subject(Value):
@@ -72,8 +84,11 @@ class Subject(Value):
     """Reads the subject; changes nothing."""
     identity: Callable[[Asked, Place], str] = staticmethod(lambda asked, _: asked.subject)
     """The subject as the id is made from it, also when the file is gone."""
-    same: Callable[[Claim, Entry, Callable[[], State]], bool] | None = None
-    """Whether a workflow is the work that a start names; where it is not said, the card's `shares` decides."""
+    takes_phases: bool = False
+    """Whether a start may name the phases."""
+    same: Callable[[Asked, Mapping[str, Any]], bool] | None = None
+    """Whether a workflow or document with this context is the work that a start names. It is asked where ids differ,
+    or, where ids carry the time, where subjects are equal. Without it the id, or the subject, decides."""
     changes: Callable[[State, Place], Taken] = staticmethod(lambda _state, _place: Taken())
     """What the subject says now that the workflow does not know yet."""
     prepare: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)

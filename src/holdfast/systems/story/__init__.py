@@ -5,6 +5,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "story",
     __name__,
+    parts=("subject",),
     own=("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     loads=("scene", "plan"),

@@ -242,7 +242,6 @@ DIALECT = Dialect(
     adopt=adopt,
     index=index,
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
-    by_subject=True,
     log=lambda state: f"{LOGS}/{state.id}.log",
     folder=working_dir,
     guarded=lambda state: (place(state), f"{folder(state.session)}/workflow-state/index.json"),

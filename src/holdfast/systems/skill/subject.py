@@ -1,153 +1,60 @@
-"""From what the user names to a workflow that can start: feature files become tasks, checks get commands."""
+"""Feature files and single tasks as the subject of a workflow: their tasks become steps."""
 
 from __future__ import annotations
 
 import os
 from _collections_abc import Iterator, Mapping
 
-from holdfast import git
 from holdfast.checks import equipping, tooling
-from holdfast.core import lifecycle, refusals
-from holdfast.core.definition import MAX_STEPS, Definition, Step
-from holdfast.core.mistakes import check_steps
+from holdfast.core import lifecycle
+from holdfast.core.definition import MAX_STEPS, Step
 from holdfast.core.names import checked_text
-from holdfast.core.plan import Plan
-from holdfast.core.state import State, Supervision
-from holdfast.core.tasks import (
-    DESCRIPTION,
-    DOCUMENT,
-    FEATURE,
-    current_feature,
-    feature_of,
-    new_task,
-    next_number,
-    shaped,
-)
-from holdfast.core.value import Value
+from holdfast.core.state import State
+from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, next_number, shaped
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.git import changes as git_changes
 from holdfast.machine.place import Place, below
-from holdfast.systems.gated import opening
-from holdfast.systems.orchestrator import subject as orchestrating
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, Taken, require_repository
 from holdfast.systems.skill import features
-from holdfast.systems.story import project as stories
-from holdfast.systems.story.adoption import planned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 TICKED = "ticked in the feature file"
+TEST_COMMAND = "test_command"
+"""The value of the context that a user types in place of the project's own test command."""
 
 
-class Loaded(Value):
-    """What a workflow starts with. `finished` are steps that need not be done any more, and why."""
-
-    definition: Definition
-    subject: str
-    context: Mapping[str, Any]
-    title: str = ""
-    branch: str | None = None
-    finished: Mapping[str, str] = {}
-    begun: tuple[str, ...] = ()
-    supervision: Supervision = Supervision()
-
-
-class Surroundings(Value):
-    """Where in git a workflow begins: its branch, the commit, and what lies there changed and uncommitted."""
-
-    branch: str | None
-    head: str | None = None
-    dirt: Mapping[str, str] = {}
+def load(asked: Asked, place: Place) -> Loaded:
+    if not asked.definition.loads:
+        return Loaded(asked.definition, asked.subject, asked.context)
+    require_repository(asked.definition, place)
+    loaded = _feature(asked, place) if asked.definition.loads == FEATURE else _task(asked, place)
+    typed = loaded.context.get(TEST_COMMAND)
+    if typed is None:
+        return loaded
+    context = {name: value for name, value in loaded.context.items() if name != TEST_COMMAND}
+    return loaded.replace(context=context, tools={"test": tooling.Tool(equipping.words(typed), "")})
 
 
-def load(
-    definition: Definition, subject: str, context: Mapping[str, Any], place: Place, phases: tuple[str, ...] = ()
-) -> Loaded:
-    """Reads what the definition says the subject is. Changes nothing."""
-    loaded = Loaded(definition, subject, context)
-    if phases or definition.loads == "phases":
-        return _phased(loaded, phases)
-    if definition.loads in _STORIES:
-        return _STORIES[definition.loads](loaded)
-    if definition.loads == DOCUMENT:
-        found = orchestrating.load(definition, subject, context, place)
-        return loaded.replace(**dict(found.items()))
-    if definition.loads:
-        if place.repository is None:
-            raise UsageError(
-                "no_repository", f"{definition.name} works in a git repository", remedy="git init", facts={}
-            )
-        loaded = {FEATURE: _feature, DESCRIPTION: _described}.get(definition.loads, _task)(loaded, place)
-    tools = equipping.tools(loaded.definition, place)
-    typed = loaded.context.get("test_command")
-    if definition.loads and typed is not None:
-        tools["test"] = tooling.Tool(equipping.words(typed), "")
-        loaded = loaded.replace(context={k: v for k, v in loaded.context.items() if k != "test_command"})
-    loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
-    check_steps(loaded.definition.steps)
-    return loaded
-
-
-def _phased(loaded: Loaded, names: tuple[str, ...]) -> Loaded:
-    """Phases that the user names, where the definition leaves them open."""
-    from holdfast.systems.compaction.document import phases
-
-    definition = loaded.definition
-    if definition.loads != "phases":
-        own = ", ".join(step.label for step in definition.steps)
-        raise UsageError(
-            "bad_phases", f"{definition.name} has phases of its own: {own}", remedy="leave out --phases, or use custom"
-        )
-    if not names and definition.name == "custom":
-        raise UsageError(
-            "bad_phases",
-            "custom has no phases of its own",
-            remedy='holdfast start custom NAME --phases "Backup,Migrate,Verify"',
-        )
-    steps = phases(names) if names else definition.steps
-    check_steps(steps)
-    return loaded.replace(definition=definition.replace(steps=steps))
-
-
-def _scene(loaded: Loaded) -> Loaded:
-    scene = stories.scene_id(loaded.subject or loaded.context.get("scene_id", ""))
-    return loaded.replace(subject=scene, context={**loaded.context, "scene_id": scene})
-
-
-def _plan(loaded: Loaded) -> Loaded:
-    said = stories.planned(loaded.context)
-    return loaded.replace(subject=planned(said), context={**loaded.context, **said})
-
-
-_STORIES = {"scene": _scene, "plan": _plan}
-
-
-def identity(definition: Definition, subject: str, context: Mapping[str, Any], place: Place) -> str:
-    """The subject under which a workflow goes: what its id is made from. A file that is gone still names its work."""
-    if definition.loads in _STORIES:
-        return _STORIES[definition.loads](Loaded(definition, subject, context)).subject
-    if definition.loads == FEATURE and subject:
+def identity(asked: Asked, place: Place) -> str:
+    """A file that is gone still names its work."""
+    if asked.definition.loads == FEATURE and asked.subject:
         try:
-            return _written(subject, place)
+            return _written(asked.subject, place)
         except NotFound:
-            return subject
-    if definition.loads == DOCUMENT and subject:
-        return orchestrating.absolute(subject)
-    if definition.loads == DESCRIPTION:
-        return " ".join(subject.split())
-    if definition.loads == "task":
-        return _about(subject, context, place)[0]
-    return subject
+            return asked.subject
+    return _about(asked, place)[0] if asked.definition.loads == "task" else asked.subject
 
 
-class Taken(Value):
-    """What to take over from feature files that changed: steps to add, steps to rename, and the list of a folder."""
-
-    added: tuple[tuple[str, Step], ...] = ()
-    renamed: tuple[tuple[str, Step], ...] = ()
-    listed: tuple[Mapping[str, Any], ...] = ()
+def same(asked: Asked, context: Mapping[str, Any]) -> bool:
+    """Whether it works on the feature file that is named, or on one of a folder's, under another name for it."""
+    if asked.definition.loads != FEATURE or not asked.subject:
+        return False
+    folder = str(context.get("folder_path") or "").rstrip("/")
+    file = str(context.get("feature_file") or "")
+    named = asked.subject.rstrip("/")
+    return named in (folder, file) or file.startswith(f"{named}/") or (bool(folder) and named.startswith(f"{folder}/"))
 
 
 def changes(state: State, place: Place) -> Taken:
@@ -175,8 +82,8 @@ def changes(state: State, place: Place) -> Taken:
         tasks = [new_task(state, home, str(number), task.text, tested=task.tested) for number, task in left]
         id = _free(features.step_id(feature.path), siblings)
         steps.append((home, Step(id, feature.title, kind=FEATURE, steps=tuple(tasks))))
-    listed = (*known, *({"file": one.path, "title": one.title} for one in new)) if new else ()
-    return Taken((*taken.added, *steps), taken.renamed, listed)
+    listed = [*known, *({"file": one.path, "title": one.title} for one in new)]
+    return Taken((*taken.added, *steps), taken.renamed, {"folder_features": listed} if new else {})
 
 
 def _differences(state: State, home: str, feature: features.Feature) -> Taken:
@@ -221,45 +128,21 @@ def _read(place: Place, state: State, path: str) -> features.Feature | None:
         return None
 
 
-def concerns(context: Mapping[str, Any], subject: str) -> bool:
-    """Whether a workflow with this context works on a feature file, or on one of a folder's."""
-    folder = str(context.get("folder_path") or "").rstrip("/")
-    file = str(context.get("feature_file") or "")
-    asked = subject.rstrip("/")
-    return asked in (folder, file) or file.startswith(f"{asked}/") or (bool(folder) and asked.startswith(f"{folder}/"))
-
-
-def surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...]) -> Surroundings:
-    """Where in git the work begins. A branch that is there already and stands elsewhere is refused."""
-    repository, here = place.repository, place.branch()
-    wanted = branch or loaded.branch or here
-    plan = Plan(loaded.definition.steps)
-    actions = {plan.step(path).action for path in plan.paths}
-    makes_branch = "branch" in actions or loaded.definition.loads == DESCRIPTION
-    if repository is None or not (makes_branch or "commit" in actions):
-        return Surroundings(wanted)
-    if makes_branch and wanted:
-        git_changes.require_free(repository, wanted)
-    head = git.head(repository)
-    changed = git_changes.changed(repository, head, own)
-    return Surroundings(wanted, head, {name: one.blob for name, one in changed.items()})
-
-
-def _feature(loaded: Loaded, place: Place) -> Loaded:
-    if not loaded.subject:
+def _feature(asked: Asked, place: Place) -> Loaded:
+    if not asked.subject:
         raise UsageError(
             "no_subject",
-            f"{loaded.definition.name} needs a feature file or a folder of them",
-            remedy=f"holdfast start {loaded.definition.name} features/NAME.md",
+            f"{asked.definition.name} needs a feature file or a folder of them",
+            remedy=f"holdfast start {asked.definition.name} features/NAME.md",
         )
-    subject = _written(loaded.subject, place)
+    subject = _written(asked.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
     names = features.in_folder(full) if folder else [""]
     if not names:
         raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=f"ls {subject}")
     read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
-    steps, finished = _with_tasks(loaded.definition.steps, read, folder=folder)
+    steps, finished = _with_tasks(asked.definition.steps, read, folder=folder)
     first = read[0]
     own = {
         "feature_file": first.path,
@@ -268,18 +151,10 @@ def _feature(loaded: Loaded, place: Place) -> Loaded:
         "folder_path": subject if folder else None,
         "folder_features": [{"file": one.path, "title": one.title} for one in read] if folder else [],
     }
-    context = {**own, **{name: value for name, value in loaded.context.items() if name not in own}}
+    context = {**own, **{name: value for name, value in asked.context.items() if name not in own}}
     branch = f"feat/{features.slug(subject)}"
-    definition = loaded.definition.replace(steps=steps)
+    definition = asked.definition.replace(steps=steps)
     return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)
-
-
-def _described(loaded: Loaded, place: Place) -> Loaded:
-    reserved = [name for name in dialect(loaded.definition.dialect).reserved if name != "slug"]
-    refusals.require_free(loaded.context, reserved)
-    found = opening.described(loaded.subject, loaded.context)
-    first = loaded.definition.steps[0].id
-    return loaded.replace(subject=found.subject, context=found.context, branch=found.branch, begun=(first,))
 
 
 def _with_tasks(
@@ -315,16 +190,17 @@ def _free(id: str, taken: list[Step]) -> str:
     return next(name for name in (id, *(f"{id[:60]}-{n}" for n in range(2, MAX_STEPS))) if name not in ids)
 
 
-def _task(loaded: Loaded, place: Place) -> Loaded:
-    subject, text, file, index = _about(loaded.subject, loaded.context, place)
+def _task(asked: Asked, place: Place) -> Loaded:
+    subject, text, file, index = _about(asked, place)
     own = ("task", "task_description", "feature_file", "task_index")
-    rest = {name: value for name, value in loaded.context.items() if name not in own}
+    rest = {name: value for name, value in asked.context.items() if name not in own}
     context = {"task_description": text, "feature_file": file or None, "task_index": index, **rest}
-    return loaded.replace(subject=subject, context=context)
+    return Loaded(asked.definition, subject, context)
 
 
-def _about(subject: str, context: Mapping[str, Any], place: Place) -> tuple[str, str, str, int | None]:
+def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
     """Of one task: what its id is made from, its text, its feature file and its number there."""
+    subject, context = asked.subject, asked.context
     text = str(context.get("task") or context.get("task_description") or "")
     named = str(context.get("feature_file") or (subject if subject.endswith(".md") else ""))
     text = text or (subject if not named else "")
@@ -360,3 +236,6 @@ def _joined(folder: str, name: str) -> str:
 
 def _folder_title(folder: str) -> str:
     return folder.rstrip("/").rpartition("/")[2].replace("-", " ").replace("_", " ").capitalize()
+
+
+SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes)

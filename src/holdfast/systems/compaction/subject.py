@@ -1,0 +1,26 @@
+"""Phases that the user names, as the steps of a workflow."""
+
+from __future__ import annotations
+
+from holdfast.errors import UsageError
+from holdfast.machine.place import Place
+from holdfast.systems.compaction.document import phases
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, refuse_phases
+
+
+def load(asked: Asked, _: Place) -> Loaded:
+    """The phases that are named, where the definition leaves them open."""
+    definition = asked.definition
+    if definition.loads != "phases":
+        refuse_phases(asked)
+    elif not asked.phases and definition.name == "custom":
+        raise UsageError(
+            "bad_phases",
+            "custom has no phases of its own",
+            remedy='holdfast start custom NAME --phases "Backup,Migrate,Verify"',
+        )
+    steps = phases(asked.phases) if asked.phases else definition.steps
+    return Loaded(definition.replace(steps=steps), asked.subject, asked.context)
+
+
+SUBJECT = Subject(load=load, takes_phases=True)

@@ -1,0 +1,90 @@
+"""Scenes and plans as the subject of a workflow, and the plan that each builds on."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterator, Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import queries
+from holdfast.core.state import State
+from holdfast.errors import HoldfastError, Refused
+from holdfast.machine.place import Place
+from holdfast.systems.seam.parts import Asked, Loaded, Subject
+from holdfast.systems.seam.wired import Wired
+from holdfast.systems.story import project as stories
+from holdfast.systems.story.adoption import planned
+from holdfast.systems.story.document import DIALECT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+SCENE, PLAN = "scene", "plan"
+
+
+def load(asked: Asked, _: Place) -> Loaded:
+    subject, context = asked.subject, asked.context
+    if asked.definition.loads == SCENE:
+        subject = stories.scene_id(subject or context.get("scene_id", ""))
+        context = {**context, "scene_id": subject}
+    elif asked.definition.loads == PLAN:
+        said = stories.planned(context)
+        subject, context = planned(said), {**context, **said}
+    return Loaded(asked.definition, subject, context)
+
+
+def identity(asked: Asked, place: Place) -> str:
+    return load(asked, place).subject
+
+
+def same(asked: Asked, context: Mapping[str, Any]) -> bool:
+    """Chapters of two acts may have the same number."""
+    return asked.definition.loads != PLAN or context.get("act") == asked.context.get("act")
+
+
+def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
+    """A plan builds on the plan above it, which has to be approved."""
+    if command.definition.loads != PLAN:
+        return command
+    wanted = stories.above(stories.planned(command.context))
+    if wanted is None:
+        return command
+    plans = _plans(wired, planned(wanted))
+    found = [one for one in plans if one.session in ("", command.session) and stories.planned(one.context) == wanted]
+    seals = [(state, wired.result_of(state)) for state in found]
+    approved = [(state, seal) for state, seal in seals if seal]
+    if approved:
+        parent, seal = max(approved, key=lambda pair: pair[0].ulid)
+        return command.replace(parent=parent.ulid, parent_seal=seal)
+    said = " ".join(f"--set {name}={value}" for name, value in wanted.items())
+    running = next((state for state in found if queries.is_active(state)), None)
+    raise Refused(
+        "parent_not_approved",
+        f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it",
+        remedy=f"holdfast status -w {running.id}" if running else f"holdfast start story/planning {said}",
+        facts={"needed": planned(wanted), "running": running.id if running else None},
+    )
+
+
+def _plans(wired: Wired, subject: str) -> Iterator[State]:
+    """Every plan of this, from the index while it has one that is approved, else from all journals."""
+    store = wired.store
+    listed = [entry.ulid for entry in store.entries() if entry.dialect == "story" and entry.subject == subject]
+    for ulid_ in listed or list(store.ulids()):
+        try:
+            state = store.load(ulid_)
+        except HoldfastError:
+            continue
+        if state.loads == PLAN and state.subject == subject:
+            yield state
+
+
+def opened(wired: Wired, state: State) -> tuple[str, ...]:
+    """The folder for what the run writes is there from the start."""
+    assert DIALECT.folder is not None
+    os.makedirs(os.path.join(wired.place.base(state.worktree), DIALECT.folder(state)), exist_ok=True)
+    return ()
+
+
+SUBJECT = Subject(load=load, identity=identity, same=same, prepare=prepare, opened=opened)
