@@ -10,9 +10,10 @@ import io
 from _collections_abc import Mapping
 
 from holdfast.errors import UsageError
+from holdfast.forges.addresses import LONGEST_ADDRESS
 from holdfast.forges.github import refusals
-from holdfast.forges.github.repository import LONGEST_ADDRESS, PUBLIC, is_host, roots, token_names
-from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer
+from holdfast.forges.github.repository import roots, token_names
+from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer, checked_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +32,13 @@ _CHUNK = 1 << 16
 class TokenTransport:
     """Speaks to the GitHub at `host`; `base_url` is where its REST API is, if not where its kind has it."""
 
+    refusal = None
+
     def __init__(
         self, host: str, token: str, timeout: float = TIMEOUT_SECONDS, *, base_url: str = "", proxy: str = ""
     ) -> None:
         _require_token(token)
-        rest, graphql = roots(_checked_host(host), base_url)
+        rest, graphql = roots(checked_host(host), base_url)
         self.host = host
         self.login = f"unset {' '.join(token_names(host))} && gh auth login --hostname {host}"
         self._rest, self._graphql = _checked_root(rest), graphql
@@ -218,13 +221,6 @@ def _require_token(token: str) -> None:
     if not re.fullmatch(r"[!-~]{1,1000}", token):
         sentence = "a token has 1 to 1000 printable ASCII characters without spaces, and this one has not"
         raise UsageError("bad_token", sentence, remedy="gh auth token")
-
-
-def _checked_host(host: str) -> str:
-    if not is_host(host):
-        shown = refusals.clean(host, 80)
-        raise UsageError("bad_host", f"{shown!r} cannot be the name of a host", remedy=f"use one such as {PUBLIC}")
-    return host
 
 
 def _checked_root(address: str) -> str:
