@@ -189,9 +189,7 @@ def milestone(call: Call) -> None:
 
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
-        raise UsageError(
-            "bad_usage", "name the issue, or let Holdfast open one: --create", remedy="holdfast milestone 1 --url URL"
-        )
+        raise UsageError("bad_usage", "name the issue, or say --create", remedy="holdfast milestone 1 --url URL")
     path = _phase_path(workflow, args.phase)
     known = str(workflow.state.step(path).data.get(ISSUE) or "")
     if args.create and not known:
