@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.checkout import UNTESTED_TEXT, Checkout, Gate
-from tests.forges.gh.github import GitHub
+from tests.forges.github.server import GitHub
 
 
 @pytest.fixture

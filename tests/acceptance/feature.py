@@ -17,7 +17,7 @@ from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from tests.acceptance.checkout import Checkout, argv
 from tests.forges.github.conversation import KeptThread
-from tests.forges.github.server import PUBLISHED, ReviewedGitHub
+from tests.forges.github.server import PUBLISHED, GitHub
 
 TITLE, SLUG = "Sign in by key", "sign-in-by-key"
 HOME, BRANCH = f"workflow/{SLUG}", f"feature/{SLUG}"
@@ -172,7 +172,7 @@ def act(iteration: int, action: str, result: str | None) -> dict[str, Any]:
 class Talk:
     """What people say on the pull request of a feature, a minute after the last of them."""
 
-    def __init__(self, github: ReviewedGitHub, house: House, number: int = 1) -> None:
+    def __init__(self, github: GitHub, house: House, number: int = 1) -> None:
         self.github, self._house, self._number = github, house, number
         self._minute = 0
         for lists in (github.reviews, github.comments, github.threads):
@@ -233,7 +233,7 @@ class Talk:
         return every[-1]
 
 
-def hosted(house: House, github: ReviewedGitHub) -> House:
+def hosted(house: House, github: GitHub) -> House:
     """`origin` is a GitHub: its address is GitHub's, pushes go to a bare repository, the API is on loopback."""
     house.git("remote", "add", "origin", github.url)
     house.git("config", f"url.{github.bare}.insteadOf", github.url)

@@ -178,7 +178,7 @@ def test_a_configured_command_does_not_run_before_a_person_trusts_it(checkout):
     checkout.ok("check", "lint")
 
 
-def test_without_gh_the_command_to_type_is_named_and_the_address_finishes_it(checkout, tmp_path):
+def test_without_a_forge_the_command_to_type_is_named_and_the_address_finishes_it(checkout, tmp_path):
     programs = tmp_path / "programs"
     programs.mkdir()
     (programs / "git").symlink_to(shutil.which("git"))
@@ -195,7 +195,7 @@ def test_without_gh_the_command_to_type_is_named_and_the_address_finishes_it(che
     checkout.ok("done", "verification")
 
     refusal = checkout.refused("done", "pr_creation")
-    assert refusal["code"] == "no_gh"
+    assert refusal["code"] == "no_forge"
     assert refusal["remedy"] == (
         f"git push -u origin {BRANCH} && gh pr create --head {BRANCH} --base main "
         """--title 'User'"'"'s login' --body ''; then: holdfast done pr_creation --url URL"""

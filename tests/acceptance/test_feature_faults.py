@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.feature import BRANCH, FIRST, House, Talk, hosted
-from tests.forges.github.server import Fault, ReviewedGitHub
+from tests.forges.github.server import Fault, GitHub
 
 PASSES = Fault(passes=True)
 HUNG_UP = Fault(hangs_up=True)
@@ -13,7 +13,7 @@ HUNG_UP = Fault(hangs_up=True)
 
 @pytest.fixture
 def github(tmp_path):
-    with ReviewedGitHub(tmp_path / "github") as server:
+    with GitHub(tmp_path / "github") as server:
         yield server
     assert server.unexpected == []
 

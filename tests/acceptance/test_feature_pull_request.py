@@ -18,14 +18,14 @@ from tests.acceptance.feature import (
     row,
     timeless,
 )
-from tests.forges.github.server import ReviewedGitHub
+from tests.forges.github.server import GitHub
 
 URL = "https://github.com/octo-org/octo-repo/pull/1"
 
 
 @pytest.fixture
 def github(tmp_path):
-    with ReviewedGitHub(tmp_path / "github") as server:
+    with GitHub(tmp_path / "github") as server:
         yield server
     assert server.unexpected == []
 
@@ -43,7 +43,7 @@ def talk(house, github):
     return Talk(github, house)
 
 
-def pushed(house: House, github: ReviewedGitHub) -> bool:
+def pushed(house: House, github: GitHub) -> bool:
     return house.git("rev-parse", "HEAD").strip() == github.tip(BRANCH)
 
 

@@ -15,12 +15,12 @@ from tests.acceptance.feature import (
     Talk,
     hosted,
 )
-from tests.forges.github.server import ReviewedGitHub
+from tests.forges.github.server import GitHub
 
 
 @pytest.fixture
 def github(tmp_path):
-    with ReviewedGitHub(tmp_path / "github") as server:
+    with GitHub(tmp_path / "github") as server:
         yield server
     assert server.unexpected == []
 

@@ -15,6 +15,7 @@ import pytest
 from holdfast.machine import settings
 from holdfast.project.project import open_project
 from tests.acceptance.checkout import FEATURE, FEATURE_TEXT, PATIENCE_SECONDS, TASKS, Checkout
+from tests.forges.github.server import Fault
 
 BRANCH = "feat/user-login"
 RESUME = ("start", "dev", FEATURE, "--resume")
@@ -263,12 +264,11 @@ def test_a_branch_that_is_pushed_already_gets_exactly_one_pull_request(verified,
 
 
 def test_a_pull_request_that_was_made_and_not_recorded_is_found_and_not_doubled(verified, github):
-    github.cut_after_creating = True
-    assert verified.refused("done", "pr_creation")["code"] == "gh_failed"
+    github.faults += [Fault(passes=True), Fault(happens=True, hangs_up=True), Fault(hangs_up=True)]
+    assert verified.refused("done", "pr_creation", code=1)["code"] == "github_unreachable"
     assert len(github.opened) == 1
     assert verified.document()["checkpoints"]["pr_created"]["status"] == "pending"
 
-    github.cut_after_creating = False
     assert verified.ok(*RESUME, "--json").json["summary"] == "All tasks complete. Pending: pr"
     assert verified.ok("done", "pr_creation").out.splitlines()[-1] == "DEV_COMPLETE: user-login"
     (opened,) = github.opened

@@ -504,19 +504,14 @@ def test_a_pull_request_that_was_made_elsewhere_is_recorded(bench):
     assert workflow.said == (f"pull request {url}",)
 
 
-def test_without_gh_the_pull_request_is_somebody_elses_to_make(bench, monkeypatch, tmp_path):
-    only_git = tmp_path / "bin"
-    only_git.mkdir()
-    found = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
-    (only_git / "git").symlink_to(found)
-    monkeypatch.setenv("PATH", str(only_git))
+def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
     bench.saved_feature("features/done.md", "x Everything", title="All there")
     workflow = bench.start("dev", "features/done.md")
     for check in ("lint", "test", "security_review", "code_simplifier"):
         workflow.check(check, passed=True)
     workflow.done("verification")
     refusal = refused(bench, workflow, "pr_creation")
-    assert refusal.code == "no_gh"
+    assert refusal.code == "no_forge"
     assert refusal.remedy == (
         "git push -u origin feat/done && gh pr create --head feat/done --base main --title 'All there' --body ''"
         "; then: holdfast done pr_creation --url URL"

@@ -1,4 +1,4 @@
-"""What the GitHub on loopback answers in GraphQL: whose login it is, and the threads of a pull request."""
+"""What the GitHub on loopback answers in GraphQL: a login, the default branch, the threads of a pull request."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import graphql
 
-from tests.forges.gh.github import LARGEST_PAGE
+LARGEST_PAGE = 100
 
 
 @dataclass
@@ -28,8 +28,11 @@ class Root:
 
     viewer = {"login": "mona-the-reviewer"}
 
-    def __init__(self, owner: str, name: str, threads: dict[int, list[KeptThread]], numbers: list[int]) -> None:
+    def __init__(
+        self, owner: str, name: str, default: str, threads: dict[int, list[KeptThread]], numbers: list[int]
+    ) -> None:
         self._place = owner, name
+        self.defaultBranchRef = {"id": "REF_1", "name": default}
         self._threads = threads
         self._numbers = numbers
 

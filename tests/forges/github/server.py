@@ -1,20 +1,37 @@
-"""A GitHub on loopback with reviews, threads and comments, which both transports talk to.
+"""A GitHub on loopback, which both transports talk to: by a token, and by the real `gh`.
 
-`tests.forges.gh.github` carries it: the proxy that ends the TLS for `gh`, the token, the branches of a bare repository.
-Over plain HTTP it answers at `address`, for a transport that is given this as its base.
+    with GitHub(tmp_path / "github") as github:
+        github.adopt(top)                               # `origin` of a working tree is now github.url
+        git("push", "-u", "origin", "fix", cwd=top)     # goes to a bare repository on this disk
+        run(["holdfast", "done", …], cwd=top, env={**os.environ, **github.environ})
+        assert [one.title for one in github.opened] == ["Mend the door"]
+        assert github.objections == []
+
+`environ` holds what a child process needs, `gh` on PATH included: `api.github.com` is then reached through a proxy on
+loopback which ends the TLS itself, with a certificate made for the occasion. Nothing leaves the machine: any other host
+is refused. Over plain HTTP it answers at `address`, for a transport that is given this as its base.
 
 Every REST request is held against GitHub's published OpenAPI description and every answer against the same, every query
-against the published GraphQL schema (`subset.py` made both). What does not fit is noted in `objections`.
+against the published GraphQL schema (`subset.py` made both). What does not fit is noted in `objections`. Branches are
+those of the bare repository, so an unpushed one fails here as it does there.
 
-What goes wrong is queued beforehand: `github.faults.append(Fault(…))` concerns the next request.
+What goes wrong is queued beforehand: `github.faults.append(Fault(…))` concerns the next request. `token` (another one
+than the environment has: 401), `rival` (the title under which someone opens the same pull request first) and
+`has_issues` say more.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 import json
+import os
 import re
-from contextlib import suppress
+import shutil
+import ssl
+import subprocess
+import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -23,13 +40,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import graphql
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from holdfast.forges.github import Repository
-from tests.forges.gh.github import LARGEST_PAGE, GitHub, _Handler, _obstacles, _run
-from tests.forges.github.conversation import KeptThread, Root
+from holdfast.forges.github.repository import Repository
+from tests.forges.github.conversation import LARGEST_PAGE, KeptThread, Root
+from tests.forges.github.loopback import HOST, Server
 
 DATA = Path(__file__).with_name("data")
 PUBLISHED = json.loads((DATA / "openapi-subset.json").read_text())
 SCHEMA = graphql.build_schema((DATA / "subset.graphql").read_text())
+LONGEST_TITLE = 256
 BRANCH = "fix/door"
 HERE = Repository("github.com", "octo-org", "octo-repo")
 
@@ -59,14 +77,53 @@ class Reply:
 
 
 @dataclass
-class ReviewedGitHub(GitHub):
-    """One repository whose pull requests are spoken of; lists are by the number of the pull request."""
+class Opened:
+    """A pull request as this GitHub keeps it; `owner` is whose repository the branch is in."""
 
+    number: int
+    url: str
+    title: str
+    body: str
+    base: str
+    head: str
+    owner: str
+    state: str = "OPEN"
+
+
+@dataclass
+class Issue:
+    """An issue as this GitHub keeps it."""
+
+    number: int
+    url: str
+    title: str
+    body: str
+
+
+@dataclass
+class GitHub:
+    """One repository, `owner/name`, in memory and in a bare repository under `folder`.
+
+    Reviews, comments and threads are by the number of the pull request that they speak of.
+    """
+
+    folder: Path
+    owner: str = "octo-org"
+    name: str = "octo-repo"
+    default_branch: str = "main"
+    token: str = "a-token-of-the-test"
+    rival: str = ""
+    has_issues: bool = True
+    opened: list[Opened] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
     reviews: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     threads: dict[int, list[KeptThread]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     authors: dict[int, dict[str, Any] | None] = field(default_factory=dict)
+    objections: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
+    """The names of the operations and queries that came, in their order."""
     expected: str = ""
     """What an objection says that the test itself brings about."""
     moved_from: str = ""
@@ -80,14 +137,65 @@ class ReviewedGitHub(GitHub):
     def address(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return f"https://github.com/{self.owner}/{self.name}.git"
+
+    @property
+    def bare(self) -> Path:
+        return self.folder / "bare.git"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Variables to add to those of a child process."""
+        gh = shutil.which("gh")
+        assert gh, "the tests need gh: tools/system-packages installs it"
+        return {
+            "PATH": os.pathsep.join((os.environ["PATH"], os.path.dirname(gh))),
+            "HTTPS_PROXY": f"http://127.0.0.1:{self._server.server_port}",
+            "NO_PROXY": "",
+            "SSL_CERT_FILE": str(self.folder / "certificate.pem"),
+            "SSL_CERT_DIR": str(self.folder / "config"),
+            "GH_CONFIG_DIR": str(self.folder / "config"),
+            "GH_TOKEN": "a-token-of-the-test",
+        }
+
     def start(self) -> Self:
-        super().start()
-        self._schema = SCHEMA
-        self._server.RequestHandlerClass = _ReviewHandler
-        self._plant()
+        (self.folder / "config").mkdir(parents=True)
+        _run("git", "init", "--quiet", "--bare", f"--initial-branch={self.default_branch}", str(self.bare))
+        key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"
+        for path, text in zip((key, certificate), _certified(), strict=True):
+            path.write_text(text)
+        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.tls.load_cert_chain(certificate, key)
+        self.over = threading.Event()
+        self._lock = threading.Lock()
+        self._server = Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
         return self
 
-    def _plant(self) -> None:
+    def stop(self) -> None:
+        self.over.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def adopt(self, top: Path | str) -> None:
+        """Make this repository `origin` of a working tree; its pushes go to the bare repository.
+
+        Git would show a URL redirected for fetching as the path it leads to, and gh would not know the host.
+        """
+        _run("git", "-C", str(top), "remote", "add", "origin", self.url)
+        _run("git", "-C", str(top), "config", f"url.{self.bare}.pushInsteadOf", self.url)
+
+    def plant(self) -> None:
         """Branches `main` and `release`, and one with a commit more."""
         git = ("git", "-C", str(self.bare), "-c", "user.name=A", "-c", "user.email=a@example.com")
         tree = _run(*git, "hash-object", "-t", "tree", "-w", "/dev/null")
@@ -95,6 +203,14 @@ class ReviewedGitHub(GitHub):
         second = _run(*git, "commit-tree", tree, "-p", first, "-m", "Mend the door")
         for name, commit in (("main", first), ("release", first), (BRANCH, second)):
             _run(*git, "update-ref", f"refs/heads/{name}", commit)
+
+    def open(self, head: str, title: str, base: str = "", owner: str = "", body: str = "") -> Opened:
+        """A pull request that somebody opened by other means; with `owner`, from the fork of that name."""
+        number = len(self.opened) + 1
+        page = f"https://github.com/{self.owner}/{self.name}/pull/{number}"
+        base, owner = base or self.default_branch, owner or self.owner
+        self.opened.append(Opened(number, page, title, body, base, head, owner))
+        return self.opened[-1]
 
     def tip(self, branch: str) -> str:
         """The commit that a branch stands at; nothing where it is not in the bare repository."""
@@ -107,7 +223,7 @@ class ReviewedGitHub(GitHub):
             wrong = bool(fault.status or fault.hangs_up or fault.silent) and not fault.passes
             reply = self._done(method, target, headers, body) if fault.happens or not wrong else Reply(0, None)
         if fault.silent:
-            self._over.wait()
+            self.over.wait()
         if fault.hangs_up or fault.silent:
             return None, fault
         if fault.status:
@@ -187,6 +303,8 @@ class ReviewedGitHub(GitHub):
                 return Reply(200, self._shown(self.opened[number - 1], example))
             case "pulls/create":
                 return self._created(json.loads(body), example)
+            case "issues/create":
+                return self._issued(json.loads(body), example)
             case "pulls/list-reviews":
                 every = [{**example[0], **one} for one in self.reviews.get(number, [])]
                 every = [{name: value for name, value in one.items() if value is not ...} for one in every]
@@ -214,6 +332,15 @@ class ReviewedGitHub(GitHub):
             return Reply(422, {"message": "Validation Failed", "errors": errors, "status": "422"})
         made = self.open(asked["head"], asked["title"], base=asked["base"], body=asked["body"])
         return Reply(201, self._shown(made, example))
+
+    def _issued(self, asked: dict[str, Any], example: dict[str, Any]) -> Reply:
+        if not self.has_issues:
+            return Reply(410, {"message": "Issues are disabled for this repo", "status": "410"})
+        page = f"https://github.com/{self.owner}/{self.name}/issues/{len(self.issues) + 1}"
+        made = Issue(len(self.issues) + 1, page, asked["title"], asked["body"])
+        self.issues.append(made)
+        shown = {"number": made.number, "html_url": page, "title": made.title, "body": made.body}
+        return Reply(201, {**copy.deepcopy(example), **shown})
 
     def _shown(self, one: Any, example: dict[str, Any]) -> dict[str, Any]:
         shown = copy.deepcopy(example)
@@ -247,7 +374,7 @@ class ReviewedGitHub(GitHub):
             document = graphql.parse(query)
         except graphql.GraphQLError as error:
             return self._mistaken([error])
-        errors = graphql.validate(self._schema, document)
+        errors = graphql.validate(SCHEMA, document)
         if errors:
             return self._mistaken(errors)
         (operation,) = (one for one in document.definitions if isinstance(one, graphql.OperationDefinitionNode))
@@ -255,9 +382,9 @@ class ReviewedGitHub(GitHub):
         known = {one.variable.name.value for one in operation.variable_definitions}
         self.objections += [f"the query declares no {name}" for name in variables.keys() - known]
         result = graphql.execute_sync(
-            self._schema,
+            SCHEMA,
             document,
-            Root(self.owner, self.name, self.threads, [one.number for one in self.opened]),
+            Root(self.owner, self.name, self.default_branch, self.threads, [one.number for one in self.opened]),
             variable_values=variables,
         )
         answer: dict[str, Any] = {"data": result.data}
@@ -266,8 +393,13 @@ class ReviewedGitHub(GitHub):
             answer["errors"] = [{"type": "NOT_FOUND", **error.formatted} for error in result.errors]
         return answer
 
+    def _mistaken(self, errors: list[graphql.GraphQLError]) -> dict[str, Any]:
+        self.objections += [error.message for error in errors]
+        return {"errors": [error.formatted for error in errors]}
+
     def _objected(self, status: int, what: str) -> Reply:
-        return Reply(*self._object(status, what))
+        self.objections.append(what)
+        return Reply(status, {"message": what, "documentation_url": "https://docs.github.com/rest"})
 
 
 def _missing() -> Reply:
@@ -278,40 +410,35 @@ def _is_expected(error: graphql.GraphQLError) -> bool:
     return isinstance(error.original_error, graphql.GraphQLError) and "Could not resolve" in error.message
 
 
-class _ReviewHandler(_Handler):
-    """Answers inside the TLS of the proxy, and outside of it for whoever comes by plain HTTP."""
+def _obstacles(github: GitHub, base: str, head: str, title: str) -> list[str]:
+    """Why GitHub opens no pull request, in its own words."""
+    tips = {name: _run("git", "-C", str(github.bare), "for-each-ref", "--format=%(objectname)", f"refs/heads/{name}")
+            for name in (base, head)}  # fmt: skip
+    wrong = ["Head sha can't be blank", "Base sha can't be blank"] if not all(tips.values()) else []
+    if wrong or not _run("git", "-C", str(github.bare), "rev-list", "-1", tips[head], f"^{tips[base]}"):
+        wrong.append(f"No commits between {base} and {head}")
+    wrong += [f"{end} ref must be a branch" for end, name in (("Head", head), ("Base", base)) if not tips[name]]
+    if len(title) > LONGEST_TITLE:
+        wrong.append(f"Title is too long (maximum is {LONGEST_TITLE} characters)")
+    for one in github.opened:
+        if (one.owner, one.head, one.base, one.state) == (github.owner, head, base, "OPEN"):
+            wrong.append(f"A pull request already exists for {github.owner}:{head}.")
+    return wrong
 
-    def _body(self) -> bytes:
-        """gh sends what it reads from a pipe in chunks, as it cannot know how long it is."""
-        if self.headers.get("Transfer-Encoding") != "chunked":
-            return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        body = b""
-        while size := int(self.rfile.readline(), 16):
-            body += self.rfile.read(size)
-            self.rfile.readline()
-        self.rfile.readline()
-        return body
 
-    def do_POST(self) -> None:  # noqa: N802
-        body = self._body()
-        github: ReviewedGitHub = self.server.github  # type: ignore[assignment]
-        reply, fault = github.reply(self.command, self.path, self.headers, body)
-        self.close_connection = True
-        if reply is None:
-            return
-        data = fault.raw or json.dumps(reply.document).encode()
-        self.send_response(reply.status)
-        self.send_header("Content-Type", "application/json; charset=utf-8")
-        self.send_header("Content-Length", str(len(data)))
-        self.send_header("Connection", "close")
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        with suppress(OSError):  # whoever has waited or read enough hangs up
-            for sign in data[:200] if fault.drips else b"":  # ten seconds of it
-                self.wfile.write(bytes((sign,)))
-                if github._over.wait(0.05):
-                    return
-            self.wfile.write(data[: len(data) // 2] if fault.cut else data)
+@functools.cache
+def _certified() -> tuple[str, str]:
+    """A key and a certificate, the same for every GitHub of this process."""
+    with tempfile.TemporaryDirectory() as folder:
+        key, certificate = Path(folder, "key.pem"), Path(folder, "certificate.pem")
+        _run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=a GitHub for tests", "-addext", f"subjectAltName=DNS:{HOST}",
+             "-keyout", str(key), "-out", str(certificate))  # fmt: skip
+        return key.read_text(), certificate.read_text()
 
-    do_GET = do_PATCH = do_PUT = do_DELETE = do_HEAD = do_POST  # noqa: N815
+
+def _run(*argv: str) -> str:
+    """What a command printed, wherever the git that surrounds the test points to."""
+    env = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
+    done = subprocess.run(argv, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, env=env)
+    return done.stdout.strip()

@@ -24,6 +24,7 @@ OPERATIONS = (
     ("/repos/{owner}/{repo}/pulls", "post"),
     ("/repos/{owner}/{repo}/pulls/{pull_number}", "get"),
     ("/repos/{owner}/{repo}/pulls/{pull_number}/reviews", "get"),
+    ("/repos/{owner}/{repo}/issues", "post"),
     ("/repos/{owner}/{repo}/issues/{issue_number}/comments", "get"),
 )
 PROSE = frozenset(("description", "example", "examples", "externalDocs", "summary", "title", "x-github", "tags"))
@@ -101,7 +102,7 @@ def touched(schema: graphql.GraphQLSchema) -> dict[str, set[str]]:
         def enter_field(self, node, *_):
             found.setdefault(info.get_parent_type().name, set()).add(node.name.value)
 
-    for query in (queries.VIEWER, queries.THREADS, queries.MORE_COMMENTS):
+    for query in (queries.VIEWER, queries.DEFAULT_BRANCH, queries.THREADS, queries.MORE_COMMENTS):
         document = graphql.parse(query)
         assert graphql.validate(schema, document) == []
         info = graphql.TypeInfo(schema)
@@ -134,7 +135,7 @@ def graph(package: Path) -> str:
                 seen.add(one.name)
                 waiting.append(one.name)
     printed = (graphql.print_type(bare(one)) for one in sorted(written, key=lambda one: one.name))
-    return f"# From {version(package)}, by tests/github/subset.py\n\n" + "\n\n".join(printed) + "\n"
+    return f"# From {version(package)}, by tests/forges/github/subset.py\n\n" + "\n\n".join(printed) + "\n"
 
 
 def bare(kind):

@@ -23,7 +23,7 @@ def failure(call, kind=HoldfastError):
 
 
 def created(client):
-    return client.create(BRANCH, "main", "Mend the door", "It creaked.")
+    return client.open(BRANCH, "main", "Mend the door", "It creaked.")
 
 
 def test_a_login_that_is_not_accepted_is_refused_with_the_way_to_another(client, github):
@@ -87,7 +87,7 @@ def test_comments_that_are_switched_off_are_not_found(client, github):
 
 
 def test_a_pull_request_that_github_refuses_is_refused_in_its_sentences(client, github):
-    refusal = failure(lambda: client.create("not/pushed", "main", "Mend the door", ""), Refused)
+    refusal = failure(lambda: client.open("not/pushed", "main", "Mend the door", ""), Refused)
     assert refusal.code == "github_refused"
     assert "Validation Failed; Head sha can't be blank" in refusal.message
     assert "No commits between main and not/pushed" in refusal.message

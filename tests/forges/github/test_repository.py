@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from holdfast.errors import Refused, UsageError
-from holdfast.forges.github import Repository, TokenTransport, connect, named_hosts, proxy_in, repository_in, token_in
-from holdfast.forges.github.repository import roots
+from holdfast.forges.github import connect
+from holdfast.forges.github.repository import Repository, named_hosts, repository_in, roots, token_in
+from holdfast.forges.github.token_transport import TokenTransport, proxy_in
 
 OURS = Repository("github.com", "octo-org", "octo.repo_1")
 THEIRS = Repository("github.example.com", "octo-org", "octo-repo")
@@ -88,8 +89,10 @@ def test_without_a_token_and_without_gh_the_refusal_says_what_to_set(tmp_path):
     nothing = {"PATH": str(tmp_path)}
     for where, remedy in ((OURS, "export GH_TOKEN=TOKEN"),
                           (THEIRS, "export GH_HOST=github.example.com GH_ENTERPRISE_TOKEN=TOKEN")):  # fmt: skip
+        client = connect(where, top=str(tmp_path), environ=nothing)
         with pytest.raises(Refused) as caught:
-            connect(where, top=str(tmp_path), environ=nothing)
+            client.viewer()
+        assert caught.value is client.refusal
         assert (caught.value.code, caught.value.remedy) == ("github_no_login", remedy)
 
 

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import os
+import select
 import socket
 
 import pytest
 
 from holdfast.errors import HoldfastError
-from holdfast.forges.github import Client, GhTransport, TokenTransport, connect
+from holdfast.forges.github import connect
+from holdfast.forges.github.client import Client
+from holdfast.forges.github.gh_transport import gh_in
+from holdfast.forges.github.token_transport import TokenTransport
 from tests.forges.github.server import BRANCH, HERE, Fault
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Puts a program of the test in place of gh."""
+
+    def put(script):
+        program = tmp_path / "bin" / "gh"
+        program.parent.mkdir()
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
+        return program
+
+    return put
 
 
 def failure(call):
@@ -20,7 +39,7 @@ def failure(call):
 
 def test_a_token_travels_through_a_proxy_inside_of_tls(github, tmp_path):
     client = connect(HERE, top=str(tmp_path), environ=os.environ)
-    assert client.create(BRANCH, "main", "Mend the door", "").number == 1
+    assert client.open(BRANCH, "main", "Mend the door", "").number == 1
     assert client.viewer() == "mona-the-reviewer"
 
 
@@ -31,30 +50,30 @@ def test_the_login_of_gh_is_used_where_there_is_no_token(github, tmp_path, monke
     assert client.viewer() == "mona-the-reviewer"
 
 
-def test_gh_without_a_login_is_told_to_make_one(github, tmp_path, monkeypatch):
+def test_gh_without_a_login_is_told_to_make_one(github, monkeypatch, by_gh):
     monkeypatch.delenv("GH_TOKEN")
-    refusal = failure(Client(GhTransport(str(tmp_path)), HERE).viewer)
+    refusal = failure(Client(by_gh(), HERE).viewer)
     assert (refusal.code, refusal.remedy) == ("github_unauthorized", "gh auth login --hostname github.com")
 
 
-def test_a_certificate_that_nobody_vouches_for_ends_the_attempt(github, tmp_path, monkeypatch, way):
+def test_a_certificate_that_nobody_vouches_for_ends_the_attempt(github, tmp_path, monkeypatch, way, by_gh):
     monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     proxy = os.environ["HTTPS_PROXY"]
     token = TokenTransport("github.com", "a-token-of-the-test", proxy=proxy)
-    refusal = failure(Client(GhTransport(str(tmp_path)) if way == "gh" else token, HERE).viewer)
+    refusal = failure(Client(by_gh() if way == "gh" else token, HERE).viewer)
     assert refusal.code == "github_unreachable"
     assert "certificate" in refusal.message
     assert github.operations == []
     github.expected = "SSL"
 
 
-def test_a_host_that_is_not_there_is_unreachable(github, tmp_path, monkeypatch, way):
+def test_a_host_that_is_not_there_is_unreachable(github, tmp_path, monkeypatch, way, by_gh):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
     monkeypatch.setenv("HTTPS_PROXY", nobody)
     token = TokenTransport("github.com", "a-token-of-the-test", base_url=nobody)
-    refusal = failure(Client(GhTransport(str(tmp_path)) if way == "gh" else token, HERE).viewer)
+    refusal = failure(Client(by_gh() if way == "gh" else token, HERE).viewer)
     assert refusal.code == "github_unreachable"
     assert refusal.facts == {"host": "github.com"}
 
@@ -79,9 +98,9 @@ def test_a_redirect_to_another_host_is_not_followed_with_a_token(github):
     assert github.operations == []
 
 
-def test_gh_follows_no_redirect_to_where_its_proxy_does_not_lead(github, tmp_path):
+def test_gh_follows_no_redirect_to_where_its_proxy_does_not_lead(github, by_gh):
     github.faults.append(Fault(302, {}, {"Location": "https://evil.example/x"}))
-    assert failure(lambda: Client(GhTransport(str(tmp_path)), HERE).get(1)).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(), HERE).get(1)).code == "github_unreachable"
     assert github.objections == ["CONNECT evil.example:443"]
     github.expected = "evil.example"
 
@@ -99,7 +118,7 @@ def test_redirects_without_end_or_aim_are_given_up_on(github):
 def test_a_change_that_is_sent_elsewhere_as_a_look_is_not_followed(github):
     client = Client(TokenTransport("github.com", "a-token-of-the-test", base_url=github.address), HERE)
     github.faults += [Fault(passes=True), Fault(302, {}, {"Location": "/elsewhere"})]
-    refusal = failure(lambda: client.create(BRANCH, "main", "Mend the door", ""))
+    refusal = failure(lambda: client.open(BRANCH, "main", "Mend the door", ""))
     assert (refusal.code, refusal.remedy) == ("github_odd_answer", "git remote -v")
     assert github.operations == ["pulls/list", "pulls/list"]
 
@@ -114,25 +133,64 @@ def test_a_token_that_is_sent_back_is_not_passed_on(github):
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_gh_has_an_enterprise_token_only_for_a_host_that_the_user_named(tmp_path, monkeypatch, named):
+def test_gh_has_an_enterprise_token_only_for_a_host_that_the_user_named(tmp_path, monkeypatch, stand_in, named, by_gh):
     """What stands in for gh here says whether it was given one, where and with which words it was run."""
     seen = tmp_path / "seen"
-    stand_in = tmp_path / "bin" / "gh"
-    stand_in.parent.mkdir()
-    stand_in.write_text(f'#!/bin/sh\nprintf "%s\\n" "$GH_ENTERPRISE_TOKEN" "$PWD" "$@" >{seen}\n')
-    stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", str(stand_in.parent))
+    stand_in(f'printf "%s\\n" "$GH_ENTERPRISE_TOKEN" "$PWD" "$@" >{seen}')
     monkeypatch.setenv("GH_ENTERPRISE_TOKEN", "three")
     monkeypatch.setenv("GH_HOST", "github.example.com" if named else "other.example.com")
     there = HERE.replace(host="github.example.com")
-    assert failure(Client(GhTransport(str(tmp_path), there.host), there).viewer).code == "github_unreachable"
+    assert failure(Client(by_gh(there.host), there).viewer).code == "github_unreachable"
     token, folder, *words = seen.read_text().splitlines()
     assert (token, folder) == ("three" if named else "", str(tmp_path))
     assert words[:3] == ["api", "--hostname", "github.example.com"]
     assert "three" not in words
 
 
-def test_a_gh_that_is_gone_or_has_nowhere_to_run_says_so(tmp_path, monkeypatch):
-    assert failure(Client(GhTransport(str(tmp_path / "nowhere")), HERE).viewer).code == "github_unreachable"
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert failure(Client(GhTransport(str(tmp_path)), HERE).viewer).code == "no_gh"
+def test_a_gh_that_is_gone_or_has_nowhere_to_run_says_so(tmp_path, stand_in, by_gh):
+    assert failure(Client(by_gh(top=str(tmp_path / "nowhere")), HERE).viewer).code == "github_unreachable"
+    program = stand_in("exit 0")
+    transport = by_gh()
+    program.unlink()
+    assert failure(Client(transport, HERE).viewer).code == "github_unreachable"
+
+
+def test_gh_is_found_where_the_environment_says_and_not_in_the_folder_one_stands_in(stand_in, tmp_path, monkeypatch):
+    program = str(stand_in("exit 0"))
+    assert gh_in(os.environ) == gh_in({"PATH": f"{tmp_path}:{tmp_path}/bin"}) == program
+    monkeypatch.chdir(tmp_path)
+    assert [gh_in({"PATH": path}) for path in (str(tmp_path), "", ":.:bin")] == ["", "", ""]
+
+
+def test_a_gh_that_hangs_is_ended_with_all_it_started(stand_in, tmp_path, by_gh):
+    stand_in(f"sleep 600 & echo $! > '{tmp_path}/sleeper'; wait")
+    assert failure(Client(by_gh(timeout=1), HERE).viewer).code == "github_unreachable"
+    assert ends(int((tmp_path / "sleeper").read_text()))
+
+
+def ends(pid):
+    """Whether a process is gone or goes; waits for it a generous while."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 60)[0])
+    finally:
+        os.close(descriptor)
+
+
+def test_a_gh_that_complains_without_end_is_stopped(stand_in, by_gh):
+    stand_in("yes >&2")
+    assert failure(Client(by_gh(), HERE).viewer).code == "github_unreachable"
+
+
+def test_gh_runs_in_a_session_of_its_own_and_has_nobody_to_ask(stand_in, tmp_path, by_gh):
+    stand_in(f"""
+cut -d' ' -f6 /proc/$$/stat > '{tmp_path}/session'; echo $$ > '{tmp_path}/pid'
+readlink /proc/$$/fd/0 > '{tmp_path}/stdin'
+echo "$GH_PROMPT_DISABLED$NO_COLOR$GH_NO_UPDATE_NOTIFIER" > '{tmp_path}/quiet'""")
+    failure(lambda: Client(by_gh(), HERE).get(1))
+    assert (tmp_path / "session").read_text() == (tmp_path / "pid").read_text()
+    assert (tmp_path / "stdin").read_text() == "/dev/null\n"
+    assert (tmp_path / "quiet").read_text() == "111\n"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tests.forges.gh.github import GitHub
+from tests.forges.github.server import GitHub
 from tests.surfaces.cli.conftest import Project
 from tests.systems.orchestrator.test_orchestrating import DOCUMENT, FILE
 

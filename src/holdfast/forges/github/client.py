@@ -1,7 +1,7 @@
-"""The pull request of a branch and what people say of it: found, opened, read, every page of it.
+"""The forge that a GitHub is: pull requests found, opened and read, every page of them, and issues opened.
 
-Looks are repeated when a GitHub has a fault of its own. A change never is: where it is not known whether it happened,
-the client looks.
+Reads are repeated when a GitHub has a fault of its own. A change never is: where it is not known whether it happened,
+the client reads what is there.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.core.names import checked_text
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
-from holdfast.forges import model
-from holdfast.forges.github import queries, refusals
+from holdfast.forges import addresses
+from holdfast.forges.addresses import require_branches
+from holdfast.forges.github import documents, queries, refusals
 from holdfast.forges.github.transport import GRAPHQL
-from holdfast.forges.none import BODY_LIMIT, TITLE_LIMIT
-from holdfast.git.changes import is_branch_name
 from holdfast.plain import plainjson
 
 TYPE_CHECKING = False
@@ -23,12 +22,15 @@ if TYPE_CHECKING:
 
     from holdfast.forges.github.repository import Repository
     from holdfast.forges.github.transport import Answer, Transport
+    from holdfast.forges.model import Comment, PullRequest, Review, Thread
 
     T = TypeVar("T")
 
 PAGES = 100
 """More than these of one list are not read: no review is that long, so the answers lead in a circle."""
 
+TITLE_LIMIT = 1000
+BODY_LIMIT = 1 << 18
 _UNSURE = frozenset(("github_unreachable", "github_down", "github_odd_answer"))
 _LARGEST_NUMBER = 1 << 31
 
@@ -36,104 +38,157 @@ _LARGEST_NUMBER = 1 << 31
 class Client:
     """Speaks of one repository; `pauses` are the seconds before each repetition of a look."""
 
-    def __init__(self, transport: Transport, repository: Repository, *, pauses: tuple[float, ...] = (0.3, 1.0)) -> None:
+    name = "github"
+
+    def __init__(
+        self,
+        transport: Transport,
+        repository: Repository,
+        *,
+        remote: str = "origin",
+        source: str = name,
+        pauses: tuple[float, ...] = (0.3, 1.0),
+    ) -> None:
+        self.source = source
+        self.refusal = transport.refusal
         self._transport = transport
         self._repository = repository
         self._path = f"repos/{repository.owner}/{repository.name}"
+        self._remote = remote
         self._pauses = pauses
 
-    def find(self, branch: str, base: str = "") -> model.PullRequest | None:
-        """The newest open pull request of a branch of the repository itself, into `base` where that is named."""
-        _require_branches(branch, base or branch)
+    def find(self, branch: str, base: str = "") -> PullRequest | None:
+        require_branches(branch, base or branch)
         asked = {"state": "open", "head": f"{self._repository.owner}:{branch}", "sort": "created", "direction": "desc"}
         what = f"the pull request of {branch}"
         listed = self._listed("pulls", what, asked | ({"base": base} if base else {}))
-        ours = self._understood(what, lambda: [one for one in listed if model.is_of_the_repository(one)])
-        return self._understood(what, lambda: model.pull_request(ours[0])) if ours else None
+        ours = self._understood(what, lambda: [one for one in listed if documents.is_of_the_repository(one)])
+        return self._understood(what, lambda: documents.pull_request(ours[0])) if ours else None
 
-    def get(self, number: int) -> model.PullRequest:
+    def get(self, number: int) -> PullRequest:
         _require_number(number)
         what = f"pull request {number}"
         answer = self._looked("GET", f"{self._path}/pulls/{number}", what)
-        return self._understood(what, lambda: model.pull_request(plainjson.parse(answer.body)))
+        return self._understood(what, lambda: documents.pull_request(plainjson.parse(answer.body)))
 
-    def create(self, branch: str, base: str, title: str, body: str) -> model.PullRequest:
-        """Open a pull request from a branch that is already pushed.
-
-        One that is open is returned as it is, before as well as after an answer that got lost, so that none is opened
-        twice.
-        """
-        _require_branches(branch, base)
+    def open(self, branch: str, base: str, title: str, body: str) -> PullRequest:
+        """One that is open is returned, before as well as after an answer that got lost, so that none is doubled."""
         _require_words(title, body)
         found = self.find(branch, base)
         if found is not None:
             return found
+        base = base or self._default_branch()
         what = f"a pull request from {branch} into {base}"
-        document = plainjson.compact({"title": title, "head": branch, "base": base, "body": body}).encode()
+        asked = {"title": title, "head": branch, "base": base, "body": body}
         try:
-            answer = self._transport.send("POST", f"{self._path}/pulls", document)
-            if answer.status != 201:
-                raise self._refusal(answer, what)
-            return self._understood(what, lambda: model.pull_request(plainjson.parse(answer.body)))
+            return self._changed("pulls", asked, what, documents.pull_request)
         except HoldfastError as failure:
             found = self._found_after(failure, branch, base)
             if found is None:
                 raise
             return found
 
-    def reviews(self, number: int) -> tuple[model.Review, ...]:
-        """Every review, the oldest first."""
+    def open_issue(self, title: str, body: str) -> str:
+        """Where the answer got lost, nothing tells an issue that was opened from another one with these words."""
+        _require_words(title, body)
+        try:
+            return self._changed("issues", {"title": title, "body": body}, "an issue", documents.issue)
+        except HoldfastError as failure:
+            if failure.code not in _UNSURE:
+                raise
+            raise OutcomeUnknown(
+                failure.code,
+                f"{failure.message}; the issue may or may not be open",
+                remedy=f"look whether it is on {self._page}/issues before you repeat the command",
+                facts=failure.facts,
+            ) from None
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
         _require_number(number)
         what = f"the reviews of pull request {number}"
         listed = self._listed(f"pulls/{number}/reviews", what)
-        return self._understood(what, lambda: tuple(model.review(one) for one in listed))
+        return self._understood(what, lambda: tuple(documents.review(one) for one in listed))
 
-    def comments(self, number: int) -> tuple[model.Comment, ...]:
-        """Everything said of the pull request as a whole, the oldest first."""
+    def comments(self, number: int) -> tuple[Comment, ...]:
         _require_number(number)
         what = f"the comments on pull request {number}"
         listed = self._listed(f"issues/{number}/comments", what)
-        return self._understood(what, lambda: tuple(model.comment(one) for one in listed))
+        return self._understood(what, lambda: tuple(documents.comment(one) for one in listed))
 
-    def threads(self, number: int) -> tuple[model.Thread, ...]:
-        """Everything said of lines of files. A comment that its author has not handed in yet is left out."""
+    def threads(self, number: int) -> tuple[Thread, ...]:
         _require_number(number)
         what = f"the threads of pull request {number}"
-        place = {"owner": self._repository.owner, "name": self._repository.name, "number": number}
 
         def page(after: str | None) -> Mapping[str, Any]:
-            data = self._asked(queries.THREADS, {**place, "after": after}, what)
+            data = self._asked(queries.THREADS, {**self._named, "number": number, "after": after}, what)
             found: Mapping[str, Any] = data["repository"]["pullRequest"]["reviewThreads"]
             return found
 
-        def read() -> tuple[model.Thread, ...]:
+        def read() -> tuple[Thread, ...]:
             every = (self._thread(one, what) for one in self._nodes(page(None), page))
             return tuple(thread for thread in every if thread.comments)
 
         return self._understood(what, read)
 
     def viewer(self) -> str:
-        """Whose login it is."""
         what = "the login"
-        return self._understood(what, lambda: model.text(self._asked(queries.VIEWER, {}, what)["viewer"], "login"))
+        return self._understood(what, lambda: documents.text(self._asked(queries.VIEWER, {}, what)["viewer"], "login"))
 
-    def _thread(self, one: Mapping[str, Any], what: str) -> model.Thread:
+    def page(self, branch: str, base: str) -> str:
+        """Without a base it offers the default branch."""
+        from urllib.parse import quote
+
+        require_branches(branch, base or branch)
+        ends = "...".join(quote(name, safe="/") for name in (base, branch) if name)
+        return f"{self._page}/compare/{ends}?expand=1"
+
+    def number_in(self, url: str) -> int | None:
+        return addresses.number_in(url)
+
+    def typed(self, branch: str, title: str, base: str) -> str:
+        return addresses.open_command(branch, title, base, self._remote)
+
+    @property
+    def _page(self) -> str:
+        return f"https://{self._repository.host}/{self._repository.owner}/{self._repository.name}"
+
+    @property
+    def _named(self) -> dict[str, object]:
+        return {"owner": self._repository.owner, "name": self._repository.name}
+
+    def _default_branch(self) -> str:
+        what = "the default branch"
+
+        def read() -> str:
+            found = self._asked(queries.DEFAULT_BRANCH, self._named, what)["repository"]["defaultBranchRef"]
+            return documents.text(found, "name")
+
+        return self._understood(what, read)
+
+    def _changed(self, path: str, asked: Mapping[str, str], what: str, read: Callable[[Any], T]) -> T:
+        """What a POST made. It is never repeated."""
+        answer = self._transport.send("POST", f"{self._path}/{path}", plainjson.compact(asked).encode())
+        if answer.status != 201:
+            raise self._refusal(answer, what)
+        return self._understood(what, lambda: read(plainjson.parse(answer.body)))
+
+    def _thread(self, one: Mapping[str, Any], what: str) -> Thread:
         def page(after: str) -> Mapping[str, Any]:
             found: Mapping[str, Any] = self._asked(
-                queries.MORE_COMMENTS, {"id": model.text(one, "id"), "after": after}, what
+                queries.MORE_COMMENTS, {"id": documents.text(one, "id"), "after": after}, what
             )["node"]["comments"]
             return found
 
         said = self._nodes(one["comments"], page)
-        return model.thread(one, tuple(model.line_comment(each) for each in said if each["state"] != "PENDING"))
+        return documents.thread(one, tuple(documents.line_comment(each) for each in said if each["state"] != "PENDING"))
 
     def _nodes(self, first: Mapping[str, Any], more: Callable[[str], Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
         """Every node of a list of GraphQL, from its first page on."""
         after: str | None = None
         for _ in range(PAGES):
             page = first if after is None else more(after)
-            yield from model.nodes(page)
-            after = model.cursor(page)
+            yield from documents.nodes(page)
+            after = documents.cursor(page)
             if after is None:
                 return
         raise ValueError(f"a list of more than {PAGES} pages")
@@ -147,7 +202,7 @@ class Client:
         query = urlencode({**(asked or {}), "per_page": "100"})
         for _ in range(PAGES):
             answer = self._looked("GET", f"{self._path}/{path}?{query}", what)
-            found += self._understood(what, partial(model.listed, answer.body))
+            found += self._understood(what, partial(documents.listed, answer.body))
             query = _next_query(answer.headers.get("link", ""))
             if not query:
                 return found
@@ -177,7 +232,7 @@ class Client:
             raise self._refusal(answer, what)
         return answer
 
-    def _found_after(self, failure: HoldfastError, branch: str, base: str) -> model.PullRequest | None:
+    def _found_after(self, failure: HoldfastError, branch: str, base: str) -> PullRequest | None:
         """What is there after a change that failed, or seemed to: ours, or one that somebody opened just before."""
         if failure.code not in _UNSURE and "already exists" not in failure.message:
             return None
@@ -207,17 +262,6 @@ def _next_query(link: str) -> str:
 
     found = re.search(r'<[^<>?]{0,1000}\?([A-Za-z0-9_.~%&=+-]{1,2000})>\s*;[^<>]*?\brel="next"', link[:20_000])
     return found[1] if found else ""
-
-
-def _require_branches(*names: str) -> None:
-    for name in names:
-        if not is_branch_name(name):
-            raise UsageError(
-                "bad_branch",
-                f"{refusals.clean(name, 80)!r} cannot be the name of a branch here",
-                remedy="git check-ref-format --branch NAME",
-                facts={"value": refusals.clean(name, 200)},
-            )
 
 
 def _require_number(number: int) -> None:

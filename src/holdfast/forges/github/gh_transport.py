@@ -6,12 +6,11 @@ Unlike a token of ours, gh follows a redirect to another host, but it does not s
 from __future__ import annotations
 
 import os
+from _collections_abc import Mapping
 
-from holdfast.errors import Refused, UsageError
-from holdfast.forges import none as forge
 from holdfast.forges.github import refusals
-from holdfast.forges.github.repository import PUBLIC, is_host, named_hosts
-from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer
+from holdfast.forges.github.repository import named_hosts
+from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer, checked_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,24 +24,26 @@ _ENTERPRISE = frozenset(("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"))
 
 
 class GhTransport:
-    """Asks the GitHub at `host` by `gh api`, run in the folder `top`."""
+    """Asks the GitHub at `host` by `gh api`, the program at this path, run in the folder `top`."""
 
-    def __init__(self, top: str, host: str = PUBLIC, timeout: float = TIMEOUT_SECONDS) -> None:
-        if not is_host(host):
-            shown = refusals.clean(host, 80)
-            raise UsageError("bad_host", f"{shown!r} cannot be the name of a host", remedy=f"use one such as {PUBLIC}")
-        self.host = host
+    refusal = None
+
+    def __init__(
+        self, program: str, top: str, host: str, timeout: float = TIMEOUT_SECONDS, *, environ: Mapping[str, str]
+    ) -> None:
+        self.host = checked_host(host)
         self.login = f"gh auth login --hostname {host}"
+        self._program = program
         self._top = top
         self._timeout = timeout
+        # gh sends an enterprise token to any host it is told of, so it gets one only for a host the user named.
+        foreign = _NOISY if host in named_hosts(environ) else _NOISY | _ENTERPRISE
+        self._environ = {name: value for name, value in environ.items() if name not in foreign} | _QUIET
 
     def send(self, method: str, path: str, body: bytes = b"") -> Answer:
-        gh = forge.available()
-        if not gh:
-            raise Refused("no_gh", f"there is no gh on PATH to ask {self.host} with", remedy="gh --version")
         headers = [word for name, value in HEADERS.items() for word in ("--header", f"{name}: {value}")]
         given = ("--input", "-") if body else ()
-        argv = [gh, "api", "--hostname", self.host, "--include", "--method", method, *headers, *given, path]
+        argv = [self._program, "api", "--hostname", self.host, "--include", "--method", method, *headers, *given, path]
         try:
             code, printed, complaint = self._run(argv, body)
         except TimeoutError:
@@ -83,7 +84,7 @@ class GhTransport:
         with tempfile.TemporaryFile() as text:  # a file takes it all at once, whether gh ever reads it or not
             text.write(body)
             text.seek(0)
-            process = subprocess.Popen(argv, cwd=self._top, env=self._surroundings(), bufsize=0, start_new_session=True,
+            process = subprocess.Popen(argv, cwd=self._top, env=self._environ, bufsize=0, start_new_session=True,
                                        stdin=text if body else subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
         assert process.stdout is not None
@@ -125,7 +126,11 @@ class GhTransport:
                     raise TimeoutError from None
         return bytes(kept[0]), bytes(kept[1])
 
-    def _surroundings(self) -> dict[str, str]:
-        """gh sends an enterprise token to any host it is told of, so it gets one only for a host the user named."""
-        foreign = _NOISY if self.host in named_hosts(os.environ) else _NOISY | _ENTERPRISE
-        return {name: value for name, value in os.environ.items() if name not in foreign} | _QUIET
+
+def gh_in(environ: Mapping[str, str]) -> str:
+    """The path of `gh`, or nothing. Relative entries of PATH do not count, as a repository could bring its own."""
+    import shutil
+
+    path = environ.get("PATH", os.defpath)
+    fixed = os.pathsep.join(part for part in path.split(os.pathsep) if os.path.isabs(part))
+    return shutil.which("gh", path=fixed) or ""

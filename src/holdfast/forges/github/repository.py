@@ -5,22 +5,11 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core.value import Value
+from holdfast.forges.addresses import is_host, remote_in
 
 PUBLIC = "github.com"
-LONGEST_ADDRESS = 2000
-
 _TENANTS = ".ghe.com"
-_BESIDE = {"ssh.github.com": PUBLIC, "www.github.com": PUBLIC}
-_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
-_NAME = rf"{_LABEL}(?:\.{_LABEL})*"
-_PORT = r":[0-9]{1,5}"
-_HOST = rf"(?P<host>{_NAME})"
-_PATH = r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,99})/(?P<name>[A-Za-z0-9_.-]{1,104}?)(?:\.git)?/?"
-_FORMS = (
-    rf"https://(?:[^/@\s]*@)?{_HOST}(?P<port>{_PORT})?/{_PATH}",
-    rf"ssh://(?:[A-Za-z0-9_.-]+@)?{_HOST}(?:{_PORT})?/{_PATH}",
-    rf"(?:[A-Za-z0-9_.-]+@)?{_HOST}:/?{_PATH}",
-)
+_PATH = r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,99})/(?P<name>[A-Za-z0-9_.-]{1,100})"
 
 
 class Repository(Value):
@@ -38,23 +27,14 @@ def repository_in(url: str, hosts: Iterable[str] = ()) -> Repository | None:
     """
     import re
 
-    match = next(filter(None, (re.fullmatch(form, url) for form in _FORMS)), None) if _is_short(url) else None
-    if match is None or match["name"] in (".", "..", ".git"):
+    at = remote_in(url)
+    match = re.fullmatch(_PATH, at.path) if at else None
+    if at is None or match is None or match["name"] == ".git":
         return None
-    host = match["host"].lower()
-    port = match.groupdict().get("port") or ""
-    host = _BESIDE.get(host, host) + ("" if port == ":443" else port)
-    looks_alike = host.startswith("github.") and not host.startswith(f"{PUBLIC}.")
-    if not (_is_ours(host) or looks_alike or host in hosts):
+    looks_alike = at.host.startswith("github.") and not at.host.startswith(f"{PUBLIC}.")
+    if not (_is_ours(at.host) or looks_alike or at.host in hosts):
         return None
-    return Repository(host, match["owner"], match["name"])
-
-
-def is_host(text: str) -> bool:
-    """Whether a text is the name of a host, with or without a port."""
-    import re
-
-    return _is_short(text) and re.fullmatch(rf"{_NAME}(?:{_PORT})?", text) is not None
+    return Repository(at.host, match["owner"], match["name"])
 
 
 def named_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -94,7 +74,3 @@ def roots(host: str, base_url: str = "") -> tuple[str, str]:
 def _is_ours(host: str) -> bool:
     """Whether GitHub itself runs the host."""
     return host == PUBLIC or host.endswith(_TENANTS)
-
-
-def _is_short(text: str) -> bool:
-    return len(text) <= LONGEST_ADDRESS

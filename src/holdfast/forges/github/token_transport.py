@@ -6,13 +6,13 @@ no message, no `repr` and no process list, and it is taken out of what comes bac
 
 from __future__ import annotations
 
-import io
 from _collections_abc import Mapping
 
 from holdfast.errors import UsageError
+from holdfast.forges.addresses import LONGEST_ADDRESS
 from holdfast.forges.github import refusals
-from holdfast.forges.github.repository import LONGEST_ADDRESS, PUBLIC, is_host, roots, token_names
-from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer
+from holdfast.forges.github.repository import roots, token_names
+from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer, checked_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import ssl
     from http.client import HTTPConnection, HTTPResponse
     from urllib.parse import SplitResult
-
-    from _typeshed import WriteableBuffer
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _REDIRECTS = 5
@@ -31,11 +29,13 @@ _CHUNK = 1 << 16
 class TokenTransport:
     """Speaks to the GitHub at `host`; `base_url` is where its REST API is, if not where its kind has it."""
 
+    refusal = None
+
     def __init__(
         self, host: str, token: str, timeout: float = TIMEOUT_SECONDS, *, base_url: str = "", proxy: str = ""
     ) -> None:
         _require_token(token)
-        rest, graphql = roots(_checked_host(host), base_url)
+        rest, graphql = roots(checked_host(host), base_url)
         self.host = host
         self.login = f"unset {' '.join(token_names(host))} && gh auth login --hostname {host}"
         self._rest, self._graphql = _checked_root(rest), graphql
@@ -79,24 +79,31 @@ class TokenTransport:
         return onward.partition("#")[0]
 
     def _exchanged(self, method: str, address: str, body: bytes, deadline: float) -> Answer:
+        import threading
+        import time
         from http.client import HTTPException
         from urllib.parse import urlsplit
 
         parts = urlsplit(address)
         connection = self._connection(parts)
+        ending = None
         try:
             connection.connect()
-            connection.sock = _Timed(connection.sock, deadline)
+            ending = threading.Timer(max(deadline - time.monotonic(), 0), _end, (connection.sock,))
+            ending.daemon = True
+            ending.start()
             target = f"{parts.path}?{parts.query}" if parts.query else parts.path
             connection.request(method, target, body or None, self._headers(body))
             with connection.getresponse() as response:
                 headers = {name.lower(): self._without_token(value) for name, value in response.getheaders()}
                 return Answer(response.status, headers, self._whole(response))
-        except TimeoutError:
-            raise refusals.unreachable(self.host, f"no whole answer within {self._timeout:g} s") from None
         except (OSError, HTTPException) as error:
-            raise refusals.unreachable(self.host, str(error) or type(error).__name__) from None
+            is_late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
+            why = f"no whole answer within {self._timeout:g} s" if is_late else str(error) or type(error).__name__
+            raise refusals.unreachable(self.host, why) from None
         finally:
+            if ending is not None:
+                ending.cancel()
             connection.close()
 
     def _connection(self, parts: SplitResult) -> HTTPConnection:
@@ -135,50 +142,13 @@ class TokenTransport:
         return text.replace(self._token, "***")
 
 
-class _Timed:
-    """A connected socket on which everything together has one deadline, so that no answer can be drawn out."""
+def _end(connected: socket.socket) -> None:
+    """End a connection whose time is up, whatever it waits for, so that no answer can be drawn out."""
+    import socket
+    from contextlib import suppress
 
-    def __init__(self, connected: socket.socket, deadline: float) -> None:
-        self._connected = connected
-        self._deadline = deadline
-
-    def hurry(self) -> None:
-        """Give what comes next the time that is left."""
-        import time
-
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self._connected.settimeout(left)
-
-    def sendall(self, data: bytes) -> None:
-        self.hurry()
-        self._connected.sendall(data)
-
-    def makefile(self, _: str, /) -> io.BufferedReader:
-        return io.BufferedReader(_Reading(self, self._connected.makefile("rb", buffering=0)))
-
-    def close(self) -> None:
-        self._connected.close()
-
-
-class _Reading(io.RawIOBase):
-    """The reading side, which stays open for the rest of an answer when the connection itself is given up."""
-
-    def __init__(self, timed: _Timed, raw: socket.SocketIO) -> None:
-        self._timed = timed
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        self._timed.hurry()
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
+    with suppress(OSError):
+        socket.socket.shutdown(connected, socket.SHUT_RDWR)  # under the TLS, which a reader may be in
 
 
 def proxy_in(environ: Mapping[str, str], host: str) -> str:
@@ -218,13 +188,6 @@ def _require_token(token: str) -> None:
     if not re.fullmatch(r"[!-~]{1,1000}", token):
         sentence = "a token has 1 to 1000 printable ASCII characters without spaces, and this one has not"
         raise UsageError("bad_token", sentence, remedy="gh auth token")
-
-
-def _checked_host(host: str) -> str:
-    if not is_host(host):
-        shown = refusals.clean(host, 80)
-        raise UsageError("bad_host", f"{shown!r} cannot be the name of a host", remedy=f"use one such as {PUBLIC}")
-    return host
 
 
 def _checked_root(address: str) -> str:

@@ -1,14 +1,19 @@
-"""How requests reach a GitHub and come back, whoever carries them."""
+"""How requests reach a GitHub and come back, by a token, by `gh`, or not at all."""
 
 from __future__ import annotations
 
 from _collections_abc import Mapping
 
 from holdfast.core.value import Value
+from holdfast.errors import Refused, UsageError
+from holdfast.forges.addresses import is_host
+from holdfast.forges.github.repository import PUBLIC, token_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from typing import NoReturn, Protocol
+
+    from holdfast.errors import HoldfastError
 else:
 
     class Protocol: ...
@@ -39,4 +44,31 @@ class Transport(Protocol):
     login: str
     """What the user types when the login is not accepted."""
 
+    @property
+    def refusal(self) -> HoldfastError | None:
+        """Why nothing can be sent."""
+
     def send(self, method: str, path: str, body: bytes = b"") -> Answer: ...
+
+
+class NoLogin:
+    """Neither a token nor `gh`: every request is refused with what to set."""
+
+    login = ""
+
+    def __init__(self, host: str, no_gh: str = "") -> None:
+        name, _ = token_names(host)
+        remedy = f"export GH_HOST={host} {name}=TOKEN" if "ENTERPRISE" in name else f"export {name}=TOKEN"
+        sentence = f"there is no token for {host} in the environment{no_gh}"
+        self.host = host
+        self.refusal = Refused("github_no_login", sentence, remedy=remedy, facts={"host": host})
+
+    def send(self, method: str, path: str, body: bytes = b"") -> NoReturn:
+        raise self.refusal
+
+
+def checked_host(host: str) -> str:
+    if not is_host(host):
+        sentence = f"{host[:80]!r} cannot be the name of a host"
+        raise UsageError("bad_host", sentence, remedy=f"use one such as {PUBLIC}")
+    return host

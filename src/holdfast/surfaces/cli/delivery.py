@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from holdfast.core import queries
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.surfaces.cli.call import Call
@@ -29,7 +27,7 @@ def go_on(call: Call) -> None:
         )
     how = call.how()
     workflow.expect(how.pop("revision", 0))
-    said = go_on(call.project, workflow, os.environ, **how)
+    said = go_on(call.project, workflow, **how)
     workflow.said = said
     at = queries.current(workflow.state)
     call.changed(workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed (holdfast finalize)"))

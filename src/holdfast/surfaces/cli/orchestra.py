@@ -184,17 +184,17 @@ def _commit_phase(call: Call, workflow: Workflow) -> None:
 
 
 def milestone(call: Call) -> None:
-    """The issue that stands for a finished phase: its address, or one that gh makes."""
+    """The issue that stands for a finished phase: its address, or a new one on the forge."""
     from holdfast.systems.orchestrator import subject as orchestrating
 
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
-        raise UsageError("bad_usage", "name the issue, or let gh make one", remedy="holdfast milestone 1 --url URL")
+        raise UsageError("bad_usage", "name the issue, or say --create", remedy="holdfast milestone 1 --url URL")
     path = _phase_path(workflow, args.phase)
     known = str(workflow.state.step(path).data.get(ISSUE) or "")
     if args.create and not known:
         _may_record(call, workflow, path)
-        url = orchestrating.milestone(call.project.wired.place, workflow.state, path)
+        url = orchestrating.milestone(call.project.wired.forge(workflow.state.worktree), workflow.state, path)
     else:
         url = _address(args.url) if args.url else known
     if url != known:

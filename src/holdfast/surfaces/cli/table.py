@@ -358,7 +358,7 @@ _WORK = make(
         (
             Option("phase", "its number or id", "word", "PHASE"),
             Option("--url", "the issue that is there", "text:url:1000", "URL", default=""),
-            Option("--create", "let gh make one"),
+            Option("--create", "open one on GitHub"),
         ),
     ),
     (

@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.forges.port import Forge
     from holdfast.systems.orchestrator.task_document import Phase, Task, TaskDocument
 
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
@@ -98,14 +99,12 @@ def learnings(place: Place) -> list[dict[str, Any]]:
     return found
 
 
-def milestone(place: Place, state: State, path: str) -> str:
-    """Makes the issue that stands for a finished phase, through gh; gives its address."""
-    from holdfast.forges import none as forge
-
+def milestone(forge: Forge, state: State, path: str) -> str:
+    """Opens the issue that stands for a finished phase; gives its address."""
     step = state.plan.step(path)
     done = [state.plan.step(task) for task in state.plan.children(path)]
     body = "\n".join(f"- [x] {task.id} {task.label}" for task in done) + "\n"
-    return forge.create_issue(place.worktree, title=f"Milestone: {step.label}", body=body)
+    return forge.open_issue(f"Milestone: {step.label}", body)
 
 
 def out_of_sync(repository: git.Repository, state: State) -> str:

@@ -14,7 +14,6 @@ from holdfast.core.definition import ACTIONS, LOADS
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, Refused, UsageError
-from holdfast.forges import none as forge
 from holdfast.git import changes as git_changes
 from holdfast.machine.place import below
 from holdfast.systems.seam.wired import Wired
@@ -230,31 +229,29 @@ def _ticked(box: _Box | None) -> tuple[str, ...]:
 
 
 def _pull_request(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked) -> Acted:
+    forge = wired.forge(state.worktree)
     reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
     url = asked.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
     if url:
         number = forge.number_in(url)
         if number is None:
             raise UsageError("bad_url", f"{url[:200]!r} is not the address of a pull request", remedy="--url URL")
-        return _opened(wired, state, path, forge.PullRequest(number, url), run_by="reported")
+        return _opened(wired, state, path, number, url, run_by="reported")
     branch = state.branch or git.branch(repository)
     if not branch:
         raise Refused("no_branch", "HEAD is on no branch", remedy="git switch -c NAME")
     base, title = _base(repository, branch), state.title or state.subject
-    if not forge.available():
-        remote = git_changes.remote(repository, branch) or "origin"
-        page = forge.compare_url(git_changes.url(repository, remote), branch, base)
+    if forge.refusal is not None:
         raise Refused(
-            "no_gh",
-            "gh is not installed, so the pull request is yours to make",
-            remedy=f"{forge.command(branch, title=title, base=base, remote=remote)}; then: "
-            f"holdfast done {path} --url URL",
-            facts={"branch": branch, "base": base, "title": title, "page": page},
+            forge.refusal.code,
+            f"{forge.refusal.message}, so the pull request is yours to make",
+            remedy=f"{forge.typed(branch, title, base)}; then: holdfast done {path} --url URL",
+            facts={"branch": branch, "base": base, "title": title, "page": forge.page(branch, base)},
         )
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
-    made = forge.create(repository.top, branch, title=title, body=body(state), base=base)
-    return _opened(wired, state, path, made, run_by="engine")
+    made = forge.open(branch, base, title, body(state))
+    return _opened(wired, state, path, made.number, made.url, run_by="engine")
 
 
 def _base(repository: git.Repository, branch: str) -> str:
@@ -274,9 +271,9 @@ def body(state: State) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _opened(wired: Wired, state: State, path: str, made: forge.PullRequest, *, run_by: str) -> Acted:
-    data = {"pr_number": made.number, "pr_url": made.url}
+def _opened(wired: Wired, state: State, path: str, number: int, url: str, *, run_by: str) -> Acted:
+    data = {"pr_number": number, "pr_url": url}
     evidence = {}
     if state.plan.step(path).check(PULL_REQUEST_CHECK):
         evidence = {PULL_REQUEST_CHECK: Evidence(True, wired.world.now(), 0, run_by=run_by, data=data)}
-    return Acted(data, evidence, (f"pull request {made.url}",))
+    return Acted(data, evidence, (f"pull request {url}",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Callable
 
 from holdfast.core.value import Value
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.documents.reconcile import Reconciler
     from holdfast.engine.engine import Engine
     from holdfast.engine.world import LocalWorld
+    from holdfast.forges.port import Forge
     from holdfast.machine.place import Place
     from holdfast.machine.settings import Settings
     from holdfast.stores.files import FilesStore
@@ -36,6 +38,18 @@ class Wired(Value):
     """What a finished workflow's result is, as others build on it."""
     signers: str
     """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
+
+    def forge(self, worktree: str) -> Forge:
+        """The forge that the branch of a working tree is pushed to."""
+        from holdfast import git
+        from holdfast.core import refusals
+        from holdfast.forges.port import forge_of
+
+        base = self.place.base(worktree)
+        repository = git.find(base)
+        if repository is None:
+            raise refusals.no_repository(base)
+        return forge_of(repository, git.branch(repository) or "", environ=os.environ)
 
     @property
     def catalogue(self) -> Catalogue:

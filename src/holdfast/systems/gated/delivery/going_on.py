@@ -1,6 +1,6 @@
 """`holdfast continue`: whatever can be done about a feature without anybody is done, and the rest is named.
 
-The one place that speaks to a GitHub. Everything here can be repeated: what was done before is found done.
+The one place that asks the forge what people said. Everything here can be repeated: what was done before is found done.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.core import lifecycle, queries, refusals
 from holdfast.core.names import fitting
 from holdfast.core.state import Actor, State
 from holdfast.errors import Conflict, Refused
-from holdfast.forges import github
+from holdfast.forges.none import NO_FORGE
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine import configuration
@@ -27,6 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.forges.port import Forge
+
 SEEN = "reviewed_ids"
 """The value of the context that keeps which remarks of the newest second were heard."""
 READINGS = 4
@@ -34,7 +36,7 @@ PULL_REQUEST = "pull_request"
 """What kind of word an approval on the pull request is."""
 
 
-def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **how: Any) -> tuple[str, ...]:
+def go_on(project: Project, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     """Takes a feature as far as it goes now; the sentences that people should hear."""
     state = workflow.refresh().state
     if state.cancelled:
@@ -61,13 +63,11 @@ def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **ho
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
         return (*said, *workspace.wanted(project.wired, state, at))
-    client = _client(project, state, environ)
-    if isinstance(client, str):
+    forge = _forge(project, state)
+    if isinstance(forge, str):
         by_hand = f"holdfast approve {at}, or holdfast reject {at} --feedback TEXT"
-        return (*said, f"{at} waits for a person, who types {by_hand} ({client})")
-    address = environ.get("GITHUB_API_URL", "")
-    where = address.partition("://")[2].partition("/")[0] or "github"
-    return (*said, *_reviewed(project, workflow, at, client, where, how))
+        return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
+    return (*said, *_reviewed(project, workflow, at, forge, how))
 
 
 def _completed(project: Project, state: State) -> tuple[str, ...]:
@@ -84,40 +84,33 @@ def _kept(state: State) -> str:
     return f"{workspace.subject_line(phase, 'Keep the state')}\n\n{workspace.trailers(state, phase)}"
 
 
-def _client(project: Project, state: State, environ: Mapping[str, str]) -> github.Client | str:
-    """The GitHub that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
+def _forge(project: Project, state: State) -> Forge | str:
+    """The forge that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
     place = project.wired.place
-    repository = git.find(place.base(state.worktree))
-    if repository is None or not state.branch or not configuration.uses_pull_requests(place.root):
+    has_branch = git.find(place.base(state.worktree)) is not None and state.branch
+    if not has_branch or not configuration.uses_pull_requests(place.root):
         return f"{configuration.CONFIG} says that no pull request is used"
-    remote = git_changes.remote(repository, state.branch)
-    url = git_changes.url(repository, remote) if remote else ""
-    found = github.repository_in(url, github.named_hosts(environ))
-    if found is None:
-        return "no remote of this repository is on a GitHub"
-    try:
-        return github.connect(found, top=repository.top, environ=environ, base_url=environ.get("GITHUB_API_URL", ""))
-    except Refused as refusal:
-        if refusal.code != "github_no_login" or state.context.get("pr_number"):
-            raise
-        return f"{refusal.message}: {refusal.remedy}"
+    forge = project.wired.forge(state.worktree)
+    why = forge.refusal
+    if why is None:
+        return forge
+    if why.code == NO_FORGE:
+        return why.message
+    if state.context.get("pr_number"):
+        raise why
+    return f"{why.message}: {why.remedy}"
 
 
-def _reviewed(
-    project: Project, workflow: Workflow, at: str, client: github.Client, where: str, how: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Pushes what waits, opens the pull request if there is none, and does what people said on it.
-
-    `where` is who answered for the GitHub: it stands with every word that is taken from there.
-    """
+def _reviewed(project: Project, workflow: Workflow, at: str, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
+    """Pushes what waits, opens the pull request if there is none, and does what people said on it."""
     repository = git.find(project.wired.place.base(workflow.state.worktree))
     assert repository is not None
     branch = str(workflow.state.branch)
     _pushed(repository, branch)
     number = workflow.state.context.get("pr_number")
     if not isinstance(number, int):
-        return _opened(workflow, repository, client, how)
-    request = client.get(number)
+        return _opened(workflow, repository, forge, how)
+    request = forge.get(number)
     if request.url != workflow.state.context.get("pr_url"):
         raise Refused(
             "pull_request_elsewhere",
@@ -132,7 +125,7 @@ def _reviewed(
             remedy=f"reopen it on {request.url}, or: holdfast cancel -w {workflow.id} --reason TEXT",
             facts={"number": number, "url": request.url},
         )
-    said = _said(client, number)
+    said = _said(forge, number)
     context = workflow.state.context
     seen = context.get(SEEN)
     prefix = _inside(workflow.state, repository, project)
@@ -146,16 +139,16 @@ def _reviewed(
         seen=frozenset(seen if isinstance(seen, (list, tuple)) else ()),
         counts=lambda commit: _is_of_what_waits(repository, handed_in, commit, prefix),
     )
-    told = _done(workflow, at, found, where, how)
+    told = _done(workflow, at, found, forge, how)
     _pushed(repository, branch)
     return told
 
 
-def _said(client: github.Client, number: int) -> Said:
+def _said(forge: Forge, number: int) -> Said:
     """The three lists as they stood together: read again while somebody is still speaking."""
     said = before = None
     for _ in range(READINGS):
-        said = Said(client.reviews(number), client.comments(number), client.threads(number))
+        said = Said(forge.reviews(number), forge.comments(number), forge.threads(number))
         if said == before:
             break
         before = said
@@ -179,9 +172,7 @@ def _pushed(repository: git.Repository, branch: str) -> None:
         git_changes.push(repository, branch)
 
 
-def _opened(
-    workflow: Workflow, repository: git.Repository, client: github.Client, how: Mapping[str, Any]
-) -> tuple[str, ...]:
+def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
     state, branch = workflow.state, str(workflow.state.branch)
     base = git_changes.default_branch(repository)
     if not base or base == branch:
@@ -191,7 +182,7 @@ def _opened(
             remedy="git remote set-head origin --auto",
             facts={"branch": branch},
         )
-    made = client.create(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
+    made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)
     return (*workflow.said, f"pull request {made.url}")
@@ -208,12 +199,12 @@ def body(state: State) -> str:
     )
 
 
-def _done(workflow: Workflow, at: str, found: Heard, where: str, how: Mapping[str, Any]) -> tuple[str, ...]:
+def _done(workflow: Workflow, at: str, found: Heard, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
     heard_up_to = cmd.Record({"last_reviewed_at": found.newest, SEEN: list(found.newest_ids)})
     later = [cmd.Advise(path, fitting(text)) for path, text in found.feedback.items() if path != found.earliest]
     if found.approved_by:
         approve = cmd.Approve(at, word=PULL_REQUEST)
-        people = Actor("human", f"{found.approved_by[0]}@{where}", "github")
+        people = Actor("human", f"{found.approved_by[0]}@{forge.source}", forge.name)
         workflow.execute(cmd.Together((heard_up_to, *later, approve)), actor=people, **how)
         said = (*workflow.said, f"{at} is approved on the pull request by {', '.join(found.approved_by)}")
         following = queries.current(workflow.state)
@@ -223,7 +214,7 @@ def _done(workflow: Workflow, at: str, found: Heard, where: str, how: Mapping[st
     if found.earliest:
         text = fitting(found.feedback[found.earliest])
         asked = cmd.Reject(at, text) if found.earliest == at else cmd.Reopen(found.earliest, text)
-        people = Actor("human", f"reviewers@{where}", "github")
+        people = Actor("human", f"reviewers@{forge.source}", forge.name)
         workflow.execute(cmd.Together((asked, *later, heard_up_to)), actor=people, **how)
         back = "" if found.earliest == at else f", and all phases up to {at} are worked on again"
         return (*workflow.said, f"changes of {found.earliest} are asked for on the pull request{back}", *found.aside)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from holdfast.forges.github import Client, GhTransport, TokenTransport
-from tests.forges.github.server import HERE, ReviewedGitHub
+from holdfast.forges.github.client import Client
+from holdfast.forges.github.gh_transport import GhTransport, gh_in
+from holdfast.forges.github.token_transport import TokenTransport
+from tests.forges.github.server import HERE, GitHub
 
 
 @pytest.fixture
 def github(tmp_path, monkeypatch):
-    with ReviewedGitHub(tmp_path / "github") as server:
+    with GitHub(tmp_path / "github") as server:
+        server.plant()
         for name in ("GITHUB_TOKEN", "GH_HOST", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "https_proxy"):
             monkeypatch.delenv(name, raising=False)
         for name, value in server.environ.items():
@@ -25,12 +30,22 @@ def way(request):
 
 
 @pytest.fixture
-def connected(github, tmp_path, way):
+def by_gh(tmp_path):
+    """Makes transports that ask by gh, with the environment of that moment."""
+
+    def make(host="github.com", timeout=30.0, top=str(tmp_path)):
+        return GhTransport(gh_in(os.environ), top, host, timeout, environ=os.environ)
+
+    return make
+
+
+@pytest.fixture
+def connected(github, way, by_gh):
     """Makes clients of the way that is tested, as patient as the test wants them."""
 
     def make(repository=HERE, timeout=30.0):
         if way == "gh":
-            return Client(GhTransport(str(tmp_path), repository.host, timeout), repository, pauses=(0, 0))
+            return Client(by_gh(repository.host, timeout), repository, pauses=(0, 0))
         carried = TokenTransport(repository.host, "a-token-of-the-test", timeout, base_url=github.address)
         return Client(carried, repository, pauses=(0, 0))
 

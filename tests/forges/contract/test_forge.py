@@ -1,13 +1,14 @@
-"""What a client finds, opens and reads, the same by a token and by gh, from a GitHub that checks every request."""
+"""What a forge finds, opens and reads: the same by a token and by gh, from a GitHub that checks every request."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.forges.github import Comment, PullRequest, Repository, Review, Thread
+from holdfast.errors import HoldfastError, NotFound, OutcomeUnknown, UsageError
+from holdfast.forges.github.repository import Repository
+from holdfast.forges.model import Comment, PullRequest, Review, Thread
 from tests.forges.github.conversation import KeptThread
-from tests.forges.github.server import BRANCH
+from tests.forges.github.server import BRANCH, Fault
 
 PAGE = "https://github.com/octo-org/octo-repo/pull/1"
 NOON = "2026-03-01T12:00:00Z"
@@ -26,7 +27,7 @@ def test_there_is_none_before_one_is_opened(client, github):
 
 def test_a_created_one_is_there_with_its_words_and_is_found_again(client, github):
     body = "It creaked.\n\n`$HOME` {owner} :repo größer 🚪\n"
-    made = client.create(BRANCH, "main", "Mend the “door” & $HOME", body)
+    made = client.open(BRANCH, "main", "Mend the “door” & $HOME", body)
     assert made == PullRequest(1, PAGE, "open", BRANCH, "main", "octocat", github.tip(BRANCH))
     (kept,) = github.opened
     assert (kept.title, kept.body, kept.base, kept.head) == ("Mend the “door” & $HOME", body, "main", BRANCH)
@@ -34,15 +35,15 @@ def test_a_created_one_is_there_with_its_words_and_is_found_again(client, github
 
 
 def test_a_repetition_opens_no_second_one(client, github):
-    first = client.create(BRANCH, "main", "Mend the door", "")
-    assert client.create(BRANCH, "main", "In other words", "") == first
+    first = client.open(BRANCH, "main", "Mend the door", "")
+    assert client.open(BRANCH, "main", "In other words", "") == first
     assert github.operations == ["pulls/list", "pulls/create", "pulls/list"]
 
 
 def test_one_into_another_base_does_not_stand_in_for_it(client, github):
-    client.create(BRANCH, "main", "Mend the door", "")
+    client.open(BRANCH, "main", "Mend the door", "")
     assert client.find(BRANCH, "release") is None
-    assert client.create(BRANCH, "release", "Mend the door", "").base == "release"
+    assert client.open(BRANCH, "release", "Mend the door", "").base == "release"
 
 
 def test_a_branch_that_reads_like_a_blank_of_gh_is_asked_for_by_its_name(client, github):
@@ -224,11 +225,11 @@ def test_nothing_is_opened_twice_under_an_old_name(connected, github, way):
     github.moved_from = "old-repo"
     before = connected(Repository("github.com", "octo-org", "old-repo"))
     if way == "token":
-        assert before.create(BRANCH, "main", "Mend the door", "It creaked.").number == 1
+        assert before.open(BRANCH, "main", "Mend the door", "It creaked.").number == 1
         assert [one.body for one in github.opened] == ["It creaked."]
     else:
         with pytest.raises(HoldfastError) as caught:
-            before.create(BRANCH, "main", "Mend the door", "It creaked.")
+            before.open(BRANCH, "main", "Mend the door", "It creaked.")
         assert (caught.value.code, caught.value.remedy, github.opened) == ("github_odd_answer", "git remote -v", [])
 
 
@@ -241,14 +242,72 @@ def test_a_number_that_cannot_be_one_is_not_asked_for(client, github):
 
 def test_a_branch_that_cannot_be_one_is_not_asked_for(client, github):
     for branch in ("", "--draft", "a..b", "a b", "a\nb", "ä", "x" * 201, "a&base=evil"):
-        for call in (client.find, lambda name: client.create(name, "main", "Mend", "")):
+        for call in (client.find, lambda name: client.open(name, "main", "Mend", "")):
             with pytest.raises(UsageError) as caught:
                 call(branch)
             assert (caught.value.code, github.operations) == ("bad_branch", [])
 
 
 def test_a_title_that_cannot_be_one_is_not_sent(client, github):
-    for title in ("", " ", "two\nlines", "\x1b[31mred", "x" * 1001):
-        with pytest.raises(UsageError):
-            client.create(BRANCH, "main", title, "")
+    words = [(title, "") for title in ("", " ", "two\nlines", "\x1b[31mred", "x" * 1001)]
+    for title, body in [*words, ("T", "a\0b"), ("T", "\ud800"), ("T", "x" * ((1 << 18) + 1))]:
+        for call in (lambda *said: client.open(BRANCH, "main", *said), client.open_issue):
+            with pytest.raises(UsageError) as caught:
+                call(title, body)
+            assert caught.value.code == "bad_text"
     assert github.operations == []
+
+
+def test_without_a_base_it_is_opened_into_the_default_branch(client, github):
+    github.default_branch = "release"
+    assert client.open(BRANCH, "", "Mend the door", "").base == "release"
+    assert client.open(BRANCH, "", "In other words", "").number == 1
+    assert github.operations == ["pulls/list", "HoldfastDefaultBranch", "pulls/create", "pulls/list"]
+
+
+def test_a_largest_body_and_a_title_that_looks_like_an_option_arrive_as_they_are(client, github):
+    body = "ä" * (1 << 17)
+    client.open(BRANCH, "main", "--draft", body)
+    client.open_issue("--web", "")
+    assert (github.opened[0].title, github.opened[0].body) == ("--draft", body)
+    assert (github.issues[0].title, github.issues[0].body) == ("--web", "")
+
+
+def test_variables_of_a_git_hook_or_a_forced_terminal_change_nothing(github, tmp_path, monkeypatch, connected):
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.setenv(name, str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GH_FORCE_TTY", "100%")
+    monkeypatch.setenv("CLICOLOR_FORCE", "1")
+    client = connected()
+    assert client.open(BRANCH, "main", "Mend the door", "") == client.find(BRANCH)
+
+
+def test_an_issue_is_opened_with_its_words_and_its_address_given_back(client, github):
+    body = "- [x] 1.1 Größer `$HOME` 🚪\n"
+    url = client.open_issue("Milestone: “Foundation” & $HOME", body)
+    assert url == github.issues[0].url == "https://github.com/octo-org/octo-repo/issues/1"
+    assert (github.issues[0].title, github.issues[0].body) == ("Milestone: “Foundation” & $HOME", body)
+    assert github.operations == ["issues/create"]
+
+
+def test_a_repository_without_issues_says_so(client, github):
+    github.has_issues = False
+    with pytest.raises(NotFound) as caught:
+        client.open_issue("Milestone", "")
+    assert (caught.value.code, github.issues) == ("github_not_found", [])
+    assert "Issues are disabled" in str(caught.value.facts["said"])
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [Fault(happens=True, hangs_up=True), Fault(happens=True, raw=b"<html>hello</html>"), Fault(502, {}, happens=True),
+     Fault(201, {"html_url": PAGE}), Fault(201, {"html_url": "javascript:1"})],
+    ids=["hung up", "not JSON", "502", "another page", "no page"],
+)  # fmt: skip
+def test_an_issue_whose_answer_got_lost_may_be_there_and_is_not_opened_again(client, github, lost):
+    github.faults.append(lost)
+    with pytest.raises(OutcomeUnknown) as caught:
+        client.open_issue("Milestone", "")
+    assert "may or may not be open" in caught.value.message
+    assert "https://github.com/octo-org/octo-repo/issues" in caught.value.remedy
+    assert len(github.issues) == lost.happens

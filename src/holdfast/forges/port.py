@@ -1,0 +1,79 @@
+"""The port to the forge where a repository's branches are pushed: its pull requests, what people say there, issues."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from holdfast import git
+    from holdfast.errors import HoldfastError
+    from holdfast.forges.model import Comment, PullRequest, Review, Thread
+else:
+
+    class Protocol: ...
+
+
+class Forge(Protocol):
+    """One repository of one forge. Only its own branches count: a fork may have one of the same name."""
+
+    name: str
+    """`github`, or `none`."""
+    source: str
+    """Who answers: it stands with each word that is taken from there."""
+
+    @property
+    def refusal(self) -> HoldfastError | None:
+        """Why it cannot be asked. Then everything but `page`, `number_in` and `typed` refuses with its code."""
+
+    def find(self, branch: str, base: str = "") -> PullRequest | None:
+        """The newest open pull request of a branch, into `base` where that is named."""
+
+    def get(self, number: int) -> PullRequest: ...
+
+    def open(self, branch: str, base: str, title: str, body: str) -> PullRequest:
+        """Open a pull request from a branch that is pushed, into `base` or else the default branch.
+
+        One that is open is returned as it is, so that a repetition after a crash or a timeout opens no second one.
+        """
+
+    def reviews(self, number: int) -> tuple[Review, ...]:
+        """Every review, the oldest first."""
+
+    def comments(self, number: int) -> tuple[Comment, ...]:
+        """Everything said of the pull request as a whole, the oldest first."""
+
+    def threads(self, number: int) -> tuple[Thread, ...]:
+        """Everything said of lines of files. A comment that its author has not handed in yet is left out."""
+
+    def viewer(self) -> str:
+        """The name of the account that asks."""
+
+    def open_issue(self, title: str, body: str) -> str:
+        """Open an issue: its address. A repetition opens another one."""
+
+    def page(self, branch: str, base: str) -> str:
+        """Where a person opens the pull request in a browser; empty where that is not known."""
+
+    def number_in(self, url: str) -> int | None:
+        """The number of the pull request whose address this is."""
+
+    def typed(self, branch: str, title: str, base: str) -> str:
+        """What a person types to push the branch and open its pull request."""
+
+
+def forge_of(repository: git.Repository, branch: str, *, environ: Mapping[str, str]) -> Forge:
+    """The forge of the remote that a branch is pushed to."""
+    from holdfast.forges.github import connect
+    from holdfast.forges.github.repository import named_hosts, repository_in
+    from holdfast.forges.none import NoForge
+    from holdfast.git import changes
+
+    remote = changes.remote(repository, branch) or "origin"
+    url = changes.url(repository, remote)
+    found = repository_in(url, named_hosts(environ))
+    if found is None:
+        return NoForge(url, remote)
+    return connect(found, top=repository.top, environ=environ, remote=remote)

@@ -1,0 +1,200 @@
+"""What every forge says without being asked over a network: pages, numbers, commands to type, and why it refuses."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+import pytest
+
+from holdfast import git
+from holdfast.errors import Refused, UsageError
+from holdfast.forges import addresses
+from holdfast.forges.github import connect
+from holdfast.forges.none import NoForge
+from holdfast.forges.port import Forge, forge_of
+from tests.forges.github.server import HERE
+
+GITHUB = "https://github.com/octo-org/octo-repo"
+
+
+def no_login() -> Forge:
+    return connect(HERE, top="/", environ={"PATH": ""})
+
+
+ALL = {"no login": no_login(), "gitlab": NoForge("git@gitlab.com:g/p.git"), "none": NoForge("")}
+
+
+@pytest.fixture(params=ALL.values(), ids=ALL.keys())
+def forge(request) -> Forge:
+    return request.param
+
+
+@pytest.fixture
+def of(tmp_path):
+    """The forge of a working tree whose `origin` has this URL."""
+
+    def found(url: str, environ: dict[str, str] | None = None, remote: str = "origin") -> Forge:
+        subprocess.run(["git", "init", "-q", str(tmp_path / "top")], check=True)
+        if url:
+            subprocess.run(["git", "-C", str(tmp_path / "top"), "remote", "add", remote, url], check=True)
+        repository = git.find(str(tmp_path / "top"))
+        assert repository is not None
+        return forge_of(repository, "fix", environ=environ or {"PATH": ""})
+
+    return found
+
+
+# Which forge it is
+
+
+def test_a_remote_on_a_github_is_that_github(of):
+    forge = of("git@github.com:octo-org/octo-repo.git", {"GH_TOKEN": "one"}, remote="mine")
+    assert (forge.name, forge.source, forge.refusal) == ("github", "github", None)
+    assert forge.page("fix", "main") == f"{GITHUB}/compare/main...fix?expand=1"
+    assert forge.typed("fix", "T", "").startswith("git push -u mine fix && gh pr create ")
+
+
+def test_a_host_that_the_user_named_is_a_github_and_has_its_pages(of):
+    forge = of("https://code.example.com/o/r", {"GH_HOST": "code.example.com", "PATH": ""})
+    assert forge.page("fix", "main") == "https://code.example.com/o/r/compare/main...fix?expand=1"
+
+
+def test_an_api_that_the_environment_names_is_who_answers(of):
+    forge = of(GITHUB, {"GITHUB_API_URL": "https://api.example.com/v3", "GH_TOKEN": "one"})
+    assert (forge.name, forge.source) == ("github", "api.example.com")
+
+
+@pytest.mark.parametrize("url", ["", "/srv/r.git", "https://example.com/o/r", "https://github.com.evil.example/o/r"])
+def test_any_other_remote_has_no_forge(of, url):
+    forge = of(url, {"PATH": "", "GH_TOKEN": "one"})
+    assert (forge.name, forge.refusal.code, forge.page("fix", "main")) == ("none", "no_forge", "")
+
+
+# What a forge that cannot be asked refuses
+
+
+def test_whatever_needs_an_answer_is_refused_with_the_code_of_the_refusal(forge):
+    calls = [
+        lambda: forge.find("fix", "main"),
+        lambda: forge.open("fix", "main", "Mend it", ""),
+        lambda: forge.open_issue("Mend it", ""),
+        forge.viewer,
+        *(lambda ask=ask: ask(1) for ask in (forge.get, forge.reviews, forge.comments, forge.threads)),
+    ]
+    for call in calls:
+        with pytest.raises(Refused) as caught:
+            call()
+        assert (caught.value.code, caught.value.exit_code) == (forge.refusal.code, 3)
+        assert caught.value.remedy
+
+
+def test_without_a_forge_the_remedy_is_the_command_for_people():
+    forge = NoForge("")
+    with pytest.raises(Refused) as caught:
+        forge.open("fix/door", "main", "Mend it", "")
+    assert caught.value.remedy == forge.typed("fix/door", "Mend it", "main")
+    with pytest.raises(Refused) as caught:
+        forge.open_issue("Don't $(touch x)", "")
+    assert shlex.split(caught.value.remedy) == ["gh", "issue", "create", "--title", "Don't $(touch x)"]
+
+
+# Names and commands
+
+BAD_NAMES = ("", "-x", "a b", "a:b", "a..b", "a/", "/a", "a//b", "a/.b", "a.", "a.lock", "a.lock/b", "a\n", "a~1", "a^",
+             "größe", "a\\b", "a?b", "a*b", "a[b", "@{u}", "x" * 201)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_NAMES)
+def test_a_name_that_git_or_a_shell_could_misread_is_refused(name, forge):
+    calls = [lambda: forge.page(name, "main"), lambda: forge.typed(name, "T", "main")]
+    calls += [lambda: forge.page("fix", name), lambda: forge.typed("fix", "T", name)] if name else []
+    for call in [*calls, lambda: NoForge("", name).typed("fix", "T", "")]:
+        with pytest.raises(UsageError) as caught:
+            call()
+        assert caught.value.code == "bad_branch"
+
+
+def test_the_command_for_people_reads_as_its_description_says():
+    typed = NoForge("").typed("fix/door", "Mend the door", "main")
+    assert typed == no_login().typed("fix/door", "Mend the door", "main")
+    assert f"`{typed}`" in str(addresses.open_command.__doc__)
+    assert NoForge("", "mine").typed("fix", "It's $(touch x)", "") == (
+        "git push -u mine fix && gh pr create --head fix --title 'It'\"'\"'s $(touch x)' --body ''"
+    )
+
+
+def test_gh_knows_the_options_of_the_command_for_people():
+    known = subprocess.run(["gh", "pr", "create", "--help"], capture_output=True, text=True, check=True).stdout.split()
+    options = [word for word in shlex.split(NoForge("").typed("fix", "T", "main")) if word.startswith("--")]
+    assert len(options) == 4
+    assert set(options) <= set(known)
+
+
+def test_on_a_gitlab_a_push_is_typed_and_the_page_opens_the_merge_request():
+    assert NoForge("https://gitlab.com/g/p.git").typed("fix", "T", "main") == "git push -u origin fix"
+
+
+# Addresses
+
+
+@pytest.mark.parametrize("branch", ["fix/door#2", "fix"])
+def test_a_github_has_a_page_that_compares_branches(branch):
+    quoted = branch.replace("#", "%23")
+    assert no_login().page(branch, "main") == f"{GITHUB}/compare/main...{quoted}?expand=1"
+    assert no_login().page(branch, "") == f"{GITHUB}/compare/{quoted}?expand=1"
+
+
+@pytest.mark.parametrize(
+    ("remote", "page"),
+    [
+        ("https://gitlab.com/g/p.git", "https://gitlab.com/g/p"),
+        ("https://me:secret@gitlab.com/g/p.git/", "https://gitlab.com/g/p"),
+        ("git@gitlab.com:g/sub/p.git", "https://gitlab.com/g/sub/p"),
+        ("ssh://git@altssh.gitlab.com:443/g/p.git", "https://gitlab.com/g/p"),
+        ("https://gitlab.example.com:8443/g/p", "https://gitlab.example.com:8443/g/p"),
+        ("ssh://git@gitlab.example.com:2222/g/p.git", "https://gitlab.example.com/g/p"),
+    ],
+)
+def test_a_gitlab_remote_leads_to_its_new_merge_request(remote, page):
+    query = "merge_request%5Bsource_branch%5D=fix%2Fdoor&merge_request%5Btarget_branch%5D=main"
+    assert NoForge(remote).page("fix/door", "main") == f"{page}/-/merge_requests/new?{query}"
+
+
+@pytest.mark.parametrize(
+    "remote",
+    ["", "/srv/r.git", "../r", "file:///srv/gitlab.com/o/r", "https://example.com/o/r", "https://codeberg.org/o/r",
+     "https://gitlab.com/o", "https://gitlab.com/o/..", "https://gitlab.com/o/r?x=1", "https://gitlab.com/o/r\n",
+     "https://notgitlab.com/o/r", "https://evil.example/gitlab.com/o/r", "gitlab:o/r", "http://gitlab.com/o/r",
+     "C:/o/r", "https://gitlab.com/o/r" + "x" * 2000],
+)  # fmt: skip
+def test_any_other_remote_has_no_page(remote):
+    assert NoForge(remote).page("fix", "main") == ""
+
+
+@pytest.mark.parametrize(
+    ("url", "number"),
+    [
+        ("https://github.com/o/r/pull/12", 12),
+        ("https://github.example.com:8443/o/r.x/pull/1", 1),
+        ("https://gitlab.com/g/p/-/merge_requests/3", 3),
+        ("https://gitlab.com/g/sub/sub/p/-/merge_requests/3", 3),
+        ("https://codeberg.org/o/r/pulls/999999999", 999_999_999),
+    ],
+)
+def test_the_number_is_read_from_the_address_of_a_pull_request(url, number, forge):
+    assert forge.number_in(url) == number
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "12", "http://github.com/o/r/pull/12", "https://github.com/o/r/pull/0", "https://github.com/o/r/pull/012",
+     "https://github.com/o/r/pull/12/", "https://github.com/o/r/pull/12/files", "https://github.com/o/r/pull/12?x",
+     "https://github.com/o/r/pull/12#x", "https://github.com/o/r/pull/12\n", " https://github.com/o/r/pull/12",
+     "https://github.com/o/r/pull/-1", "https://github.com/o/r/pull/１２", "https://github.com/o/r/pull/1234567890",
+     "https://me@github.com/o/r/pull/12", "https://github.com/o/pull/12", "https://github.com/o/../pull/12",
+     "https://github.com/o/r/s/pull/12", "https://github.com/o/r/issues/12", "https://gitlab.com/g/p/merge_requests/3",
+     "https:///o/r/pull/12", "https://github.com:x/o/r/pull/12", "https://" + "a" * 2000 + "/o/r/pull/12"],
+)  # fmt: skip
+def test_anything_else_has_no_number(url, forge):
+    assert forge.number_in(url) is None
