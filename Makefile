@@ -1,12 +1,13 @@
-# On a machine with Python 3.11 or newer, git and make: `make demo` shows Holdfast, `make test` checks it.
+# On a machine with Python 3.11 or newer, git and make: `make demo` shows Holdfast, `make quick` and `make test` check it.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 2 --timeout 15
 # Wheels only: building a source distribution would run a backend that nobody pinned.
 LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
 PROJECT := $(INSTALL) --no-build-isolation --no-deps --force-reinstall
+OR_SAY := || { echo 'pip could not install the packages. Check the network and what `pip config list` names, and type this again.' >&2; exit 1; }
 SOURCES := $(shell find src -type f ! -name '*.pyc')
 CHECKED := src tests $(wildcard bench)
 LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
@@ -17,7 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench build lock system node clean
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+.PHONY: help demo quick test full lint bench build lock system node clean
 
 help: ## List these commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -25,8 +27,14 @@ help: ## List these commands
 demo: $(VENV)/.runtime ## Install Holdfast into .venv and watch it at work
 	@$(BIN)/holdfast demo
 
-test: system node lint ## Check everything: format, lint, types, imports, tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+quick: lint ## Check in two minutes: lint, types, imports, and the tests that need no other programs
+	$(PYTEST) --quick -q -rfE
+
+test: lint system node ## Check everything that this machine can run, tables by one row of each kind
+	$(PYTEST)
+
+full: lint system node ## Check every row of the tables: system calls, file systems, hosts and tools
+	$(PYTEST) --full
 
 lint: $(VENV)/.dev ## Check format, lint, types and the direction of imports
 	$(BIN)/ruff check
@@ -45,11 +53,12 @@ lock: ## Pin the dependencies anew (needs uv; UPGRADE=--upgrade takes the newest
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in -o requirements/build.txt
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/dev.in -o requirements/dev.txt
 
+# Without what these two install, tests are skipped, and in continuous integration they fail.
 system:
-	@tools/system-packages
+	@tools/system-packages || test -z "$$HOLDFAST_CI"
 
 node: $(VENV)/.python system
-	@tools/node-packages $(VENV) >/dev/null
+	@tools/node-packages $(VENV) >/dev/null || test -z "$$HOLDFAST_CI"
 
 clean: ## Remove everything that these commands made
 	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
@@ -62,10 +71,10 @@ $(VENV)/.python:
 
 # Once the development install is there it runs the sources themselves, and no copy of them is needed.
 $(VENV)/.runtime: $(VENV)/.python requirements/build.txt pyproject.toml $(SOURCES)
-	@test -e $(VENV)/.dev || { set -ex; $(LOCKED) requirements/build.txt; $(PROJECT) .; }
+	@test -e $(VENV)/.dev || { $(LOCKED) requirements/build.txt && $(PROJECT) .; } $(OR_SAY)
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.python requirements/dev.txt pyproject.toml
-	$(LOCKED) requirements/dev.txt
+	$(LOCKED) requirements/dev.txt $(OR_SAY)
 	$(PROJECT) -e .
 	@touch $@

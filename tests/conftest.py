@@ -7,6 +7,8 @@ import os
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ("tests.tiers",)
+
 pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
 
 settings.register_profile("holdfast", derandomize=True, deadline=None, database=None)

@@ -15,6 +15,7 @@ from typing import Any
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from tests.acceptance.checkout import Answer, Checkout, argv
+from tests.tiers import need
 
 HANG_SECONDS = 10
 """No measure of anything: a hook that is not back by then never will be."""
@@ -244,6 +245,7 @@ def line() -> str:
 
 def jq(checkout: Checkout, path: str, program: str) -> dict[str, Any]:
     """An agent's own edit of a state file, by the tool it would take; what the file says afterwards."""
+    need("jq")
     full = checkout.root / path
     done = subprocess.run(["jq", program, str(full)], check=True, capture_output=True)
     beside = full.with_suffix(".tmp")

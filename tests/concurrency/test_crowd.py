@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.plain.digest import digest
 from tests.concurrency.crowd import Crowd, document, notes
+from tests.tiers import need
 
 PLAIN = {"name": "plain", "step": [{"id": "one", "checks": ["lint"]}, {"id": "two"}]}
 
@@ -218,6 +219,7 @@ for turn in range(25):
 
 
 def test_edits_by_jq_among_writers_all_get_in(crowd, root):
+    need("jq")
     work = crowd.open().start(PLAIN, "1.0")
     path = document(root, work.id)
     writers = [crowd.add(WRITER_AT_EASE, number) for number in range(3)]

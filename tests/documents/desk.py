@@ -13,6 +13,7 @@ from typing import Any
 from holdfast.machine import settings
 from holdfast.project.project import Project, open_project
 from holdfast.project.workflow import Workflow
+from tests.tiers import need
 
 RELEASE = {
     "name": "release",
@@ -70,6 +71,7 @@ class Desk:
 
     def jq(self, program: str, *arguments: str, of: Path | None = None) -> None:
         """What an agent types: `jq … doc > tmp && mv tmp doc`."""
+        need("jq")
         words = ["jq", *arguments, program, str(of or self.path)]
         subprocess.run(
             f"{shlex.join(words)} > doc.tmp && mv doc.tmp {self.path}", shell=True, check=True, cwd=self.folder

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import os
 import subprocess
 
 import pytest
 
 from tests.faults.commands import Commands
+from tests.tiers import need
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _as_root():
-    if os.geteuid() != 0:
-        pytest.fail("the fault tests mount file systems: run them as root, for example with sudo make test")
+def _needs():
+    need("root", "strace", "mounts")
 
 
 @pytest.fixture(scope="module")

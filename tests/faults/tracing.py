@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tests.faults.commands import Answer, Commands
 from tests.faults.project import place
+from tests.tiers import need
 
 WATCHED = "trace=%file,%desc,flock,fsync,fdatasync,ftruncate,exit_group"
 _CALL = re.compile(r"^(?:\d+ +)?(\w+)\((.*)$")
@@ -33,6 +34,7 @@ class Call(NamedTuple):
 
 class Tracer:
     def __init__(self, commands: Commands, words: tuple[str, ...], log: str) -> None:
+        need("strace")
         self._commands = commands
         self._words = words
         self._log = log

@@ -13,6 +13,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
 from holdfast.files.replace import make_directories, read_file, replace
+from tests.tiers import need
 
 ONE = """
 import sys
@@ -42,6 +43,7 @@ def slot(tmp_path):
 
 def traced(tmp_path, *options, kind="replace", path, slot, data="new"):
     """What one call in a process of its own printed, and the system calls it made."""
+    need("strace")
     log = tmp_path / "trace"
     calls = "trace=openat,pwrite64,fsync,fdatasync,rename,renameat2,link,linkat"
     shown = subprocess.run(

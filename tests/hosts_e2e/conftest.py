@@ -17,10 +17,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.tiers import lack, need
+
 pytest.register_assert_rewrite("tests.hosts_e2e.story")
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+SOON = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=2000", "--fetch-timeout=20000")
+"""A registry that does not answer is given up after less than a minute."""
 
 
 @contextmanager
@@ -35,6 +39,7 @@ def _alone(lock: Path) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def clients() -> Path:
     """The hosts as the lock file pins them, kept for the next time."""
+    need("npm", "network namespaces")
     lock = HERE / "package-lock.json"
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "holdfast-tests"
     place = cache / hashlib.sha256(lock.read_bytes()).hexdigest()[:16]
@@ -45,7 +50,8 @@ def clients() -> Path:
             for name in ("package.json", "package-lock.json"):
                 shutil.copy(HERE / name, place)
             quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-            subprocess.run(["npm", "ci", *quiet], cwd=place, check=True)
+            if subprocess.run(["npm", "ci", *quiet, *SOON], cwd=place).returncode:
+                lack("the agent hosts: npm could not install them, see above")
             (place / ".installed").touch()
     return place / "node_modules"
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.machine import signing
+from tests.tiers import need
 
 ULID = "01KDVDNA00WXYZ0123456789AB"
 FIELDS: dict[str, Any] = {
@@ -29,6 +30,7 @@ PAYLOAD = signing.payload(**FIELDS)
 
 
 def key(folder, name, passphrase="", kind="ed25519"):
+    need("ssh-keygen")
     path = folder / name
     made = ["ssh-keygen", "-q", "-t", kind, "-N", passphrase, "-C", "a comment", "-f", path]
     subprocess.run(made, check=True, stdin=subprocess.DEVNULL)

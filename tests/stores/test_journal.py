@@ -17,6 +17,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, OutcomeUn
 from holdfast.plain.digest import digest
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import LONGEST_LINE, Line, Position
+from tests.tiers import need
 
 BODY = b'{"at":"2026-01-01","n":%d}'
 
@@ -93,6 +94,8 @@ def numbers(path):
 
 def child(path, code, *strace, argument="0"):
     """What a process of its own printed, and its system calls on the journal where strace was asked for."""
+    if strace:
+        need("strace")
     log = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(path))), "trace")
     watched = "trace=pwrite64,ftruncate,fdatasync,fsync,flock"
     command = ["strace", "-f", "-y", "-o", log, "-e", watched, *strace] if strace else []

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from tests.surfaces.cli.conftest import DEFINITION
+from tests.tiers import need
 
 
 def ready(project):
@@ -185,6 +186,7 @@ def test_a_command_that_nobody_trusted_is_not_run(project):
 
 
 def test_a_signed_gate_takes_a_signature_made_here_or_elsewhere(empty, tmp_path):
+    need("ssh-keygen")
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     steps = '[[step]]\nid = "ship"\napproval = { by = "signed" }\n[[step]]\nid = "more"\napproval = { by = "signed" }\n'

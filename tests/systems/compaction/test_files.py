@@ -19,6 +19,7 @@ from holdfast.core.state import State
 from holdfast.errors import Refused
 from holdfast.project.workflow import Workflow
 from holdfast.upkeep import schemas
+from tests.tiers import need
 from tests.workbench import Bench
 
 DATA = Path(__file__).parent / "data"
@@ -569,6 +570,7 @@ def test_rewrites_that_race_with_commands_lose_nothing(begun, bench):
 
 def jq(account: Account, program: str) -> None:
     """What an agent types: `jq … file > tmp && mv tmp file`."""
+    need("jq")
     done = subprocess.run(["jq", program, str(account.path)], check=True, capture_output=True)
     beside = account.path.with_suffix(".tmp")
     beside.write_bytes(done.stdout)

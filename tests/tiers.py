@@ -1,0 +1,180 @@
+"""Which tests run, what becomes of one whose machine lacks something, and what each folder costs.
+
+`--quick` leaves out the folders that take long and every test that calls `need`; `--full` adds the rows of tables that
+are marked `full`. Without either, a table has one row of each kind.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+SLOW = ("acceptance", "concurrency", "faults", "hosts_e2e")
+"""Folders and modules that `--quick` leaves out: they start real processes by the hundred."""
+IN_CI = "HOLDFAST_CI"
+LACK = "this machine lacks "
+OVERHEAD = "(collection, workers)"
+AT_LEAST = 1.0
+"""Seconds; folders that cost less share a line."""
+
+_chosen = ""
+_strict = False
+_spent: dict[str, float] = defaultdict(float)
+
+
+def is_full() -> bool:
+    """Whether tables are tested row by row."""
+    return _chosen == "full"
+
+
+def need(*names: str) -> None:
+    """Skips the test where the machine lacks something: a program by its name, or one of `_PROBES`."""
+    if _chosen == "quick":
+        pytest.skip(f"the quick tests do without {' and '.join(names)}")
+    for name in names:
+        found = _PROBES[name]() if name in _PROBES else _has(name)
+        if not found:
+            lack(name)
+
+
+def lack(what: str) -> None:
+    """The test cannot run here: in continuous integration, where everything is to be run, this is a failure."""
+    (pytest.fail if _strict else pytest.skip)(LACK + what)
+
+
+@functools.cache
+def _has(program: str) -> bool:
+    path = f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/sbin"
+    return shutil.which(program, path=path) is not None
+
+
+def _succeeds(*words: str) -> bool:
+    try:
+        return subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False
+
+
+@functools.cache
+def _traces() -> bool:
+    return _succeeds("strace", "-f", "-o", os.devnull, "true")
+
+
+@functools.cache
+def _mounts() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        return _succeeds("mount", "-t", "tmpfs", "holdfast-probe", folder) and _succeeds("umount", folder)
+
+
+@functools.cache
+def _mounts_images() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        image = os.path.join(folder, "image")
+        with open(image, "wb") as file:
+            file.truncate(8 << 20)
+        if not _succeeds("mkfs.ext4", "-q", "-F", image):
+            return False
+        return _succeeds("mount", "-o", "loop", image, folder) and _succeeds("umount", folder)
+
+
+@functools.cache
+def _isolates() -> bool:
+    own = ("--net",) if os.geteuid() == 0 else ("--map-root-user", "--net")
+    return _succeeds("unshare", *own, "true")
+
+
+_PROBES: dict[str, Callable[[], bool]] = {
+    "root": lambda: os.geteuid() == 0,
+    "strace": _traces,
+    "mounts": _mounts,
+    "loop devices": _mounts_images,
+    "network namespaces": _isolates,
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("tiers")
+    group.addoption("--quick", action="store_true", help="leave out slow folders, and what needs other programs")
+    group.addoption("--full", action="store_true", help="test every row of the tables")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    global _chosen, _strict
+    _chosen = "quick" if config.option.quick else "full" if config.option.full else ""
+    _strict = bool(os.environ.get(IN_CI))
+    config.addinivalue_line("markers", "full: a row of a table that only `--full` tests")
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    slow = any(collection_path.is_relative_to(HERE / name) for name in SLOW)
+    return True if _chosen == "quick" and slow else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not is_full():
+        left = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
+
+
+def _cpu() -> float:
+    """Seconds of this process and of the children that it waited for."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    before = _cpu()
+    try:
+        return (yield)
+    finally:
+        _spent[str(item.path.relative_to(HERE))] += _cpu() - before
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["cpu"] = {**_spent, OVERHEAD: _cpu() - sum(_spent.values())}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    for name, seconds in getattr(node, "workeroutput", {}).get("cpu", {}).items():
+        _spent[name] += seconds
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reasons = Counter(str(report.longrepr[2]) for report in terminalreporter.getreports("skipped"))
+    lacking = {reason: count for reason, count in reasons.items() if LACK in reason}
+    if lacking:
+        terminalreporter.section("not run")
+        for reason, count in sorted(lacking.items()):
+            terminalreporter.line(f"{count:6} tests: {reason.partition(': ')[2]}")
+    own = os.times()
+    _spent[OVERHEAD] += own.user + own.system if OVERHEAD in _spent else _cpu() - sum(_spent.values())
+    terminalreporter.section("CPU seconds by folder")
+    spent = _spent if terminalreporter.verbosity > 0 else _by_folder()
+    for name, seconds in sorted(spent.items(), key=lambda one: -one[1]):
+        terminalreporter.line(f"{seconds:8.1f}  {name}")
+    terminalreporter.line(f"{sum(_spent.values()):8.1f}  all, or {sum(_spent.values()) / 60:.1f} minutes")
+
+
+def _by_folder() -> dict[str, float]:
+    folders: dict[str, float] = defaultdict(float)
+    for name, seconds in _spent.items():
+        folders[os.path.dirname(name) or name] += seconds
+    small = [name for name, seconds in folders.items() if seconds < AT_LEAST]
+    others = sum(folders.pop(name) for name in small)
+    return {**folders, "(others)": others}
