@@ -258,10 +258,10 @@ def _archive(project: Project, command: cmd.Start) -> None:
 
 def _session(project: Project, named: str) -> str:
     """The session that is named, which there has to be; else the one in use."""
-    from holdfast.systems.story.sessions import Sessions
+    from holdfast.systems.story.sessions.desk import Desk
 
-    sessions = Sessions(project)
-    return sessions.require(named) if named else sessions.active()
+    desk = Desk(project.wired)
+    return desk.require(named) if named else desk.active()
 
 
 def _founded(project: Project, command: cmd.Start) -> cmd.Start:

@@ -18,10 +18,10 @@ from holdfast.forges import github
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine import configuration
-from holdfast.project.project import Project
-from holdfast.project.workflow import Workflow
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
+from holdfast.systems.seam.ports import Workflow
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +34,13 @@ PULL_REQUEST = "pull_request"
 """What kind of word an approval on the pull request is."""
 
 
-def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **how: Any) -> tuple[str, ...]:
+def go_on(wired: Wired, workflow: Workflow, environ: Mapping[str, str], **how: Any) -> tuple[str, ...]:
     """Takes a feature as far as it goes now; the sentences that people should hear."""
     state = workflow.refresh().state
     if state.cancelled:
         raise refusals.cancelled(state)
     if state.finalized:
         raise refusals.finalized(state)
-    wired = project.wired
     wired.engine.preview(state, cmd.Record({}), wired.settings.actor, token=how.get("token", 0) or wired.settings.token)
     wrong = journal_copy.trouble(wired, state.id, state.worktree)
     if wrong is not None:
@@ -56,23 +55,23 @@ def go_on(project: Project, workflow: Workflow, environ: Mapping[str, str], **ho
         git_changes.catch_up(repository, words.MARK)
     said = workspace.commit(wired, state, _kept(state))
     if at is None:
-        return (*said, *_completed(project, state))
+        return (*said, *_completed(wired, state))
     if state.step(at).status == lifecycle.PENDING:
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
-        return (*said, *workspace.wanted(project.wired, state, at))
-    client = _client(project, state, environ)
+        return (*said, *workspace.wanted(wired, state, at))
+    client = _client(wired, state, environ)
     if isinstance(client, str):
         by_hand = f"holdfast approve {at}, or holdfast reject {at} --feedback TEXT"
         return (*said, f"{at} waits for a person, who types {by_hand} ({client})")
     address = environ.get("GITHUB_API_URL", "")
     where = address.partition("://")[2].partition("/")[0] or "github"
-    return (*said, *_reviewed(project, workflow, at, client, where, how))
+    return (*said, *_reviewed(wired, workflow, at, client, where, how))
 
 
-def _completed(project: Project, state: State) -> tuple[str, ...]:
+def _completed(wired: Wired, state: State) -> tuple[str, ...]:
     """All phases are approved: what is on the pull request is what is here."""
-    repository = git.find(project.wired.place.base(state.worktree))
+    repository = git.find(wired.place.base(state.worktree))
     if repository and state.branch and state.context.get("pr_url"):
         _pushed(repository, state.branch)
         return (f"pull request {state.context['pr_url']} has all of it",)
@@ -84,9 +83,9 @@ def _kept(state: State) -> str:
     return f"{workspace.subject_line(phase, 'Keep the state')}\n\n{workspace.trailers(state, phase)}"
 
 
-def _client(project: Project, state: State, environ: Mapping[str, str]) -> github.Client | str:
+def _client(wired: Wired, state: State, environ: Mapping[str, str]) -> github.Client | str:
     """The GitHub that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
-    place = project.wired.place
+    place = wired.place
     repository = git.find(place.base(state.worktree))
     if repository is None or not state.branch or not configuration.uses_pull_requests(place.root):
         return f"{configuration.CONFIG} says that no pull request is used"
@@ -104,13 +103,13 @@ def _client(project: Project, state: State, environ: Mapping[str, str]) -> githu
 
 
 def _reviewed(
-    project: Project, workflow: Workflow, at: str, client: github.Client, where: str, how: Mapping[str, Any]
+    wired: Wired, workflow: Workflow, at: str, client: github.Client, where: str, how: Mapping[str, Any]
 ) -> tuple[str, ...]:
     """Pushes what waits, opens the pull request if there is none, and does what people said on it.
 
     `where` is who answered for the GitHub: it stands with every word that is taken from there.
     """
-    repository = git.find(project.wired.place.base(workflow.state.worktree))
+    repository = git.find(wired.place.base(workflow.state.worktree))
     assert repository is not None
     branch = str(workflow.state.branch)
     _pushed(repository, branch)
@@ -135,7 +134,7 @@ def _reviewed(
     said = _said(client, number)
     context = workflow.state.context
     seen = context.get(SEEN)
-    prefix = _inside(workflow.state, repository, project)
+    prefix = _inside(workflow.state, repository, wired)
     handed_in = git_history.newest_of(repository, f"{prefix}/{at}/{words.STATUS_FILE}")
     found = heard(
         said,
@@ -169,9 +168,9 @@ def _is_of_what_waits(repository: git.Repository, handed_in: str, commit: str, w
     return known and git_history.is_same_outside(repository, commit, workspace)
 
 
-def _inside(state: State, repository: git.Repository, project: Project) -> str:
+def _inside(state: State, repository: git.Repository, wired: Wired) -> str:
     """The workspace, from the top of the repository."""
-    return os.path.relpath(os.path.join(project.wired.place.base(state.worktree), words.home(state)), repository.top)
+    return os.path.relpath(os.path.join(wired.place.base(state.worktree), words.home(state)), repository.top)
 
 
 def _pushed(repository: git.Repository, branch: str) -> None:
