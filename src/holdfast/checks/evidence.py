@@ -16,11 +16,14 @@ from holdfast.core.state import Evidence, State
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.machine.place import below, read_regular
-from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from holdfast.core.state import Actor
+    from holdfast.engine.engine import Engine
+    from holdfast.engine.world import LocalWorld
 
 NAMES_KEPT = 50
 """How many names of tests, and how many files, one piece of evidence keeps of each kind."""
@@ -29,15 +32,18 @@ _LARGEST_SOURCE = 4 << 20
 
 
 def run(
-    wired: Wired,
+    engine: Engine,
+    world: LocalWorld,
+    base: str,
     state: State,
     path: str,
     name: str,
     *,
     given: Mapping[str, Any],
+    actor: Actor,
+    token: int = 0,
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-    token: int = 0,
 ) -> Evidence:
     """Runs a check, if its result would be taken. Nothing is locked meanwhile; one that is `cancelled` says nothing.
 
@@ -55,9 +61,7 @@ def run(
             facts={"check": name, "step": path},
         )
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
-    wired.engine.preview(state, asking, wired.settings.actor, token=token or wired.settings.token)
-    world = wired.world
-    base = wired.place.base(state.worktree)
+    engine.preview(state, asking, actor, token=token)
     reading = results.Reading()
 
     def hear(chunk: bytes) -> None:
@@ -92,7 +96,7 @@ def run(
         tail=ran.output_tail,
         digest=ran.output_digest,
         detail=verdict.detail,
-        data={**given, **_figures(found, verdict), **_written(wired, state, check, found, verdict)},
+        data={**given, **_figures(found, verdict), **_written(world, base, state, check, found, verdict)},
     )
 
 
@@ -129,14 +133,13 @@ def _figures(found: results.Results | None, verdict: judge.Verdict) -> dict[str,
 
 
 def _written(
-    wired: Wired, state: State, check: Check, found: results.Results | None, verdict: judge.Verdict
+    world: LocalWorld, base: str, state: State, check: Check, found: results.Results | None, verdict: judge.Verdict
 ) -> dict[str, Any]:
     """For a check of a test: the files written since the work began, with their new lines; and the one it is in."""
-    base = wired.place.base(state.worktree)
     repository = git.find(base) if check.test else None
     if repository is None:
         return {}
-    changed = git_changes.changed(repository, state.head, wired.world.aside(state))
+    changed = git_changes.changed(repository, state.head, world.aside(state))
     written = {name: one.added for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
     said: dict[str, Any] = {"files": dict(list(written.items())[:NAMES_KEPT])}
     test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _collections_abc import Mapping, Sequence
+from _collections_abc import Iterable, Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
@@ -203,9 +203,9 @@ class Project:
                 # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
                 fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
             if os.path.isdir(os.path.join(self.wired.place.home, "sessions")):
-                from holdfast.systems.story.sessions import Sessions
+                from holdfast.systems.story.sessions.desk import Desk
 
-                Sessions(self).recover()
+                Desk(self.wired).recover()
         if os.path.isdir(os.path.join(self.wired.place.worktree, "workflow")):
             self._take_over_pulled()
 
@@ -215,7 +215,7 @@ class Project:
             from holdfast.systems.gated.delivery.pulled import take_over
 
             self._pulled = True
-            take_over(self)
+            self.troubles += take_over(self.wired)
 
     def _named(self, word: str) -> Entry:
         found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]
@@ -239,12 +239,12 @@ class Project:
 
     def _adopted(self, word: str, unknown: NotFound) -> Workflow:
         """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
-        from holdfast.project.adopting import adopt_on_first_use, orphans
+        from holdfast.project.adopting import adopt_on_first_use
 
         found = adopt_on_first_use(self, word)
         if found is not None:
             return found
-        documents = orphans(self)
+        documents = self.orphans()
         if documents:
             unknown.remedy = "take over the documents that are here: holdfast adopt"
             unknown.facts["documents"] = documents
@@ -253,6 +253,18 @@ class Project:
             with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
                 pass  # another process may just be adopting it: once that is over, the index says so
         return self._known(word)
+
+    def orphans(self) -> Sequence[str]:
+        """Documents here that no journal knows."""
+        from holdfast.project.adopting import orphans
+
+        return orphans(self)
+
+    def adopt(self, paths: Iterable[str] = ()) -> Sequence[Workflow]:
+        """Takes such documents over: those that are named, or all."""
+        from holdfast.project.adopting import adopt
+
+        return adopt(self, paths)
 
     def _only(self) -> Entry:
         place = self.wired.place

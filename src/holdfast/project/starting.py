@@ -74,7 +74,7 @@ def start(
         context=loaded.context,
         branch=begun.branch,
         worktree=place.key(),
-        session=_session(project, session) if spoken.folder else session,
+        session=about.session(wired, session),
         head=begun.head,
         dirt=begun.dirt,
         finished=loaded.finished,
@@ -301,11 +301,3 @@ def _archive(project: Project, command: cmd.Start) -> None:
             if os.path.exists(os.path.join(base, old)):
                 os.rename(os.path.join(base, old), os.path.join(base, new))
         wired.reconciler.settle(wired.engine.execute(state.ulid, cmd.Refile(file), wired.settings.actor))
-
-
-def _session(project: Project, named: str) -> str:
-    """The session that is named, which there has to be; else the one in use."""
-    from holdfast.systems.story.sessions import Sessions
-
-    sessions = Sessions(project)
-    return sessions.require(named) if named else sessions.active()

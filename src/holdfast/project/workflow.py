@@ -484,8 +484,20 @@ class Workflow:
         if passed is None:
             from holdfast.checks import evidence as evidence_
 
-            asked = {"echo": echo, "cancelled": self.cancelled, "token": how.get("token", 0)}
-            evidence = evidence_.run(self._wired, self.state, path, name, given=data or {}, **asked)
+            wired, base = self._wired, self._wired.place.base(self.state.worktree)
+            evidence = evidence_.run(
+                wired.engine,
+                wired.world,
+                base,
+                self.state,
+                path,
+                name,
+                given=data or {},
+                actor=wired.settings.actor,
+                token=how.get("token", 0) or wired.settings.token,
+                echo=echo,
+                cancelled=self.cancelled,
+            )
         else:
             tree = None if self.state.loads == DOCUMENT else self._wired.world.tree(self.state).id
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})

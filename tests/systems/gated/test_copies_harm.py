@@ -231,7 +231,7 @@ def test_a_file_named_workflow_stops_nothing(site):
     site.git("switch", "-q", "main")
     site.write("workflow", "a file\n")
     assert "another-one" not in site.ok("list").out
-    pulled.take_over(site.project())
+    pulled.take_over(site.project().wired)
     with pytest.raises(HoldfastError):
         recovery.chosen(site.project(), "")
     assert SECOND not in site.agent("recover", SLUG).out

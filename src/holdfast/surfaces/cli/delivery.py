@@ -27,7 +27,7 @@ def go_on(call: Call) -> None:
         )
     how = call.how()
     workflow.expect(how.pop("revision", 0))
-    said = go_on(call.project, workflow, **how)
+    said = go_on(call.project.wired, workflow, **how)
     workflow.said = said
     at = queries.current(workflow.state)
     call.changed(workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed (holdfast finalize)"))
@@ -39,7 +39,7 @@ def finalize(call: Call) -> None:
     workflow = _feature(call)
     how = call.how()
     workflow.expect(how.pop("revision", 0))
-    said = finalize(call.project, workflow, tuple(call.args.merged), **how)
+    said = finalize(call.project.wired, workflow, tuple(call.args.merged), **how)
     data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
     call.answer(data, "\n".join(call.ok(line) for line in said))
 

@@ -87,4 +87,12 @@ def opened(wired: Wired, state: State) -> tuple[str, ...]:
     return ()
 
 
-SUBJECT = Subject(load=load, identity=identity, same=same, prepare=prepare, opened=opened)
+def session(wired: Wired, named: str) -> str:
+    """The session that is named, which there has to be; else the one in use."""
+    from holdfast.systems.story.sessions.desk import Desk
+
+    desk = Desk(wired)
+    return desk.require(named) if named else desk.active()
+
+
+SUBJECT = Subject(load=load, identity=identity, same=same, prepare=prepare, opened=opened, session=session)

@@ -16,18 +16,17 @@ from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.files.locks import Locked
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
-from holdfast.project.project import Project
-from holdfast.project.workflow import Workflow
 from holdfast.systems.gated import central, opening, words, workspace
+from holdfast.systems.seam.ports import Workflow
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-def finalize(project: Project, workflow: Workflow, merged: Sequence[str] = (), **how: Any) -> tuple[str, ...]:
+def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how: Any) -> tuple[str, ...]:
     """Publishes, commits, then deletes; the sentences that people should hear."""
-    wired = project.wired
     state = workflow.state
     if state.dialect != "gated":
         raise UsageError(
@@ -37,43 +36,43 @@ def finalize(project: Project, workflow: Workflow, merged: Sequence[str] = (), *
             facts={"workflow": workflow.id},
         )
     with Locked(os.path.join(wired.place.home, "finalizing"), wired.settings.lock_wait):
-        return _finalized(project, workflow, merged, how)
+        return _finalized(wired, workflow, merged, how)
 
 
-def _finalized(project: Project, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
-    wired, state = project.wired, workflow.refresh().state
+def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
+    state = workflow.refresh().state
     token = how.get("token", 0) or wired.settings.token
     repository = _on_branch(wired.place.base(state.worktree), state)
     wired.engine.preview(state, cmd.Finalize(), wired.settings.actor, token=token)
     git_changes.catch_up(repository, words.MARK)
     if words.is_deleted(state):
-        _commit_deletion(project, state)
+        _commit_deletion(wired, state)
         return (f"{workflow.id} is finalized",)
     published: tuple[str, ...] = ()
     if state.context.get("workspace") != words.PUBLISHED:
-        published = _publish(project, workflow, merged, how)
-    _keep(project, workflow.state)
-    kept = _delete(project, workflow.state)
+        published = _publish(wired, workflow, merged, how)
+    _keep(wired, workflow.state)
+    kept = _delete(wired, workflow.state)
     workflow.execute(cmd.Record({"workspace": words.DELETED}), **how)
-    _commit_deletion(project, workflow.state)
+    _commit_deletion(wired, workflow.state)
     said = [f"published {path}" for path in published]
     said += [f"{path} stays: {_why(path)}" for path in kept]
     return (*said, f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted"))
 
 
-def _publish(project: Project, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
+def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
     """The docs are written, the feature is marked, and both are committed, before anything is deleted."""
-    base, state = project.wired.place.base(workflow.state.worktree), workflow.state
+    base, state = wired.place.base(workflow.state.worktree), workflow.state
 
     def allow(write: central.Write) -> None:
         _require_approved(state, write)
 
-    with Locked(project.wired.place.starting, project.wired.settings.lock_wait):
+    with Locked(wired.place.starting, wired.settings.lock_wait):
         published = central.publish(base, workflow.id, _seeded(state), merged, allow)
     workflow.execute(cmd.Finalize(), **how)
     last = state.plan.children("")[-1]
     message = f"{workspace.subject_line(last, 'Publish the docs')}\n\n{workspace.trailers(workflow.state, last)}"
-    _committed(project, workflow.state, message)
+    _committed(wired, workflow.state, message)
     workflow.execute(cmd.Record({"workspace": words.PUBLISHED}), **how)
     return published
 
@@ -114,22 +113,22 @@ def _on_branch(base: str, state: State) -> git.Repository:
     return repository
 
 
-def _committed(project: Project, state: State, message: str) -> None:
+def _committed(wired: Wired, state: State, message: str) -> None:
     """Also what a run that died had published and not committed is part of it."""
-    base = project.wired.place.base(state.worktree)
+    base = wired.place.base(state.worktree)
     try:
-        workspace.committed(project.wired, state, message, central.published(base, state.id))
+        workspace.committed(wired, state, message, central.published(base, state.id))
     except HoldfastError as refusal:
         if refusal.code != "nothing_to_commit":
             raise
 
 
-def _keep(project: Project, state: State) -> None:
+def _keep(wired: Wired, state: State) -> None:
     """Commits what was written since the docs were published, by whoever thought that the workspace would last.
 
     The documents that Holdfast writes itself are in its journal.
     """
-    base = project.wired.place.base(state.worktree)
+    base = wired.place.base(state.worktree)
     repository = _repository(base)
     listed = workspace.tracked(repository, base, words.home(state))
     own = {os.path.join(base, path) for path in _rendered(state)}
@@ -139,9 +138,9 @@ def _keep(project: Project, state: State) -> None:
     _commit(repository, there, f"{subject}\n\n{workspace.trailers(state, last)}")
 
 
-def _delete(project: Project, state: State) -> tuple[str, ...]:
+def _delete(wired: Wired, state: State) -> tuple[str, ...]:
     """Deletes what HEAD has as it is. Nobody could bring the rest back, so that stays, and is what is returned."""
-    base, home = project.wired.place.base(state.worktree), words.home(state)
+    base, home = wired.place.base(state.worktree), words.home(state)
     repository = _repository(base)
     own = [os.path.join(base, path) for path in _rendered(state) if central.is_there(base, path)]
     known = (os.path.join(repository.top, path) for path in workspace.unchanged(repository, base, home))
@@ -176,9 +175,9 @@ def _why(path: str) -> str:
     return "it is a repository of its own" if path.endswith("/") else "no commit has it as it is"
 
 
-def _commit_deletion(project: Project, state: State) -> None:
+def _commit_deletion(wired: Wired, state: State) -> None:
     """The last commit of a feature: its folder is gone, and the history says that it is finalized."""
-    base = project.wired.place.base(state.worktree)
+    base = wired.place.base(state.worktree)
     repository = git.find(base)
     if repository is None:
         return

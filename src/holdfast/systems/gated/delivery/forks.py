@@ -9,10 +9,10 @@ from holdfast.core.state import State
 from holdfast.engine.codec import decode_record
 from holdfast.errors import Conflict
 from holdfast.plain.digest import digest
-from holdfast.project.project import Project
 from holdfast.stores.copies import Copy, Standing, examined
 from holdfast.stores.lines import parsed
 from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,37 +21,36 @@ if TYPE_CHECKING:
 GIT, HERE = "git", "here"
 
 
-def decided(project: Project, slug: str, standing: Standing, take: str, ours: State) -> tuple[State, str]:
+def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State) -> tuple[State, str]:
     """The state of the journal that is taken, and what became of the other one; without `take`, both are shown.
 
     `ours` is the feature as it is known here. Where somebody began the journal anew, the two share no line.
     """
-    wired, name = project.wired, journal_copy.name(slug)
+    name = journal_copy.name(slug)
     data = journal_copy.read(wired, slug, wired.place.key())
     assert data is not None
     copy = examined(data, name)
     if not take:
-        raise _both(project, slug, standing.replace(ours=ours.revision), copy, ours)
+        raise _both(wired, slug, standing.replace(ours=ours.revision), copy, ours)
     if wired.settings.actor.kind != "human":
         raise refusals.person_needed("decide which of two journals holds", f"holdfast recover {slug} --take {take}")
     if take == HERE:
         return ours, "the journal here holds"
     journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)
     if copy.ulid != ours.ulid:
-        return _replaced(project, slug, copy, ours)
+        return _replaced(wired, slug, copy, ours)
     kept = f"here-{digest(wired.store.export(ours.ulid))[:12]}"
     state = wired.store.supersede(data, kept, name)
     said = f".holdfast/archive/{ours.ulid}-{kept}.jsonl"
     return state, f"the journal that came with git holds; the one that was here is kept in {said}"
 
 
-def _replaced(project: Project, slug: str, copy: Copy, ours: State) -> tuple[State, str]:
+def _replaced(wired: Wired, slug: str, copy: Copy, ours: State) -> tuple[State, str]:
     """Another journal takes the place of ours, which stays, and is given up; one whose work is done is closed."""
-    wired = project.wired
     given_up: cmd.Command = cmd.Cancel(f"a person decided for the journal {copy.ulid}, which came with git")
     if ours.finished_at and not ours.cancelled:
         given_up = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
-    over = wired.reconciler.settle(wired.engine.execute(ours.ulid, given_up, wired.settings.actor))
+    over = wired.execute(ours.ulid, given_up)
     wrong = journal_copy.take(wired, slug, wired.place.key())
     if wrong is not None:
         raise wrong
@@ -59,12 +58,12 @@ def _replaced(project: Project, slug: str, copy: Copy, ours: State) -> tuple[Sta
     return wired.store.load(copy.ulid), said
 
 
-def _both(project: Project, slug: str, standing: Standing, copy: Copy, ours: State) -> Conflict:
+def _both(wired: Wired, slug: str, standing: Standing, copy: Copy, ours: State) -> Conflict:
     """How far each goes after the last line they share, and who did the last thing in it."""
     start = copy.ends[-2] if len(copy.ends) > 1 else 0
     line = parsed(copy.data[start:], start)
     assert line is not None
-    last = list(project.wired.store.history(ours.ulid))[-1]
+    last = list(wired.store.history(ours.ulid))[-1]
     ends = {
         HERE: _last(last, standing.ours - standing.common),
         GIT: _last(decode_record(line.body), standing.theirs - standing.common),

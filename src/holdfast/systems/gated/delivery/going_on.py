@@ -18,10 +18,10 @@ from holdfast.forges.none import NO_FORGE
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine import configuration
-from holdfast.project.project import Project
-from holdfast.project.workflow import Workflow
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
+from holdfast.systems.seam.ports import Workflow
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,14 +36,13 @@ PULL_REQUEST = "pull_request"
 """What kind of word an approval on the pull request is."""
 
 
-def go_on(project: Project, workflow: Workflow, **how: Any) -> tuple[str, ...]:
+def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     """Takes a feature as far as it goes now; the sentences that people should hear."""
     state = workflow.refresh().state
     if state.cancelled:
         raise refusals.cancelled(state)
     if state.finalized:
         raise refusals.finalized(state)
-    wired = project.wired
     wired.engine.preview(state, cmd.Record({}), wired.settings.actor, token=how.get("token", 0) or wired.settings.token)
     wrong = journal_copy.trouble(wired, state.id, state.worktree)
     if wrong is not None:
@@ -58,21 +57,21 @@ def go_on(project: Project, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         git_changes.catch_up(repository, words.MARK)
     said = workspace.commit(wired, state, _kept(state))
     if at is None:
-        return (*said, *_completed(project, state))
+        return (*said, *_completed(wired, state))
     if state.step(at).status == lifecycle.PENDING:
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
-        return (*said, *workspace.wanted(project.wired, state, at))
-    forge = _forge(project, state)
+        return (*said, *workspace.wanted(wired, state, at))
+    forge = _forge(wired, state)
     if isinstance(forge, str):
         by_hand = f"holdfast approve {at}, or holdfast reject {at} --feedback TEXT"
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
-    return (*said, *_reviewed(project, workflow, at, forge, how))
+    return (*said, *_reviewed(wired, workflow, at, forge, how))
 
 
-def _completed(project: Project, state: State) -> tuple[str, ...]:
+def _completed(wired: Wired, state: State) -> tuple[str, ...]:
     """All phases are approved: what is on the pull request is what is here."""
-    repository = git.find(project.wired.place.base(state.worktree))
+    repository = git.find(wired.place.base(state.worktree))
     if repository and state.branch and state.context.get("pr_url"):
         _pushed(repository, state.branch)
         return (f"pull request {state.context['pr_url']} has all of it",)
@@ -84,13 +83,13 @@ def _kept(state: State) -> str:
     return f"{workspace.subject_line(phase, 'Keep the state')}\n\n{workspace.trailers(state, phase)}"
 
 
-def _forge(project: Project, state: State) -> Forge | str:
+def _forge(wired: Wired, state: State) -> Forge | str:
     """The forge that the branch is pushed to; or why people decide by Holdfast's own commands alone."""
-    place = project.wired.place
+    place = wired.place
     has_branch = git.find(place.base(state.worktree)) is not None and state.branch
     if not has_branch or not configuration.uses_pull_requests(place.root):
         return f"{configuration.CONFIG} says that no pull request is used"
-    forge = project.wired.forge(state.worktree)
+    forge = wired.forge(state.worktree)
     why = forge.refusal
     if why is None:
         return forge
@@ -101,9 +100,9 @@ def _forge(project: Project, state: State) -> Forge | str:
     return f"{why.message}: {why.remedy}"
 
 
-def _reviewed(project: Project, workflow: Workflow, at: str, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
+def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
     """Pushes what waits, opens the pull request if there is none, and does what people said on it."""
-    repository = git.find(project.wired.place.base(workflow.state.worktree))
+    repository = git.find(wired.place.base(workflow.state.worktree))
     assert repository is not None
     branch = str(workflow.state.branch)
     _pushed(repository, branch)
@@ -128,7 +127,7 @@ def _reviewed(project: Project, workflow: Workflow, at: str, forge: Forge, how: 
     said = _said(forge, number)
     context = workflow.state.context
     seen = context.get(SEEN)
-    prefix = _inside(workflow.state, repository, project)
+    prefix = _inside(workflow.state, repository, wired)
     handed_in = git_history.newest_of(repository, f"{prefix}/{at}/{words.STATUS_FILE}")
     found = heard(
         said,
@@ -162,9 +161,9 @@ def _is_of_what_waits(repository: git.Repository, handed_in: str, commit: str, w
     return known and git_history.is_same_outside(repository, commit, workspace)
 
 
-def _inside(state: State, repository: git.Repository, project: Project) -> str:
+def _inside(state: State, repository: git.Repository, wired: Wired) -> str:
     """The workspace, from the top of the repository."""
-    return os.path.relpath(os.path.join(project.wired.place.base(state.worktree), words.home(state)), repository.top)
+    return os.path.relpath(os.path.join(wired.place.base(state.worktree), words.home(state)), repository.top)
 
 
 def _pushed(repository: git.Repository, branch: str) -> None:

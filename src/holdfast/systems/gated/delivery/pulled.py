@@ -9,28 +9,29 @@ from holdfast.core import commands as cmd
 from holdfast.documents.reconcile import GIT
 from holdfast.git import history as git_history
 from holdfast.machine import place as places
-from holdfast.project.project import Project
 from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.seam.wired import Wired
 
 
-def take_over(project: Project) -> None:
-    """Every journal that extends what is known here is taken; one that cannot be is a trouble, and stops no other."""
-    wired, place = project.wired, project.wired.place
+def take_over(wired: Wired) -> list[str]:
+    """Every journal that extends what is known here is taken; what is wrong with those that cannot be."""
+    place, troubles = wired.place, []
     folder = os.path.join(place.worktree, words.HOME)
     if place.repository is None or git.busy(place.repository) or not os.path.isdir(folder):
-        return
-    _finalized_elsewhere(project)
+        return []
+    _finalized_elsewhere(wired)
     for slug in filter(words.is_slug, sorted(os.listdir(folder))):
         if os.path.isfile(os.path.join(folder, slug, words.JOURNAL)):
             places.prepare(place, insist=wired.settings.allow_unsafe_fs)
             wrong = journal_copy.take(wired, slug, place.key())
             if wrong is not None:
-                project.troubles.append(f"{wrong.message} ({wrong.remedy})")
+                troubles.append(f"{wrong.message} ({wrong.remedy})")
+    return troubles
 
 
-def _finalized_elsewhere(project: Project) -> None:
+def _finalized_elsewhere(wired: Wired) -> None:
     """A completed feature whose folder a commit took away, and said so, was finalized in another clone."""
-    wired, place = project.wired, project.wired.place
+    place = wired.place
     repository, wanted = place.repository, ("gated", "completed", place.key())
     for entry in wired.store.entries():
         gone = not os.path.lexists(os.path.join(place.worktree, words.HOME, entry.id))
@@ -41,4 +42,4 @@ def _finalized_elsewhere(project: Project) -> None:
         newest = git_history.newest_of(repository, inside)
         if newest and "\nWorkflow-Status: finalized\n" in git_history.message(repository, newest):
             done = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
-            wired.reconciler.settle(wired.engine.execute(entry.ulid, done, GIT))
+            wired.execute(entry.ulid, done, GIT)

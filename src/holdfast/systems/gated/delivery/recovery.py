@@ -52,7 +52,7 @@ def recover(project: Project, slug: str, take: str = "") -> Rebuilt | Recovery:
     state = _known(project, slug)
     if standing is not None and state is not None and (wrong is not None or standing.kind == FORKED):
         ours = project.wired.store.load(standing.ulid) if standing.kind == FORKED else state
-        taken, said = forks.decided(project, slug, standing, take, ours)
+        taken, said = forks.decided(project.wired, slug, standing, take, ours)
         return Rebuilt(taken, (said, *_rebuilt(project, taken, decided=True)))
     if state is not None:
         return Rebuilt(state, _rebuilt(project, state))

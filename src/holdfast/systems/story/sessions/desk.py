@@ -18,16 +18,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project.project import Project
+    from holdfast.systems.seam.wired import Wired
 
 
 class Desk:
     """One worktree's sessions, without what can be done with them."""
 
-    def __init__(self, project: Project) -> None:
-        self._project = project
-        self._wired = project.wired
-        self._top = project.wired.place.worktree
+    def __init__(self, wired: Wired) -> None:
+        self._wired = wired
+        self._top = wired.place.worktree
 
     def recover(self) -> list[str]:
         """Finishes commits and cancels of dead processes; the sessions that ended by it. Cheap when there are none."""
@@ -35,6 +34,16 @@ class Desk:
             return []
         with self._lock():
             return ending.finish(self._wired)
+
+    def require(self, name: str) -> str:
+        """The name, if there is a session that has it."""
+        self._found(name)
+        return name
+
+    def active(self) -> str:
+        """The session in use; empty when there is none, or its folder is gone."""
+        self.recover()
+        return self._active()
 
     def _layout(self, name: str) -> Layout:
         return Layout(self._wired.place, checked_name(name), self._wired.place.key())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.core.state import State
+    from holdfast.systems.seam.ports import Project
 
 NO_WORKFLOWS = b'{\n  "workflows": []\n}\n'
 
@@ -32,6 +33,10 @@ class Sessions(Copies):
     that simply ended, as every command does, leaves the session ACTIVE. A commit or cancel that a dead process left
     unfinished is no status: every call finishes it first.
     """
+
+    def __init__(self, project: Project) -> None:
+        super().__init__(project.wired)
+        self._project = project
 
     def create(self, name: str, description: str = "") -> dict[str, Any]:
         """A new session, which is not in use yet. A folder that only workflows have made becomes one."""
@@ -54,11 +59,6 @@ class Sessions(Copies):
             self._save(layout, made)
         return self.status(name)
 
-    def require(self, name: str) -> str:
-        """The name, if there is a session that has it."""
-        self._found(name)
-        return name
-
     def use(self, name: str) -> str:
         """Says which session is worked in from now on; an empty name leaves it. Gives the one before."""
         layout = self._layout(name) if name else None
@@ -75,11 +75,6 @@ class Sessions(Copies):
                 if other:
                     self._save_status(self._layout(other))
         return before
-
-    def active(self) -> str:
-        """The session in use; empty when there is none, or its folder is gone."""
-        self.recover()
-        return self._active()
 
     def status(self, name: str) -> dict[str, Any]:
         """What `session.json` says, as the folder is now, with its workflows and conflicts."""
@@ -102,14 +97,12 @@ class Sessions(Copies):
         """Without `force` the preview. With it the session becomes the project, whole, or is refused, whole."""
         if not force:
             return self.preview(name)
-        from holdfast.project.adopting import adopt
-
         layout = self._found(name)
         with self._changing():
             layout.require()
             orphans = self._orphans(layout)
             if orphans:
-                adopt(self._project, orphans)
+                self._project.adopt(orphans)
             runs.settled(self._wired, runs.of(self._wired, layout))
             archive = ending.free_archive(layout)
             changes, states = self._looked(layout, archive)
@@ -137,9 +130,7 @@ class Sessions(Copies):
 
     def _orphans(self, layout: Layout) -> list[str]:
         """Documents in the session that no journal knows: a commit adopts them first."""
-        from holdfast.project.adopting import orphans
-
-        return [path for path in orphans(self._project) if path.startswith(f"{layout.folder}/")]
+        return [path for path in self._project.orphans() if path.startswith(f"{layout.folder}/")]
 
     def _brief(self, layout: Layout) -> dict[str, Any]:
         try:
