@@ -115,7 +115,7 @@ class Engine:
         return record.replace(documents=hashes), after.replace(renderings=kept), rendered
 
     def _started_with(self, key: str, payload: str) -> Outcome | None:
-        known = next((entry for entry in self.store.entries() if entry.key == key), None) if key else None
+        known = self.store.started_with(key)
         if known is None:
             return None
         if known.payload != payload:

@@ -14,7 +14,6 @@ from holdfast.core.state import ENGINE, State
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.files.locks import Locked
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.machine.settings import Settings
@@ -249,8 +248,8 @@ class Project:
             unknown.remedy = "take over the documents that are here: holdfast adopt"
             unknown.facts["documents"] = documents
             raise unknown
-        if os.path.isdir(self.wired.place.starting):
-            with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
+        if next(self.wired.store.every(), None):
+            with self.wired.store.exclusively("starting"):
                 pass  # another process may just be adopting it: once that is over, the index says so
         return self._known(word)
 

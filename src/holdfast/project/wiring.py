@@ -16,6 +16,7 @@ from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.engine import Engine
+from holdfast.engine.ports import Store
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import HOME, Place, read_regular
@@ -27,7 +28,7 @@ from holdfast.systems.seam.wired import Wired
 
 
 def wire(place: Place, settings: Settings) -> Wired:
-    store = FilesStore(place.home, wait=settings.lock_wait)
+    store: Store = FilesStore(place.home, wait=settings.lock_wait)
 
     def is_trusted(digest: str, path: str) -> bool:
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
@@ -92,7 +93,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         workspace = dialect(state.dialect).workspace
         return (*documents.checkpoints.paths(state), *((workspace(state),) if workspace else ()))
 
-    documents = Documents(place, store, wait=settings.lock_wait)
+    documents = Documents(place, store)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents)
     return Wired(

@@ -15,7 +15,6 @@ from holdfast.core.state import BASE, Actor, Evidence, Lease, State
 from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.documents import approved
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.files.locks import Locked
 from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
@@ -436,7 +435,7 @@ class Workflow:
     def lock(self, *paths: str, agent: str = "", ttl: int = 600, **how: Any) -> int:
         """Claims files, or what a pattern means, for one agent; gives the fencing token."""
         command = cmd.Lock(tuple(self._wired.place.pattern(path) for path in paths), agent, ttl)
-        with Locked(self._wired.place.starting, self._wired.settings.lock_wait):  # other workflows lock files too
+        with self._wired.store.exclusively("starting"):  # other workflows lock files too
             self.execute(command, **how)
         return max((self.state.locks[path].token for path in command.paths if path in self.state.locks), default=0)
 

@@ -13,7 +13,6 @@ from holdfast.core import commands as cmd
 from holdfast.core import refusals
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError, Refused, UsageError
-from holdfast.files.locks import Locked
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
 from holdfast.project.project import Project
@@ -36,7 +35,7 @@ def finalize(project: Project, workflow: Workflow, merged: Sequence[str] = (), *
             remedy="holdfast status",
             facts={"workflow": workflow.id},
         )
-    with Locked(os.path.join(wired.place.home, "finalizing"), wired.settings.lock_wait):
+    with wired.store.exclusively("finalizing"):
         return _finalized(project, workflow, merged, how)
 
 
@@ -68,7 +67,7 @@ def _publish(project: Project, workflow: Workflow, merged: Sequence[str], how: M
     def allow(write: central.Write) -> None:
         _require_approved(state, write)
 
-    with Locked(project.wired.place.starting, project.wired.settings.lock_wait):
+    with project.wired.store.exclusively("starting"):
         published = central.publish(base, workflow.id, _seeded(state), merged, allow)
     workflow.execute(cmd.Finalize(), **how)
     last = state.plan.children("")[-1]
