@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Protocol
 
-    from holdfast.core.commands import Command, Facts
+    from holdfast.core.commands import Facts
+    from holdfast.core.needs import Needs
 else:
 
     class Protocol: ...
@@ -278,7 +279,11 @@ class World(Protocol):
 
     def now(self) -> str: ...
 
-    def facts(self, state: State | None, command: Command) -> Facts: ...
+    def facts(self, state: State, needs: Needs) -> Facts:
+        """What is needed, as it is now. It may take long: nobody asks while a journal is locked."""
+
+    def renewed(self, facts: Facts) -> Facts:
+        """The same facts with the clock of now."""
 
 
 class Views(Protocol):

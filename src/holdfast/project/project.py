@@ -10,6 +10,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
+from holdfast.core.needs import needs
 from holdfast.core.state import ENGINE, State
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import Entry
@@ -163,7 +164,7 @@ class Project:
         """Marks a workflow whose parent's result has changed, so that its document says so too."""
         if not state.parent or state.outdated or state.cancelled:
             return state
-        if not queries.is_outdated(state, self.wired.world.facts(state, cmd.Outdate())):
+        if not queries.is_outdated(state, self.wired.world.facts(state, needs(state, cmd.Outdate()))):
             return state
         outcome = self.wired.engine.execute(state.ulid, cmd.Outdate(), ENGINE)
         return self.wired.reconciler.settle(outcome)
