@@ -139,7 +139,7 @@ def _finished(store: FilesStore, definition: Definition, number: int, session: s
         record = Record(len(lines) + 1, facts.now, actor, "past", events)
         state = fold(state, record)
         lines.append(encode_record(record).encode())
-    path = store.path(name)
+    path = store.file_of(name)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(framed(lines))

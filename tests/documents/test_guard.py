@@ -153,7 +153,7 @@ def test_a_link_is_not_followed(gated, tmp_path):
 
 def test_a_workflow_whose_journal_is_broken_is_in_no_other_ones_way(gated):
     other = gated.open().start(GATED, "2.0")
-    journal = gated.open().wired.store.path(other.ulid)
+    journal = gated.open().wired.store.file_of(other.ulid)
     with open(journal, "r+b") as file:
         file.write(b"broken")
     view(gated).unlink()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+
 import pytest
 
 from holdfast.core import commands as cmd
@@ -31,9 +33,12 @@ class World:
         self.seconds += 1
         return f"2026-01-01T{self.seconds // 3600:02}:{self.seconds // 60 % 60:02}:{self.seconds % 60:02}.000Z"
 
-    def facts(self, state, command):
-        self.asked.append((state.revision, type(command).__name__))
-        return cmd.Facts(now=self.now(), boot="b", mono=float(self.seconds))
+    def facts(self, state, needs):
+        self.asked.append(state.revision)
+        return self.renewed(cmd.Facts(now="", known=needs, hashes=dict.fromkeys(needs.hashes, ("hash", 4))))
+
+    def renewed(self, facts):
+        return facts.replace(now=self.now(), boot="b", mono=float(self.seconds))
 
 
 class Views:
@@ -182,10 +187,70 @@ def test_a_record_says_in_words_which_command_it_was(running, store, command, na
     assert list(store.history(NAME))[-1].command == name
 
 
+class Outsider(World):
+    """Somebody else writes a line while facts are gathered, as often as he is told to."""
+
+    def __init__(self, store, commands):
+        super().__init__()
+        self.store, self.commands, self.free = store, commands, []
+
+    def facts(self, state, needs):
+        if self.commands:
+            Engine(self.store, World(), Views(self.store)).execute(NAME, self.commands.pop(0), AGENT)
+        self.free.append(is_free(self.store))
+        return super().facts(state, needs)
+
+
+def is_free(store):
+    """Whether nobody holds the lock of the journal; in memory, the lock of the store."""
+    if isinstance(store, MemoryStore):
+        return not store._lock.locked()
+    with open(store.file_of(NAME), "rb") as journal:
+        try:
+            fcntl.flock(journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def attach(number):
+    return cmd.Attach("build", {f"file-{number}": f"{number}.txt"})
+
+
+def test_facts_are_gathered_while_the_journal_is_free(running, store):
+    world = Outsider(store, [])
+    engine = Engine(store, world, Views(store))
+    engine.execute(NAME, cmd.Begin("build"), AGENT)
+    engine.execute(NAME, attach(1), AGENT)
+    assert world.free == [True, True]
+
+
+def test_facts_that_are_still_enough_are_kept_when_others_go_on(running, store):
+    running.execute(NAME, cmd.Begin("build"), AGENT)
+    world = Outsider(store, [cmd.Note("meanwhile")])
+    state = Engine(store, world, Views(store)).execute(NAME, cmd.Note("n"), AGENT).state
+    assert (world.asked, state.revision) == ([2], 4)
+
+
+def test_facts_are_gathered_again_when_others_make_more_necessary(running, store):
+    running.execute(NAME, cmd.Begin("build"), AGENT)
+    world = Outsider(store, [attach(1)])
+    Engine(store, world, Views(store)).execute(NAME, cmd.Note("n"), AGENT)
+    assert (world.asked, world.free) == ([2, 3], [True, True])
+
+
+def test_after_three_tries_facts_are_gathered_with_the_journal_locked(running, store):
+    running.execute(NAME, cmd.Begin("build"), AGENT)
+    world = Outsider(store, [attach(number) for number in range(1, 4)])
+    Engine(store, world, Views(store)).execute(NAME, cmd.Note("n"), AGENT)
+    assert (world.asked, world.free) == ([2, 3, 4, 5], [True, True, True, False])
+    assert [record.command for record in store.history(NAME)][-1] == "note"
+
+
 def test_facts_are_gathered_about_the_newest_state(running, store):
     Engine(store, World(), Views(store)).execute(NAME, cmd.Note("by another process"), AGENT)
     running.execute(NAME, cmd.Note("n"), AGENT)
-    assert running.world.asked[-1] == (2, "Note")
+    assert running.world.asked[-1] == 2
 
 
 def test_a_refusal_changes_nothing_and_shows_nothing(running, store, views):

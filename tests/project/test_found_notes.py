@@ -320,7 +320,7 @@ def test_one_note_that_cannot_be_taken_over_is_told_and_stops_no_other(house):
     house.write(PLAN_FILE, PLAN.format(status=RUNS))
     hasty = house.open("human").wired.settings.replace(lock_wait=0.01)
     project = Project(bootstrap.wire(places.find(str(house.root)), hasty))
-    with open(project.wired.store.path(held.ulid), "rb") as journal:
+    with open(project.wired.store.file_of(held.ulid), "rb") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         (wrong,) = take_sightings(project, HOOK)
     assert held.ulid in wrong

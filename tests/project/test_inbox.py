@@ -368,7 +368,7 @@ def test_notes_are_kept_while_another_process_holds_the_workflow(house):
     house.note("PostToolUse", paths=["a.py"])
     hasty = house.open("human").wired.settings.replace(lock_wait=0.01)
     project = Project(bootstrap.wire(places.find(str(house.root)), hasty))
-    with open(project.wired.store.path(workflow.ulid), "rb") as journal:
+    with open(project.wired.store.file_of(workflow.ulid), "rb") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
         fold(project)
         assert len(house.left()) == 1

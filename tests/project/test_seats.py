@@ -24,7 +24,7 @@ def names(found):
 
 
 def break_journal(house, workflow):
-    with open(house.open().wired.store.path(workflow.ulid), "r+b") as file:
+    with open(house.open().wired.store.file_of(workflow.ulid), "r+b") as file:
         file.write(b"broken")
 
 
@@ -136,7 +136,7 @@ def test_only_those_are_opened_that_are_told_of(house):
     for workflow in old:
         break_journal(house, workflow)
         then = time.time() - 60
-        os.utime(house.open().wired.store.path(workflow.ulid), (then, then))
+        os.utime(house.open().wired.store.file_of(workflow.ulid), (then, then))
     new = [house.plain(f"new {number}") for number in range(6)]
     project = house.open()
     first, others = chosen(project, "S1")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -31,8 +33,9 @@ from holdfast.core.definition import Definition
 from holdfast.core.definition import Step as DefinedStep
 from holdfast.core.events import Noted
 from holdfast.core.state import Actor, State
-from holdfast.engine.ports import Store
-from holdfast.errors import Conflict, HoldfastError, NotFound
+from holdfast.engine.ports import AHEAD, BEHIND, FORKED, SAME, UNKNOWN, Standing, Store
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
+from holdfast.stores.lines import SEAL, seal
 from tests.core.play import AGENT, PERSON, definition, step
 
 NOW = "2026-01-01T09:00:00.000Z"
@@ -86,6 +89,13 @@ def finish(store: Store, name: str) -> State:
     return do(store, name, Begin("build"), Done("build"), Begin("sign-off"), Approve("sign-off"), by=PERSON)
 
 
+def spoiled(data: bytes, old: bytes, new: bytes, *, resealed: bool = False) -> bytes:
+    """A journal with other words in it; `resealed`, with the right sum of its last line."""
+    data = data.replace(old, new)
+    start = data.rfind(b"\n", 0, -1) + 1
+    return data[:-SEAL] + seal(data[start:-SEAL]) if resealed else data
+
+
 def revisions(store: Store, name: str) -> list[int]:
     return [record.revision for record in store.history(name)]
 
@@ -96,10 +106,21 @@ def notes(store: Store, name: str) -> list[str]:
 
 
 class StoreContract:
-    """`store` is an empty store; `another()` opens the same one again, as a second process would."""
+    """`store` is an empty store; `another()` opens the same one again, as a second process would; `other` is apart.
+
+    `spoil(ulid, old, new)` changes bytes of a journal behind the store's back; `resealed`, its last line stays whole.
+    """
 
     @pytest.fixture
     def another(self) -> Callable[[], Store]:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def other(self) -> Store:
+        raise NotImplementedError
+
+    @pytest.fixture
+    def spoil(self, another) -> Callable[..., None]:
         raise NotImplementedError
 
     @pytest.fixture
@@ -307,6 +328,188 @@ class StoreContract:
         name = create(store)
         finish(store, name)
         assert another().unsettled() == []
+
+    def test_a_workflow_is_known_by_the_key_that_started_it(self, store, another):
+        create(store, 1)
+        create(store, 2, key="start-2")
+        do(store, ulid(2), Note("n"), Cancel())
+        for one in (store, another()):
+            found = one.started_with("start-2")
+            assert found is not None
+            assert (found.ulid, found.payload) == (ulid(2), "words")
+            assert one.started_with("start-1") is one.started_with("") is None
+
+    def test_every_journal_is_named_and_those_that_are_over_are_counted(self, store, another):
+        for number in (2, 1, 3):
+            create(store, number)
+        do(store, ulid(1), Cancel())
+        for one in (store, another()):
+            assert (sorted(one.every()), one.finished_count()) == ([ulid(1), ulid(2), ulid(3)], 1)
+            assert [one.has(name) for name in (ulid(1), ulid(3), ulid(4), "no ulid")] == [True, True, False, False]
+            assert [entry.ulid for entry in one.active()] == [ulid(2), ulid(3)]
+
+    def test_history_can_end_at_a_revision(self, store):
+        name = create(store)
+        do(store, name, *(Note(f"note {number}") for number in range(5)))
+        assert [record.revision for record in store.history(name, 2, 4)] == [3, 4]
+        assert replay(store.history(name, until=3)).revision == 3
+
+    # What changed
+
+    def test_every_line_gives_another_stamp_and_a_look_gives_the_same_one(self, store, another):
+        name = create(store)
+        before = store.stamp(name)
+        store.load(name)
+        assert before == another().stamp(name) != ""
+        do(another(), name, Note("n"))
+        assert store.stamp(name) == another().stamp(name) != before
+        assert (store.stamp(ulid(2)), store.touched(ulid(2))) == ("", 0.0)
+
+    def test_when_a_line_was_written_last(self, store):
+        began = time.time() - 1
+        name = create(store)
+        first = store.touched(name)
+        do(store, name, Note("n"))
+        assert began < first <= store.touched(name) < time.time() + 1
+
+    def test_changes_since_a_cursor(self, store, another):
+        create(store, 1), create(store, 2)
+        first = store.changes()
+        assert (dict(first.moved), first.listed) == ({}, False)
+        assert store.changes(first.cursor) == first
+        do(another(), ulid(2), Note("n"))
+        second = store.changes(first.cursor)
+        assert (dict(second.moved), second.listed) == ({ulid(2): "release-2"}, False)
+        do(another(), ulid(1), Cancel())
+        create(another(), 3)
+        third = store.changes(second.cursor)
+        assert (dict(third.moved), third.listed) == ({ulid(1): "release-1", ulid(3): "release-3"}, True)
+        assert not store.changes(third.cursor).moved
+
+    def test_a_file_that_hooks_watch_is_there_if_it_is_named(self, store):
+        path = store.file_of(create(store))
+        assert not path or os.path.isfile(path)
+
+    # Copies
+
+    def test_a_copy_begins_with_every_older_copy(self, store):
+        name = create(store)
+        short = store.export(name)
+        do(store, name, Note("n"))
+        data = store.export(name)
+        assert store.begins_with(name, short)
+        assert store.begins_with(name, data)
+        assert not store.begins_with(name, data + b"x")
+        assert not store.begins_with(ulid(2), short)
+
+    def test_a_copy_tells_its_state_and_its_last_record(self, store):
+        name = create(store)
+        state = do(store, name, Note("n"))
+        copy = store.examine_copy(store.export(name), "the copy")
+        assert (copy.ulid, copy.state, copy.last) == (name, state, list(store.history(name))[-1])
+        with pytest.raises(Broken) as caught:
+            store.examine_copy(copy.data[:-5], "the copy")
+        assert caught.value.code == "copy_damaged"
+
+    def test_copies_of_other_stores_are_compared_taken_over_and_preferred(self, store, other):
+        name = create(other)
+        first = other.export(name)
+        assert store.compare(first, "c").kind == UNKNOWN
+        store.settle(store.fast_forward(first, "c"))
+        assert store.compare(first, "c").kind == SAME
+        do(other, name, Note("there"))
+        theirs = other.export(name)
+        assert store.compare(theirs, "c") == Standing(name, AHEAD, 1, 1, 2)
+        store.settle(store.fast_forward(theirs, "c"))
+        assert (store.load(name), store.export(name)) == (other.load(name), theirs)
+        do(store, name, Note("here"))
+        assert store.compare(theirs, "c").kind == BEHIND
+        assert store.fast_forward(theirs, "c").revision == 3
+        do(other, name, Note("there again"))
+        theirs = other.export(name)
+        assert store.compare(theirs, "c") == Standing(name, FORKED, 2, 3, 3)
+        with pytest.raises(Conflict) as caught:
+            store.fast_forward(theirs, "c")
+        assert caught.value.code == "journal_forked"
+        store.settle(store.supersede(theirs, "ours", "c"))
+        assert notes(store, name) == ["there", "there again"]
+
+    # Exclusion
+
+    def test_a_name_is_held_by_one_at_a_time(self, store, another):
+        with store.exclusively("starting"):
+            with another().exclusively("finalizing", 0.05):
+                pass
+            with pytest.raises(Conflict) as caught, another().exclusively("starting", 0.05):
+                pass
+            assert caught.value.code == "lock_timeout"
+        with another().exclusively("starting", 0.05):
+            pass
+
+    def test_a_name_is_free_again_after_an_error(self, store):
+        with pytest.raises(ZeroDivisionError), store.exclusively("starting"):
+            raise ZeroDivisionError
+        with store.exclusively("starting", 0.05):
+            pass
+
+    # End of life, repair
+
+    def test_what_is_finished_is_archived_and_what_is_active_is_not(self, store, another):
+        create(store, 1), create(store, 2)
+        with pytest.raises(Refused) as caught:
+            store.archive(ulid(1))
+        assert caught.value.code == "still_active"
+        do(store, ulid(1), Cancel())
+        assert store.archive(ulid(1))
+        for one in (store, another()):
+            assert (list(one.every()), one.finished_count()) == ([ulid(2)], 0)
+            with pytest.raises(NotFound):
+                one.load(ulid(1))
+
+    def test_what_is_deleted_was_never_there(self, store, another):
+        create(store, 1), create(store, 2)
+        store.delete([ulid(1), ulid(3)])
+        for one in (store, another()):
+            assert [entry.ulid for entry in one.entries()] == list(one.every()) == [ulid(2)]
+        create(store, 1)
+
+    def test_a_whole_journal_is_examined_and_found_good(self, store):
+        name = create(store)
+        state = do(store, name, Note("n"))
+        found = store.examine(name)
+        assert (found.ulid, found.state, found.lines, found.end) == (name, state, 2, found.size)
+        assert (found.damage, found.can_be_cut, found.snapshot) == (None, False, "")
+        assert store.repair(name, found) == ""
+        assert store.faults([found]) == []
+        store.rebuild()
+        assert store.load(name) == state
+        with pytest.raises(NotFound):
+            store.examine(ulid(2))
+
+    def test_a_damaged_journal_is_cut_where_it_is_good_and_kept_whole(self, store, another, spoil):
+        name = create(store)
+        state = do(store, name, Note("first"))
+        do(store, name, Note("second"), Note("third"))
+        spoil(name, b"second", b"sec0nd")
+        found = store.examine(name)
+        assert (found.lines, found.state, found.can_be_cut) == (2, state, True)
+        assert store.repair(name, found)
+        assert another().load(name) == state
+        with pytest.raises(HoldfastError) as caught:
+            store.repair(name, found)
+        assert caught.value.code == "journal_changed"
+
+    def test_an_event_that_nobody_here_knows_is_no_damage(self, store, spoil):
+        """Its line is whole: a newer version wrote it, and reads it."""
+        name = create(store)
+        do(store, name, Note("n"))
+        spoil(name, b'"event":"noted"', b'"event":"danced"', resealed=True)
+        found = store.examine(name)
+        assert found.damage is not None
+        assert (found.damage.code, found.can_be_cut, found.lines) == ("newer_version", False, 1)
+        assert "upgrade" in found.damage.remedy
+        assert store.repair(name, found) == ""
+        assert store.examine(name).size == found.size
 
     # Threads
 

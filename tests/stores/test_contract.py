@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.stores.files import FilesStore
 from holdfast.stores.memory import MemoryStore
-from tests.stores.contract import SharedRootContract, StoreContract
+from tests.stores.contract import SharedRootContract, StoreContract, spoiled
 
 
 class TestMemory(StoreContract):
@@ -15,6 +15,19 @@ class TestMemory(StoreContract):
         one = MemoryStore()
         return lambda: one
 
+    @pytest.fixture
+    def other(self):
+        return MemoryStore()
+
+    @pytest.fixture
+    def spoil(self, another):
+        journals = another()._journals
+
+        def spoil(name, old, new, **how):
+            journals[name] = spoiled(journals[name], old, new, **how)
+
+        return spoil
+
 
 class TestFiles(SharedRootContract):
     @pytest.fixture
@@ -22,3 +35,19 @@ class TestFiles(SharedRootContract):
         home = tmp_path / ".holdfast"
         home.mkdir()
         return lambda: FilesStore(str(home))
+
+    @pytest.fixture
+    def other(self, tmp_path):
+        (tmp_path / "other").mkdir()
+        return FilesStore(str(tmp_path / "other"))
+
+    @pytest.fixture
+    def spoil(self, another):
+        def spoil(name, old, new, **how):
+            with open(another().file_of(name), "r+b") as file:
+                data = spoiled(file.read(), old, new, **how)
+                file.seek(0)
+                file.write(data)
+                file.truncate()
+
+        return spoil

@@ -16,9 +16,8 @@ import pytest
 from holdfast.core.apply import replay
 from holdfast.core.commands import Cancel, Note
 from holdfast.engine.codec import VERSION
-from holdfast.engine.ports import entry_of
+from holdfast.engine.ports import LARGEST_COPY, Standing, entry_of
 from holdfast.errors import Broken, Conflict, NotFound, UsageError
-from holdfast.stores.copies import LARGEST, Standing
 from holdfast.stores.files import SNAPSHOT_EVERY, FilesStore
 from holdfast.stores.index import NEWEST
 from holdfast.stores.lines import FIRST, head, seal
@@ -127,7 +126,7 @@ def agreed(home):
     assert FilesStore(home).unsettled() == []
     assert not os.path.exists(os.path.join(home, "unsettled")) or os.listdir(os.path.join(home, "unsettled")) == []
     listed = {entry.ulid: entry for entry in store.entries()}
-    assert sorted(listed) == sorted(store.ulids())
+    assert sorted(listed) == sorted(store.every())
     for name, entry in listed.items():
         assert entry_of(replay(store.history(name))).says_the_same_as(entry)
         assert FilesStore(home).load(name) == replay(store.history(name))
@@ -139,17 +138,17 @@ def agreed(home):
 
 def test_an_export_is_the_journal_byte_for_byte_and_without_a_torn_tail(there):
     data = grown(there, 5)
-    assert data == read(there.path(NAME))
-    with open(there.path(NAME), "ab") as file:
+    assert data == read(there.file_of(NAME))
+    with open(there.file_of(NAME), "ab") as file:
         file.write(b'{"seq":6,"syn')
     assert there.export(NAME) == data
 
 
 def test_an_export_of_a_journal_that_is_damaged_below_its_snapshot_is_refused(there):
     data = grown(there, LONG)
-    write(there.path(NAME), data[:300].replace(b"release", b"refease") + data[300:])
+    write(there.file_of(NAME), data[:300].replace(b"release", b"refease") + data[300:])
     with pytest.raises(Broken) as caught:
-        FilesStore(os.path.dirname(os.path.dirname(os.path.dirname(there.path(NAME))))).export(NAME)
+        FilesStore(os.path.dirname(os.path.dirname(os.path.dirname(there.file_of(NAME))))).export(NAME)
     assert (caught.value.code, caught.value.facts["offset"]) == ("journal_damaged", 0)
 
 
@@ -200,7 +199,7 @@ def test_a_new_one_is_here_with_exactly_its_lines_and_in_the_index(there, here, 
     data = grown(there, count)
     state = here.fast_forward(data)
     assert state == there.load(NAME) == FilesStore(home).load(NAME)
-    assert read(here.path(NAME)) == data
+    assert read(here.file_of(NAME)) == data
     assert [entry.ulid for entry in FilesStore(home).entries()] == [NAME]
     here.settle(state)
     assert agreed(home).finished_count() == 0
@@ -212,7 +211,7 @@ def test_one_that_is_ahead_brings_the_missing_lines_and_the_index_learns_of_an_e
     data = there.export(NAME)
     state = here.fast_forward(data)
     assert (state.revision, state.cancelled is None) == (5, False)
-    assert read(here.path(NAME)) == data
+    assert read(here.file_of(NAME)) == data
     here.settle(state)
     store = agreed(home)
     assert ([entry.status for entry in store.entries()], store.finished_count()) == (["cancelled"], 1)
@@ -267,26 +266,26 @@ def test_long_journals_are_loaded_by_a_snapshot_that_is_the_fold_of_what_came(th
 
 def test_a_torn_tail_and_a_journal_without_a_first_line_give_way(there, here, home):
     short, data = grown(there, 3), note(there, "4")
-    write(here.path(NAME), short[:40])
+    write(here.file_of(NAME), short[:40])
     assert here.compare(short).kind == "unknown"
     here.settle(here.fast_forward(short))
-    assert read(here.path(NAME)) == short
-    write(here.path(NAME), short + b'{"seq":4,')
+    assert read(here.file_of(NAME)) == short
+    write(here.file_of(NAME), short + b'{"seq":4,')
     assert FilesStore(home).compare(data) == Standing(NAME, "ahead", 3, 3, 4)
     FilesStore(home).fast_forward(data)
-    assert read(here.path(NAME)) == data
+    assert read(here.file_of(NAME)) == data
 
 
 def test_a_damaged_journal_here_is_not_written_over(there, here, home):
     short, data = grown(there, 3), note(there, "4")
     here.fast_forward(short)
     damaged = short.replace(b"note 2", b"note 7")
-    write(here.path(NAME), damaged)
+    write(here.file_of(NAME), damaged)
     for call in (FilesStore.compare, FilesStore.fast_forward, lambda store, copy: store.supersede(copy, "x")):
         with pytest.raises(Broken) as caught:
             call(FilesStore(home), data)
         assert caught.value.code == "journal_damaged"
-    assert read(here.path(NAME)) == damaged
+    assert read(here.file_of(NAME)) == damaged
 
 
 def test_an_id_that_is_active_here_as_another_workflow_is_refused(there, here, home):
@@ -295,7 +294,7 @@ def test_an_id_that_is_active_here_as_another_workflow_is_refused(there, here, h
     with pytest.raises(Conflict) as caught:
         here.fast_forward(data)
     assert caught.value.code == "already_started"
-    assert list(agreed(home).ulids()) == [ulid(2)]
+    assert list(agreed(home).every()) == [ulid(2)]
 
 
 def test_an_old_finished_one_is_counted_once(there, here, home):
@@ -337,7 +336,7 @@ def test_the_copy_takes_the_place_of_ours_which_is_kept(there, here, home, count
     ours, theirs = forks(there, here, count)
     state = here.supersede(theirs, "2026-01-01.a")
     assert state == there.load(NAME) == FilesStore(home).load(NAME)
-    assert read(here.path(NAME)) == theirs
+    assert read(here.file_of(NAME)) == theirs
     assert read(os.path.join(home, "archive", f"{NAME}-2026-01-01.a.jsonl")) == ours
     here.settle(state)
     note(here, "on")
@@ -407,7 +406,7 @@ def test_who_read_what_was_superseded_is_told_so_once_and_then_sees_the_copy(the
     with pytest.raises(Conflict) as caught:
         call(other)
     assert (caught.value.code, caught.value.remedy) == ("journal_changed", "run the command again")
-    assert read(here.path(NAME)) == theirs
+    assert read(here.file_of(NAME)) == theirs
     call(other)
     assert notes(agreed(home), NAME)[2] == "theirs"
 
@@ -524,7 +523,7 @@ def repeated(home, take):
 
 
 def journal(home):
-    path = FilesStore(home).path(NAME)
+    path = FilesStore(home).file_of(NAME)
     return read(path) if os.path.exists(path) else None
 
 
@@ -674,7 +673,7 @@ def test_a_copy_of_a_newer_holdfast_asks_for_an_upgrade(there, here):
 
 
 def test_a_copy_that_is_too_large_is_refused_before_it_is_read(here):
-    assert refused(here, bytes(LARGEST + 1)) == (LARGEST, 1)
+    assert refused(here, bytes(LARGEST_COPY + 1)) == (LARGEST_COPY, 1)
 
 
 def test_the_name_of_a_copy_cannot_write_to_a_terminal(here):

@@ -181,10 +181,10 @@ def test_a_snapshot_of_another_workflow_is_ignored(store, home):
 
 def test_a_snapshot_of_a_journal_that_was_put_back_is_ignored(store, home):
     name = noted(store, 10)
-    older = read(store.path(name))
+    older = read(store.file_of(name))
     for turn in range(SNAPSHOT_EVERY):
         store.commit(name, change(Note(f"later {turn}")))
-    write(store.path(name), older)
+    write(store.file_of(name), older)
     assert FilesStore(home).load(name).revision == 11
     assert FilesStore(home).commit(name, change(Note("other"))).revision == 12
 
@@ -206,8 +206,8 @@ def test_a_snapshot_with_a_field_that_is_not_known_is_ignored(store, home):
 
 def test_a_journal_that_lost_what_the_snapshot_knew_to_be_durable_is_not_mended_silently(store, home):
     name = noted(store, SNAPSHOT_EVERY + 5)
-    lines = read(store.path(name)).splitlines(keepends=True)
-    write(store.path(name), b"".join(lines[:20]) + b"x" + b"".join(lines[20:]))
+    lines = read(store.file_of(name)).splitlines(keepends=True)
+    write(store.file_of(name), b"".join(lines[:20]) + b"x" + b"".join(lines[20:]))
     with pytest.raises(Broken) as caught:
         list(FilesStore(home).history(name))
     assert caught.value.exit_code == 6
@@ -228,8 +228,8 @@ def newer_line(path, version=codec.VERSION + 1):
 def test_a_journal_of_a_newer_version_is_refused_each_time_and_nothing_is_written(store, home):
     """A process that lives long meets it too, after a newer one has written beside it."""
     name = noted(store, 3)
-    newer_line(store.path(name))
-    before = read(store.path(name))
+    newer_line(store.file_of(name))
+    before = read(store.file_of(name))
     for one in (store, FilesStore(home)):
         for _ in range(2):
             with pytest.raises(Broken) as caught:
@@ -237,12 +237,12 @@ def test_a_journal_of_a_newer_version_is_refused_each_time_and_nothing_is_writte
             assert (caught.value.code, caught.value.exit_code) == ("newer_version", 6)
             with pytest.raises(Broken):
                 one.commit(name, change(Note("n")))
-    assert read(store.path(name)) == before
+    assert read(store.file_of(name)) == before
 
 
 def test_one_journal_that_cannot_be_read_hides_no_other(store, home):
     noted(store, 3, 1), noted(store, 3, 2)
-    newer_line(store.path(ulid(1)))
+    newer_line(store.file_of(ulid(1)))
     os.unlink(os.path.join(home, "index"))
     assert [entry.ulid for entry in FilesStore(home).entries()] == [ulid(2)]
 
@@ -281,7 +281,7 @@ def test_an_entry_is_marked_before_the_journal_has_the_line(home):
 
 
 def test_a_process_that_died_before_its_journal_was_there_left_nothing(home):
-    dying(home, "store.path = die\nstore.create(*started())")
+    dying(home, "store.file_of = die\nstore.create(*started())")
     store = FilesStore(home)
     assert (store.unsettled(), store.entries()) == ([], [])
     assert os.listdir(os.path.join(home, "unsettled")) == []
@@ -305,7 +305,7 @@ def test_a_process_that_died_while_writing_the_index_lost_nothing(home):
 
 def test_a_torn_line_of_a_dead_process_is_dropped_by_the_next_writer(home):
     name = create(FilesStore(home))
-    path = FilesStore(home).path(name)
+    path = FilesStore(home).file_of(name)
     with open(path, "ab") as file:
         file.write(b'{"seq":2,"synced":1,"prev":"')
     assert FilesStore(home).load(name).revision == 1
@@ -359,7 +359,7 @@ def test_an_archived_journal_is_out_of_the_way_and_whole(store, home):
     kept = list(store.history(name))
     target = store.archive(name)
     assert target == os.path.join(home, "archive", f"{name}.jsonl")
-    assert not os.path.exists(store.path(name))
+    assert not os.path.exists(store.file_of(name))
     assert [codec.decode_record(line.body) for line in Journal(target).history()] == kept
     assert not os.path.exists(snapshot_path(home, name))
     for one in (store, FilesStore(home)):
@@ -419,13 +419,13 @@ def test_journals_states_and_index_are_for_their_owner_only(home):
 
 
 def test_journals_are_spread_over_folders_by_the_random_end_of_their_name(store):
-    assert store.path(ulid(7)).endswith(f"/journal/07/{ulid(7)}.jsonl")
+    assert store.file_of(ulid(7)).endswith(f"/journal/07/{ulid(7)}.jsonl")
 
 
 @pytest.mark.parametrize("name", ["", "x", "../" * 9 + "x" * 8, ulid(1).lower(), ulid(1) + "\n", "8" + ulid(1)[1:]])
 def test_what_is_no_ulid_is_no_path(store, name):
     with pytest.raises(NotFound):
-        store.path(name)
+        store.file_of(name)
 
 
 def test_files_that_are_no_journals_are_passed_over(store, home):

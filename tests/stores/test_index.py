@@ -107,7 +107,7 @@ def test_a_reader_that_rebuilds_does_not_undo_what_is_settled_meanwhile(store, h
     create(store, 1)
     os.unlink(path(home))
     slow, other = FilesStore(home), FilesStore(home)
-    ulids, threads = slow.ulids, []
+    ulids, threads = slow.every, []
 
     def interrupted():
         yield from list(ulids())
@@ -115,7 +115,7 @@ def test_a_reader_that_rebuilds_does_not_undo_what_is_settled_meanwhile(store, h
         threads[0].start()
         threads[0].join(0.3)  # it cannot end while this one writes the index; if it can, it must not be undone
 
-    monkeypatch.setattr(slow, "ulids", interrupted)
+    monkeypatch.setattr(slow, "every", interrupted)
     slow.entries()
     threads[0].join()
     assert told(FilesStore(home)) == {ulid(1): True, ulid(2): True}
@@ -125,7 +125,7 @@ def test_rebuilding_on_request_repairs_an_index_that_is_good_json_and_wrong(stor
     create(store, 1)
     with open(path(home), "w") as file:
         json.dump({"active": [], "finished": [], "finished_count": 7}, file)
-    store.rebuild_index()
+    store.rebuild()
     assert (told(store), store.finished_count()) == ({ulid(1): True}, 0)
 
 
@@ -187,7 +187,7 @@ def test_the_count_stays_right_when_an_old_one_comes_back_and_ends_again(crowded
     assert crowded.finished_count() == NEWEST + 2
     do(crowded, ulid(0), Cancel())
     assert crowded.finished_count() == NEWEST + 3
-    crowded.rebuild_index()
+    crowded.rebuild()
     assert FilesStore(home).finished_count() == NEWEST + 3
 
 

@@ -14,6 +14,7 @@ from holdfast.checks import trust
 from holdfast.core.commands import Brief
 from holdfast.errors import Refused
 from holdfast.upkeep.doctor import Finding, Report, examine, repair
+from tests.stores.contract import spoiled
 
 SMALL = {"name": "small", "step": [{"id": "one"}, {"id": "two"}]}
 
@@ -165,6 +166,21 @@ def test_a_journal_of_a_newer_holdfast_is_left_whole(site):
     assert found(examine(site.open()), "newer_version").level == "broken"
     repair(site.open("human"))
     assert path.read_bytes() == before
+
+
+def test_nobody_is_advised_to_cut_an_event_that_only_a_newer_holdfast_knows(site):
+    workflow = grown(site, 3)
+    path = journal_of(site, workflow)
+    with open(path, "rb") as file:
+        data = file.read()
+    data = spoiled(data, b'"event":"noted","text":"note 2"', b'"event":"danced","text":"note 2"', resealed=True)
+    with open(path, "wb") as file:
+        file.write(data)
+    finding = found(examine(site.open()), "newer_version")
+    assert (finding.level, finding.remedy) == ("broken", "upgrade: pip install --upgrade holdfast")
+    repair(site.open("human"))
+    with open(path, "rb") as file:
+        assert file.read() == data
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.core.needs import Needs
+
 
 class Start(Value):
     definition: Definition
@@ -450,7 +452,10 @@ class Request(Value):
 
 
 class Facts(Value):
-    """What the rules must know of the world, gathered by the engine under the lock."""
+    """What the rules must know of the world.
+
+    Gathered before the journal is locked, which makes it no less true: a process that changes files takes no lock.
+    """
 
     now: str
     boot: str = ""
@@ -470,3 +475,8 @@ class Facts(Value):
     """Files that agents of other workflows hold, where a command asks for some."""
     unknown_commits: tuple[str, ...] = ()
     """Commits that a command names and that the branch does not have."""
+    known: Needs | None = None
+    """What was asked for."""
+
+    def covers(self, needs: Needs) -> bool:
+        return self.known is not None and self.known.include(needs)

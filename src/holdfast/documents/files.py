@@ -18,7 +18,6 @@ from holdfast.documents.lists import Lists
 from holdfast.documents.logs import Logs
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
-from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
 from holdfast.git import command as git_command
 from holdfast.machine.place import Place
@@ -29,6 +28,7 @@ from holdfast.systems.seam.registry import dialect
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Mapping
+    from contextlib import AbstractContextManager
     from typing import Any
 
 LARGEST = 16 << 20
@@ -39,10 +39,9 @@ SETTLED_AFTER = 1.0
 class Documents:
     """The views of one root. Implements `ports.Views`."""
 
-    def __init__(self, place: Place, store: Store, *, wait: float = 10.0) -> None:
+    def __init__(self, place: Place, store: Store) -> None:
         self._place = place
         self._store = store
-        self._wait = wait
         self._writer = Writer()
         self._memory = Memory()
         self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
@@ -50,11 +49,11 @@ class Documents:
         self._written: dict[str, bytes] = {}
         self._slots: dict[tuple[str, str], str] = {}
         self._views: dict[str, bytes] = {}
-        self._lists = Lists(place, store, wait)
+        self._lists = Lists(place, store)
         self._logs = Logs(place, store)
-        self._learnings = Learnings(place, store, wait)
+        self._learnings = Learnings(place, store)
         self.checkpoints = Checkpoints(place, self.past)
-        self.guard = Guard(place, store, wait)
+        self.guard = Guard(place, store)
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
     def render(self, state: State) -> dict[str, bytes]:
@@ -131,7 +130,7 @@ class Documents:
         found = next((one for one in state.snapshots if one.number == number), None)
         if found is None or not found.revision:
             return None
-        return replay(record for record in self._store.history(state.ulid) if record.revision <= found.revision)
+        return replay(self._store.history(state.ulid, until=found.revision))
 
     def enlist(self, state: State) -> None:
         self._lists.refresh(state, self.elsewhere)
@@ -242,12 +241,9 @@ class Documents:
 
     def quarantine(self, path: str, data: bytes, reason: str) -> str:
         """Keeps a synced copy of a refused or broken file, with the reason beside it."""
-        stamp = self._now().replace(":", "").replace("-", "").replace(".", "")
-        name = f"{stamp}-{digest(data)[:8]}-{os.path.basename(path)}"
-        kept = os.path.join(self._place.home, "quarantine", name)
-        durable_write(kept, data, dir_mode=0o700)
-        durable_write(kept + ".reason", (reason + "\n").encode(), dir_mode=0o700)
-        return os.path.relpath(kept, self._place.root)
+        from holdfast.files import quarantine
+
+        return quarantine.keep(self._place.home, path, data, reason)
 
     def accept(self, state: State, path: str, data: bytes) -> None:
         """These bytes have been judged, so they may be replaced; anything written after them may not."""
@@ -336,9 +332,9 @@ class Documents:
                 _remove_empty(os.path.dirname(self.full(state, path)))
         self._seen.pop(self.full(state, path), None)
 
-    def _lock(self, state: State) -> Locked:
-        """The view lock: one for each shard of workflows, on the folder itself."""
-        return Locked(os.path.join(self._place.home, "state", state.ulid[-2:].lower()), self._wait)
+    def _lock(self, state: State) -> AbstractContextManager[None]:
+        """The view lock: one for each shard of workflows."""
+        return self._store.exclusively(f"state/{state.ulid[-2:].lower()}")
 
     def _slot(self, state: State, path: str) -> str:
         slot = self._slots.get((state.ulid, path))
@@ -362,11 +358,6 @@ class Documents:
     def _known_there(self, full: str) -> str | None:
         seen = self._seen.get(full)
         return seen[1] if seen and self._stamp(full) == seen[0] else None
-
-    def _now(self) -> str:
-        from holdfast.core.moment import from_epoch
-
-        return from_epoch(time.time())
 
 
 def _parsed(data: bytes) -> Any:

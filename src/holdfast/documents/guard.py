@@ -9,7 +9,6 @@ from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
-from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, parse
@@ -24,11 +23,9 @@ _UNSEEN = object()
 
 
 class Guard:
-    def __init__(self, place: Place, store: Store, wait: float) -> None:
+    def __init__(self, place: Place, store: Store) -> None:
         self._path = os.path.join(place.home, "guard")
-        self._home = place.home
         self._store = store
-        self._wait = wait
         self._shown: dict[str, object] = {}
 
     def entries(self) -> list[dict[str, Any]]:
@@ -56,7 +53,7 @@ class Guard:
         if known is None and os.path.lexists(self._path):
             self.rebuild()
         elif not _says(known, state):
-            with Locked(os.path.join(self._home, "slots"), self._wait):
+            with self._store.exclusively("slots"):
                 self._put(self._store.load(state.ulid))
         self._shown[state.ulid] = said
 
@@ -67,7 +64,7 @@ class Guard:
 
     def rebuild(self) -> None:
         """The whole view anew, from the journals."""
-        with Locked(os.path.join(self._home, "slots"), self._wait):
+        with self._store.exclusively("slots"):
             said: list[dict[str, Any] | None] = []
             at: dict[str, Any] = {}
             for entry in self._store.active():

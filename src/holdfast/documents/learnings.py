@@ -8,7 +8,6 @@ from holdfast.core import events as ev
 from holdfast.core.state import Learning, State
 from holdfast.core.value import Value
 from holdfast.engine.ports import Store
-from holdfast.files.locks import Locked
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import parse, spaced
 from holdfast.systems.seam.registry import dialect
@@ -32,10 +31,9 @@ class Reached(Value):
 class Learnings:
     """Each line names its run and which of its learnings it is, so nothing is written twice."""
 
-    def __init__(self, place: Place, store: Store, wait: float) -> None:
+    def __init__(self, place: Place, store: Store) -> None:
         self._place = place
         self._store = store
-        self._wait = wait
         self._written: dict[str, int] = {}
 
     def refresh(self, state: State) -> None:
@@ -44,7 +42,7 @@ class Learnings:
             return
         full = os.path.join(self._place.base(state.worktree), spoken.learnings(state))
         os.makedirs(os.path.dirname(full), exist_ok=True)
-        with Locked(os.path.join(self._place.home, "slots"), self._wait):  # runs of several worktrees may share it
+        with self._store.exclusively("slots"):  # runs of several worktrees may share it
             fd = os.open(full, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
             try:
                 reached = _reached(fd, state.ulid)
@@ -74,9 +72,9 @@ class Learnings:
         """What the journal has learned after the last line. One record may hold several."""
         return [
             (record.revision, event.learning)
-            for record in self._store.history(state.ulid, max(0, reached.revision - 1))
+            for record in self._store.history(state.ulid, max(0, reached.revision - 1), state.revision)
             for event in record.events
-            if isinstance(event, ev.Learned) and record.revision <= state.revision
+            if isinstance(event, ev.Learned)
         ]
 
 

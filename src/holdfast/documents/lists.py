@@ -11,7 +11,6 @@ from holdfast.core.state import State
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Store, standing
 from holdfast.errors import UsageError
-from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import parse
@@ -26,10 +25,9 @@ ACTIVITY = 60
 
 
 class Lists:
-    def __init__(self, place: Place, store: Store, wait: float) -> None:
+    def __init__(self, place: Place, store: Store) -> None:
         self._place = place
         self._store = store
-        self._wait = wait
         self._shown: dict[str, tuple[tuple[object, ...], float]] = {}
 
     def refresh(self, state: State, elsewhere: Callable[[State, str], bool]) -> None:
@@ -49,8 +47,7 @@ class Lists:
         if elsewhere(state, path):
             return
         full = os.path.join(self._place.base(state.worktree), path)
-        slots = os.path.join(self._place.home, "slots")
-        with Locked(slots, self._wait):  # all workflows share the file
+        with self._store.exclusively("slots"):  # all workflows share the file
             entries = [
                 entry.replace(updated_at=state.updated_at, status=queries.status(state))
                 if entry.ulid == state.ulid

@@ -8,6 +8,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.apply import replay
 from holdfast.core.definition import Definition
+from holdfast.core.needs import needs
 from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
 from holdfast.documents.files import Documents
 from holdfast.documents.judging import BLOCK, is_patchwork, is_rendering
@@ -220,7 +221,7 @@ class Reconciler:
     def _taken_over(self, state: State, path: str, data: bytes, document: Mapping[str, Any]) -> State:
         try:
             _canonical(document)
-            facts = self._engine.world.facts(state, cmd.Note(""))
+            facts = self._engine.world.facts(state, needs(state, cmd.Note("")))
             said = dialect(state.dialect).adopt(document, Definition(state.type, state.plan.steps), facts, state.ulid)
             progress = {}
             for step in state.plan.paths:

@@ -12,6 +12,7 @@ from holdfast.core import definition as de
 from holdfast.core import events as ev
 from holdfast.core import state as st
 from holdfast.core.apply import Record
+from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 from holdfast.errors import Broken
@@ -215,11 +216,18 @@ def encode_event(event: ev.Event) -> dict[str, Any]:
 
 def decode_event(data: Mapping[str, Any]) -> ev.Event:
     rest = {name: item for name, item in data.items() if name != "event"}
-    cls = _EVENTS.get(data["event"])
-    if cls is None:
-        return ev.Moved(move=data["event"], **rest)
-    event: ev.Event = decode(cls, rest)
-    return event
+    name = data["event"]
+    if name in _EVENTS:
+        event: ev.Event = decode(_EVENTS[name], rest)
+        return event
+    if name not in MOVES:
+        raise _newer(f"event {str(name)[:40]!r}, which this one does not know", {"event": str(name)[:40]})
+    return ev.Moved(move=name, **rest)
+
+
+def _newer(what: str, facts: dict[str, Any]) -> Broken:
+    said = f"this journal was written by a newer Holdfast ({what})"
+    return Broken("newer_version", said, remedy="upgrade: pip install --upgrade holdfast", facts=facts)
 
 
 def encode_record(record: Record) -> str:
@@ -247,12 +255,8 @@ def decode_record(
     """A record from a journal line, lifted to the present version."""
     written = data.get("v", 0)
     if not isinstance(written, int) or written > version:
-        raise Broken(
-            "newer_version",
-            f"this journal was written by a newer Holdfast (format {written}, this one reads up to {version})",
-            remedy="upgrade: pip install --upgrade holdfast",
-            facts={"format": written, "known": version},
-        )
+        facts = {"format": written, "known": version}
+        raise _newer(f"format {written}, this one reads up to {version}", facts)
     while written < version:
         data, written = upcasts[written](data), written + 1
     return Record(

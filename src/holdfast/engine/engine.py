@@ -8,6 +8,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal
 from holdfast.core.decide import decide, weigh
+from holdfast.core.needs import needs
 from holdfast.core.refusals import stale_revision
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
 from holdfast.core.value import Value
@@ -16,6 +17,16 @@ from holdfast.engine.ports import Store, Views, World
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact
+
+TRIES = 3
+"""How often facts are gathered without the lock before they are gathered with it."""
+
+
+class _Overtaken(Exception):
+    """Others went on, and the command needs facts that were not gathered."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
 
 
 class Outcome(Value):
@@ -58,23 +69,43 @@ class Engine:
         return Outcome(after, events, self._show(after, rendered, kept=True))
 
     def execute(
-        self, ulid: str, command: cmd.Command, actor: Actor, *, token: int = 0, key: str = "", expected: int = 0
+        self,
+        ulid: str,
+        command: cmd.Command,
+        actor: Actor,
+        *,
+        token: int = 0,
+        key: str = "",
+        expected: int = 0,
+        signer: str = "",
+        seen: State | None = None,
     ) -> Outcome:
         """Decides and keeps one command. It is durable when this returns; a refusal changed nothing.
 
-        `expected` is the revision that whoever asks has seen: one who decided by an older one is refused.
+        `expected` is the revision that the caller has seen: a decision by an older one is refused. `signer` is who
+        signed the command, and `seen` the newest state that the caller knows.
+
+        Facts are gathered before the journal is locked. If others went on meanwhile and the command needs more facts
+        by now, it is tried again.
         """
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
+        known = seen or self.store.load(ulid)
+        facts = self._facts(known, command, signer)
         rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
+        tries = 1
 
         def change(state: State) -> tuple[Record, State] | None:
-            nonlocal rendered, events
+            nonlocal facts, rendered, events
             if isinstance(command, (cmd.Edit, cmd.TakeOver)) and compact(command.document) == compact(state.base):
                 return None  # another process saw the same edit and was faster
             if expected and state.revision != expected and key not in state.keys:
                 raise stale_revision(state, expected)
-            facts = self.world.facts(state, command)
+            if state is not known and not facts.covers(needs(state, command)):
+                if tries < TRIES:
+                    raise _Overtaken(state)
+                facts = self._facts(state, command, signer)
+            facts = self.world.renewed(facts)
             decided = weigh(state, request, facts)
             if not decided.events:
                 return None
@@ -83,12 +114,21 @@ class Engine:
             record, after, rendered = self._rendered(record, seal(decided.state, record))
             return record, after
 
-        state = self.store.commit(ulid, change)
-        return Outcome(state, events, self._show(state, rendered, kept=True) if events else ())
+        while True:
+            try:
+                state = self.store.commit(ulid, change)
+                return Outcome(state, events, self._show(state, rendered, kept=True) if events else ())
+            except _Overtaken as overtaken:
+                known, tries = overtaken.state, tries + 1
+                facts = self._facts(known, command, signer)
+
+    def _facts(self, state: State, command: cmd.Command, signer: str = "") -> cmd.Facts:
+        facts = self.world.facts(state, needs(state, command))
+        return facts.replace(signer=signer) if signer else facts
 
     def preview(self, state: State, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be."""
-        weigh(state, cmd.Request(command, actor, token), self.world.facts(state, command))
+        weigh(state, cmd.Request(command, actor, token), self._facts(state, command))
 
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""
@@ -115,7 +155,7 @@ class Engine:
         return record.replace(documents=hashes), after.replace(renderings=kept), rendered
 
     def _started_with(self, key: str, payload: str) -> Outcome | None:
-        known = next((entry for entry in self.store.entries() if entry.key == key), None) if key else None
+        known = self.store.started_with(key)
         if known is None:
             return None
         if known.payload != payload:

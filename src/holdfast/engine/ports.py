@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterable, Iterator
+from _collections_abc import Callable, Iterable, Iterator, Mapping
 
 from holdfast.core import queries
 from holdfast.core.apply import Record
 from holdfast.core.state import State
 from holdfast.core.value import Value
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, HoldfastError
+from holdfast.plain.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _collections_abc import Sequence
+    from contextlib import AbstractContextManager
     from typing import Protocol
 
-    from holdfast.core.commands import Command, Facts
+    from holdfast.core.commands import Facts
+    from holdfast.core.needs import Needs
 else:
 
     class Protocol: ...
@@ -83,8 +87,90 @@ def entry_of(state: State) -> Entry:
     )
 
 
+LARGEST_COPY = 256 << 20
+UNKNOWN, SAME, BEHIND, AHEAD, FORKED = "unknown", "same", "behind", "ahead", "forked"
+
+
+class Standing(Value):
+    """How a copy stands to the journal here: `common` is the last line they share, the others count the lines."""
+
+    ulid: str
+    kind: str
+    common: int
+    ours: int
+    theirs: int
+
+
+class Copy(Value):
+    """A copy of a journal that was found good: its bytes, where each line ends, its last record and state."""
+
+    ulid: str
+    data: bytes
+    ends: tuple[int, ...]
+    last: Record
+    state: State
+
+
+class Examined(Value):
+    """A journal from its first line on: the fold of what is whole, where that ends, and what is wrong after it."""
+
+    ulid: str
+    name: str
+    """What messages call it; for a file, its path."""
+    size: int
+    state: State | None = None
+    lines: int = 0
+    end: int = 0
+    damage: HoldfastError | None = None
+    snapshot: str = ""
+    """What is wrong with the snapshot of the fold; empty when it is right, or there is none."""
+
+    @property
+    def can_be_cut(self) -> bool:
+        """Not a journal that a newer Holdfast wrote, or that cannot even be opened: those are whole."""
+        return self.damage is not None and self.damage.code == "journal_damaged"
+
+    @property
+    def survives(self) -> str:
+        if not self.state:
+            return "nothing before that can be read"
+        return f"the {self.lines} lines before it are whole, until {self.state.updated_at}"
+
+
+class Fault(Value):
+    """What is wrong with the views that a store keeps of its journals; `rebuild` or `settle` puts it right."""
+
+    code: str
+    """`index`, `snapshot` or `unsettled`."""
+    message: str
+    path: str = ""
+
+
+class Changes(Value):
+    """What happened to the active workflows since a cursor was given."""
+
+    cursor: str
+    moved: Mapping[str, str] = {}
+    """The workflows that got a line, came or went: ULID → id."""
+    listed: bool = False
+    """Whether a workflow came or went."""
+
+
+def changes_between(since: str, active: Iterable[tuple[Entry, str]]) -> Changes:
+    """The changes from a cursor to the active workflows with their stamps. The first cursor is no change."""
+    now = {entry.ulid: [entry.id, stamp] for entry, stamp in active if stamp}
+    cursor = compact(now)
+    if not since or since == cursor:
+        return Changes(cursor)
+    before: dict[str, list[str]] = parse(since)
+    moved = {ulid: id_ for ulid, (id_, _) in {**before, **now}.items() if before.get(ulid) != now.get(ulid)}
+    return Changes(cursor, moved, before.keys() != now.keys())
+
+
 class Store(Protocol):
     """Keeps journals. What `create` and `commit` return is durable."""
+
+    # Journals
 
     def create(self, record: Record, state: State) -> None:
         """A new workflow from its first record; `refuse_second` says when it may not be."""
@@ -95,11 +181,10 @@ class Store(Protocol):
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         """Runs `change` on the newest state with nobody else writing, and keeps the record it gives."""
 
-    def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
-        """The documents of this state are in place: the index may say so. It stays unsettled until `then` is done."""
+    def history(self, ulid: str, after: int = 0, until: int = 0) -> Iterator[Record]:
+        """The records above one revision and up to another, oldest first; without them, all."""
 
-    def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
-        """Every record, oldest first."""
+    # What there is
 
     def entries(self) -> list[Entry]:
         """The active workflows and the newest finished ones."""
@@ -110,8 +195,83 @@ class Store(Protocol):
     def find(self, word: str) -> list[Entry]:
         """The workflows whose id or ULID begins with a word, active ones first."""
 
+    def started_with(self, key: str) -> Entry | None:
+        """The workflow that was started with an idempotency key, among the `entries`."""
+
+    def every(self) -> Iterator[str]:
+        """The ULIDs of all journals, also of those that cannot be read."""
+
+    def has(self, ulid: str) -> bool:
+        """Whether there is a journal, whatever is in it."""
+
+    def finished_count(self) -> int: ...
+
+    def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
+        """The documents of this state are in place: the index may say so. It stays unsettled until `then` is done."""
+
     def unsettled(self) -> list[str]:
         """Workflows whose views may be behind because a process died."""
+
+    # What changed
+
+    def stamp(self, ulid: str) -> str:
+        """Another one after every line; empty where there is no journal."""
+
+    def touched(self, ulid: str) -> float:
+        """When the last line was written, in seconds since 1970; 0 where there is no journal."""
+
+    def changes(self, since: str = "") -> Changes: ...
+
+    def file_of(self, ulid: str) -> str:
+        """A file that changes with every line, for a hook that cannot ask the store; empty where there is none."""
+
+    # Copies
+
+    def export(self, ulid: str) -> bytes:
+        """The journal as a copy to give away: all its lines, byte for byte and durable."""
+
+    def begins_with(self, ulid: str, data: bytes) -> bool:
+        """Whether the journal here begins with these very bytes, or is them."""
+
+    def examine_copy(self, data: bytes, name: str) -> Copy:
+        """The copy, if all of it can be believed; `name` is what a refusal calls it."""
+
+    def compare(self, data: bytes, name: str) -> Standing:
+        """How a copy stands to what is here."""
+
+    def fast_forward(self, data: bytes, name: str) -> State:
+        """Brings the journal here to where a copy of it is, unless it is there or beyond. `settle` follows, as ever."""
+
+    def supersede(self, data: bytes, kept: str, name: str) -> State:
+        """As `fast_forward`; and where the two differ, a person decided for the copy: ours goes to the archive.
+
+        `kept` tells it from others there. After a crash, the same call again finishes what was begun.
+        """
+
+    # Exclusion between workflows
+
+    def exclusively(self, name: str, wait: float | None = None) -> AbstractContextManager[None]:
+        """Nobody else holds this name meanwhile, in this process or another one."""
+
+    # End of life and repair
+
+    def archive(self, ulid: str) -> str:
+        """Moves a finished workflow's journal to the archive, where it stays readable; says where."""
+
+    def delete(self, ulids: Sequence[str]) -> None:
+        """Removes journals for good, damaged ones too, as if their workflows had never been. Some may be gone."""
+
+    def examine(self, ulid: str) -> Examined:
+        """A journal read whole, without changing anything."""
+
+    def repair(self, ulid: str, examined: Examined) -> str:
+        """Drops a wrong snapshot, or cuts a damaged end off and says where the whole of it is kept."""
+
+    def faults(self, examined: Sequence[Examined]) -> list[Fault]:
+        """What the store's own views say that its journals do not."""
+
+    def rebuild(self) -> None:
+        """Makes the index anew from the journals, and drops snapshots of journals that are gone."""
 
 
 class World(Protocol):
@@ -119,7 +279,11 @@ class World(Protocol):
 
     def now(self) -> str: ...
 
-    def facts(self, state: State | None, command: Command) -> Facts: ...
+    def facts(self, state: State, needs: Needs) -> Facts:
+        """What is needed, as it is now. It may take long: nobody asks while a journal is locked."""
+
+    def renewed(self, facts: Facts) -> Facts:
+        """The same facts with the clock of now."""
 
 
 class Views(Protocol):

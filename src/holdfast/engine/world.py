@@ -1,4 +1,4 @@
-"""The facts: clock, boot, artifact hashes, the working tree. Gathered here, judged in the core."""
+"""The facts: clock, boot, artifact hashes, the working tree. The core says which it needs, and judges them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ import os
 import time
 
 from holdfast import git
-from holdfast.core import commands as cmd
 from holdfast.core import moment
-from holdfast.core.lifecycle import OPEN
-from holdfast.core.state import Hold, State
-from holdfast.core.tasks import COMMIT, DOCUMENT
+from holdfast.core.commands import Facts
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
@@ -20,10 +17,12 @@ if TYPE_CHECKING:
     from _collections_abc import Callable
     from typing import Any
 
+    from holdfast.core.definition import Check
+    from holdfast.core.needs import Needs
+    from holdfast.core.state import Hold, State
+
 LARGEST_ARTIFACT = 1 << 30
 LARGEST_RESULT = 4 << 20
-
-TREE_MATTERS = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
 
 
 class LocalWorld:
@@ -33,7 +32,7 @@ class LocalWorld:
         self,
         place: Place,
         own: Callable[[], tuple[str, ...]],
-        trusted: Callable[[State, cmd.RecordCheck], bool],
+        trusted: Callable[[State, str, Check | None], bool],
         past: Callable[[State, int], State | None],
         seal: Callable[[State], str],
         locks: Callable[[State], tuple[tuple[str, Hold], ...]],
@@ -48,32 +47,34 @@ class LocalWorld:
         self._kept = kept
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
-        self.signer = ""
 
     def now(self) -> str:
         return moment.from_epoch(time.time())
 
-    def facts(self, state: State | None, command: cmd.Command | None = None) -> cmd.Facts:
-        """What the rules must know for this command; without one, what a reader must know to judge the gates."""
-        if state is None:
-            return cmd.Facts(now=self.now())
-        tree = self._tree(state, command)
-        return cmd.Facts(
-            now=self.now(),
-            boot=self._boot_id(),
-            mono=time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic(),
-            hashes=self._artifacts(state, command),
+    def facts(self, state: State, needs: Needs) -> Facts:
+        tree = self.tree(state) if needs.tree else None
+        base = self._place.base(state.worktree)
+        return Facts(
+            **self._clock(),
+            known=needs,
+            hashes={path: self._hash(os.path.join(base, path)) for path in needs.hashes},
             tree=tree.id if tree else None,
-            head=tree.head if tree else self._head(state, command),
+            head=tree.head if tree else self._head(base) if needs.head else None,
             dirty=tree.dirty if tree else False,
-            trusted=not isinstance(command, cmd.RecordCheck) or self._trusted(state, command),
-            signer=self.signer,
-            past=self._past(state, command.number) if isinstance(command, cmd.Restore) else None,
-            results=self._results(state, command),
-            parent_seal=self._seal(state) if state.parent else None,
-            locks=self._locks(state) if isinstance(command, cmd.Lock) else (),
-            unknown_commits=self._unknown_commits(state, command),
+            trusted=needs.trust is None or self._trusted(state, *needs.trust),
+            past=self._past(state, needs.past) if needs.past else None,
+            results={path: _json(os.path.join(base, path)) for path in needs.results},
+            parent_seal=self._seal(state) if needs.parent else None,
+            locks=self._locks(state) if needs.locks else (),
+            unknown_commits=self._unknown_commits(base, needs.commits) if needs.commits else (),
         )
+
+    def renewed(self, facts: Facts) -> Facts:
+        return facts.replace(**self._clock())
+
+    def _clock(self) -> dict[str, Any]:
+        mono = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
+        return {"now": self.now(), "boot": self._boot_id(), "mono": mono}
 
     def tree(self, state: State, *, listing: bool = False) -> git.Tree:
         """The working tree of a workflow, Holdfast's own files aside."""
@@ -106,63 +107,13 @@ class LocalWorld:
         known = self._place.repository
         return known if known is None or known.top == base else git.find(base)
 
-    def _tree(self, state: State, command: cmd.Command | None) -> git.Tree | None:
-        """Only asked when recorded evidence could have become stale: it costs several git processes."""
-        if command is not None and not isinstance(command, TREE_MATTERS):
-            return None
-        at_work = [step for step in state.progress.values() if step.status in OPEN]
-        if not any(evidence.tree for step in at_work for evidence in step.evidence.values()):
-            return None
-        return self.tree(state)
-
-    def _head(self, state: State, command: cmd.Command | None) -> str | None:
-        kept = (
-            (cmd.TakeSnapshot, cmd.Begin, cmd.Done, cmd.Approve, cmd.Edit)
-            if state.loads == DOCUMENT
-            else cmd.TakeSnapshot
-        )
-        if not isinstance(command, kept):
-            return None
-        repository = self._repository(self._place.base(state.worktree))
+    def _head(self, base: str) -> str | None:
+        repository = self._repository(base)
         return git.head(repository) if repository else None
 
-    def _artifacts(self, state: State, command: cmd.Command | None) -> dict[str, tuple[str, int] | None]:
-        wanted = dict.fromkeys(
-            artifact.path
-            for progress in state.progress.values()
-            if progress.artifacts
-            for artifact in progress.artifacts.values()
-        )
-        for part in _parts(command):
-            if isinstance(part, (cmd.Done, cmd.Attach, cmd.Submit)):
-                wanted.update(dict.fromkeys(part.artifacts.values()))
-        base = self._place.base(state.worktree)
-        return {path: self._hash(os.path.join(base, path)) for path in wanted}
-
-    def _results(self, state: State, command: cmd.Command | None) -> dict[str, Any]:
-        """What the result says that a step is handed in with."""
-        found: dict[str, Any] = {}
-        for part in _parts(command):
-            if isinstance(part, cmd.Done) and part.step in state.plan and state.plan.step(part.step).result:
-                name = state.plan.step(part.step).result
-                known = state.step(part.step).artifacts.get(name)
-                path = part.artifacts.get(name) or (known.path if known else "")
-                found[path] = self._json(os.path.join(self._place.base(state.worktree), path)) if path else None
-        return found
-
-    def _json(self, path: str) -> Any:
-        data = read_regular(path, LARGEST_RESULT)
-        try:
-            said = parse(data) if data is not None else None
-        except ValueError:
-            return None
-        return said if isinstance(said, dict) else None
-
-    def _unknown_commits(self, state: State, command: cmd.Command | None) -> tuple[str, ...]:
+    def _unknown_commits(self, base: str, named: tuple[Any, ...]) -> tuple[str, ...]:
         """Of the commits that an edited document names, those that are not part of the branch."""
-        parts = _parts(command) if isinstance(command, cmd.Edit) else ()
-        named = [part.values[COMMIT] for part in parts if isinstance(part, cmd.Record) and part.values.get(COMMIT)]
-        repository = self._repository(self._place.base(state.worktree)) if named else None
+        repository = self._repository(base)
         if repository is None:
             return ()
         from holdfast.git import changes as git_changes
@@ -196,6 +147,10 @@ class LocalWorld:
         return self._boot
 
 
-def _parts(command: cmd.Command | None) -> tuple[cmd.Command | None, ...]:
-    """The commands that one command stands for."""
-    return command.commands if isinstance(command, (cmd.Edit, cmd.Together)) else (command,)
+def _json(path: str) -> Any:
+    data = read_regular(path, LARGEST_RESULT)
+    try:
+        said = parse(data) if data is not None else None
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) else None

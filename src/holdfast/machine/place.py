@@ -25,11 +25,6 @@ class Place(Value):
     def home(self) -> str:
         return os.path.join(self.root, HOME)
 
-    @property
-    def starting(self) -> str:
-        """The folder whose lock is held while an id is given away: two starts at once must not both find it free."""
-        return os.path.join(self.home, "starting")
-
     def base(self, worktree: str) -> str:
         """The folder in which the documents of a workflow appear."""
         return worktree or self.root

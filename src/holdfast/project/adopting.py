@@ -15,7 +15,6 @@ from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.lens.spec import Dialect
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
-from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.machine import place as places
 from holdfast.plain import ulid
@@ -144,7 +143,7 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
             refusal.remedy = recovering(found.path)
         raise
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
-    with Locked(wired.place.starting, wired.settings.lock_wait):
+    with wired.store.exclusively("starting"):
         other = next((entry for entry in active(project) if entry.id == state.id), None)
         if other and or_known:
             return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))

@@ -10,11 +10,11 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
+from holdfast.core.needs import needs
 from holdfast.core.state import ENGINE, State
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.files.locks import Locked
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.machine.settings import Settings
@@ -164,7 +164,7 @@ class Project:
         """Marks a workflow whose parent's result has changed, so that its document says so too."""
         if not state.parent or state.outdated or state.cancelled:
             return state
-        if not queries.is_outdated(state, self.wired.world.facts(state, cmd.Outdate())):
+        if not queries.is_outdated(state, self.wired.world.facts(state, needs(state, cmd.Outdate()))):
             return state
         outcome = self.wired.engine.execute(state.ulid, cmd.Outdate(), ENGINE)
         return self.wired.reconciler.settle(outcome)
@@ -249,8 +249,8 @@ class Project:
             unknown.remedy = "take over the documents that are here: holdfast adopt"
             unknown.facts["documents"] = documents
             raise unknown
-        if os.path.isdir(self.wired.place.starting):
-            with Locked(self.wired.place.starting, self.wired.settings.lock_wait):
+        if next(self.wired.store.every(), None):
+            with self.wired.store.exclusively("starting"):
                 pass  # another process may just be adopting it: once that is over, the index says so
         return self._known(word)
 

@@ -64,16 +64,13 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
 
 def _touched(project: Project, entry: Entry) -> float:
     """When somebody last did something to a workflow, or wrote its document: from the files, without opening them."""
-    place, times = project.wired.place, [0.0]
-    files = [project.wired.store.path(entry.ulid)]
-    if entry.dialect == "compaction":
-        files.append(os.path.join(place.worktree, file_of(entry.id)))
-    for file in files:
-        try:
-            times.append(os.stat(file).st_mtime)
-        except OSError:
-            continue
-    return max(times)
+    last = project.wired.store.touched(entry.ulid)
+    if entry.dialect != "compaction":
+        return last
+    try:
+        return max(last, os.stat(os.path.join(project.wired.place.worktree, file_of(entry.id))).st_mtime)
+    except OSError:
+        return last
 
 
 def position(state: State) -> str:

@@ -16,7 +16,6 @@ from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 from holdfast.engine.ports import Entry
 from holdfast.errors import Refused, UsageError
-from holdfast.files.locks import Locked
 from holdfast.git import changes as git_changes
 from holdfast.machine import configuration
 from holdfast.machine import place as places
@@ -89,7 +88,7 @@ def start(
         _clear(project, card.name)
     else:
         _adopt_before(project, command.id, Asked(definition, loaded.subject, loaded.context))
-    with Locked(place.starting, wired.settings.lock_wait):
+    with wired.store.exclusively("starting"):
         room = _Room(project, command, card)
         if not room.is_taken_by(key):
             command = room.make(fresh=fresh)

@@ -6,9 +6,9 @@ import os
 from _collections_abc import Callable
 
 from holdfast.checks import trust
-from holdfast.core.commands import RecordCheck
 from holdfast.core.definition import Check
 from holdfast.core.gates import sealed
+from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.state import Hold, State
 from holdfast.core.tasks import DOCUMENT
@@ -16,6 +16,7 @@ from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.engine import Engine
+from holdfast.engine.ports import Store
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import HOME, Place, read_regular
@@ -27,18 +28,17 @@ from holdfast.systems.seam.wired import Wired
 
 
 def wire(place: Place, settings: Settings) -> Wired:
-    store = FilesStore(place.home, wait=settings.lock_wait)
+    store: Store = FilesStore(place.home, wait=settings.lock_wait)
 
     def is_trusted(digest: str, path: str) -> bool:
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
 
-    def trusts(state: State, command: RecordCheck) -> bool:
+    def trusts(state: State, step: str, check: Check | None) -> bool:
         """Whether somebody trusted this command: in the file the workflow was started from, or as the file is now.
 
         Python values and what comes with Holdfast are trusted by their origin, and so are the commands that Holdfast
         found in the project by itself: they are what anybody would type who works there.
         """
-        check = state.plan.step(command.step).check(command.name)
         if check is not None and check.source:
             return _is_found(place, check, is_trusted)
         path = os.path.join(place.root, state.source)
@@ -52,7 +52,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         if now is None or not is_trusted(now.digest, path):
             return False
         plan = Plan(now.steps)
-        return command.step in plan and check is not None and plan.step(command.step).check(command.name) == check
+        return check is not None and step in plan and plan.step(step).check(check.name) == check
 
     def seal(state: State) -> str:
         """What the result is that a workflow builds on; empty when it is not approved, or itself out of date."""
@@ -64,7 +64,7 @@ def wire(place: Place, settings: Settings) -> Wired:
 
     def result_of(state: State) -> str:
         """What others build on. A plan that nobody had written when it was approved counts as it is now."""
-        said = sealed(state, world.facts(state))
+        said = sealed(state, world.facts(state, needs(state)))
         last = state.plan.children("")[-1]
         if not said or state.loads != "plan" or "plan" in state.step(last).artifacts:
             return said
@@ -92,7 +92,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         workspace = dialect(state.dialect).workspace
         return (*documents.checkpoints.paths(state), *((workspace(state),) if workspace else ()))
 
-    documents = Documents(place, store, wait=settings.lock_wait)
+    documents = Documents(place, store)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents)
     return Wired(

@@ -11,11 +11,11 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import AT_ONCE, Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE, FINISHED
+from holdfast.core.needs import needs
 from holdfast.core.state import BASE, Actor, Evidence, Lease, State
 from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.documents import approved
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.files.locks import Locked
 from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
@@ -73,7 +73,7 @@ class Workflow:
 
     def facts(self) -> Facts:
         """What a reader must know to judge the gates now."""
-        return self._wired.world.facts(self.state)
+        return self._wired.world.facts(self.state, needs(self.state))
 
     def status(self) -> dict[str, Any]:
         self.refresh()
@@ -115,17 +115,26 @@ class Workflow:
         token: int = 0,
         revision: int = 0,
         actor: Actor | None = None,
+        signer: str = "",
         summary: str = "",
     ) -> Self:
         """Decides any command. What the other methods do ends here.
 
         With `revision`, only if nothing happened since that one. `actor` is whose word it is, where that is not this
-        process's own; `summary` is what a commit says of the move, where the workflow's folder is kept in git.
+        process's own, `signer` who signed it; `summary` is what a commit says of the move, where the workflow's folder
+        is kept in git.
         """
         before = self._look(writing=True).state
         settings = self._wired.settings
         outcome = self._wired.engine.execute(
-            self.ulid, command, actor or settings.actor, token=token or settings.token, key=key, expected=revision
+            self.ulid,
+            command,
+            actor or settings.actor,
+            token=token or settings.token,
+            key=key,
+            expected=revision,
+            signer=signer,
+            seen=before,
         )
         self.state = self._wired.reconciler.settle(outcome)
         if isinstance(command, cmd.Approve):
@@ -306,16 +315,13 @@ class Workflow:
         """Approves a step. A `signed` gate takes a signature, or an SSH key to make one with."""
         path = self.path(step)
         command = cmd.Approve(path, variant, dict(modifications or {}))
-        world = self._wired.world
+        signer = ""
         if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
             said = self.signing_payload(path, variant, modifications)
             made = signature or signing.sign(said, sign)
-            world.signer = signing.verify(said, made, self._wired.signers)
+            signer = signing.verify(said, made, self._wired.signers)
             command = command.replace(signed=self._hashes(path))
-        try:
-            return self.execute(command, **how)
-        finally:
-            world.signer = ""
+        return self.execute(command, signer=signer, **how)
 
     def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
         """The bytes that an SSH signature of an approval is made over."""
@@ -436,7 +442,7 @@ class Workflow:
     def lock(self, *paths: str, agent: str = "", ttl: int = 600, **how: Any) -> int:
         """Claims files, or what a pattern means, for one agent; gives the fencing token."""
         command = cmd.Lock(tuple(self._wired.place.pattern(path) for path in paths), agent, ttl)
-        with Locked(self._wired.place.starting, self._wired.settings.lock_wait):  # other workflows lock files too
+        with self._wired.store.exclusively("starting"):  # other workflows lock files too
             self.execute(command, **how)
         return max((self.state.locks[path].token for path in command.paths if path in self.state.locks), default=0)
 

@@ -10,55 +10,35 @@ from holdfast.core.apply import Record, fold
 from holdfast.core.events import Adopted, Started
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
-from holdfast.core.value import Value
 from holdfast.engine.codec import decode_record, encode
-from holdfast.engine.ports import entry_of
+from holdfast.engine.ports import AHEAD, BEHIND, FORKED, LARGEST_COPY, SAME, UNKNOWN, Copy, Standing, entry_of
 from holdfast.errors import Broken, Conflict, HoldfastError
-from holdfast.files.replace import durable_write, not_written, read_file
 from holdfast.plain.plainjson import compact
 from holdfast.stores.lines import FIRST, parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _collections_abc import Iterator
+    from _collections_abc import Callable, Iterator
 
     from holdfast.stores.lines import Line
 
-LARGEST = 256 << 20
 _SHOWN = 400
-UNKNOWN, SAME, BEHIND, AHEAD, FORKED = "unknown", "same", "behind", "ahead", "forked"
 _FOREIGN = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What decoding and folding lead to when a line, though sealed, is nothing that Holdfast writes."""
 
 
-class Standing(Value):
-    """How a copy stands to the journal here: `common` is the last line they share, the others count the lines."""
-
-    ulid: str
-    kind: str
-    common: int
-    ours: int
-    theirs: int
-
-
-class Copy(Value):
-    """A copy that was found good: its bytes, where each line ends, and the state it leads to."""
-
-    ulid: str
-    data: bytes
-    ends: tuple[int, ...]
-    state: State
-
-
 def examined(data: bytes, name: str) -> Copy:
     """The copy, if all of it can be believed; `name` is what a refusal calls it."""
-    if len(data) > LARGEST:
-        raise _damaged(name, LARGEST, data.count(b"\n", 0, LARGEST) + 1, f"goes beyond {LARGEST >> 20} MiB")
+    if len(data) > LARGEST_COPY:
+        number = data.count(b"\n", 0, LARGEST_COPY) + 1
+        raise _damaged(name, LARGEST_COPY, number, f"goes beyond {LARGEST_COPY >> 20} MiB")
     state: State | None = None
+    record: Record | None = None
     ends = []
-    for line in _lines(data, name):
+    for line in lines_of(data, name):
         try:
-            state = _folded(state, decode_record(line.body))
+            record = decode_record(line.body)
+            state = _folded(state, record)
             if line.end == len(data):
                 _refuse_unkept(state)
         except Broken:
@@ -67,9 +47,9 @@ def examined(data: bytes, name: str) -> Copy:
             said = _printable(f"{type(failure).__name__} {failure}")
             raise _damaged(name, line.start, line.seq, f"is not what Holdfast writes: {said}") from failure
         ends.append(line.end)
-    if state is None:
+    if state is None or record is None:
         raise _damaged(name, 0, 1, "is missing")
-    return Copy(ulid=state.ulid, data=data, ends=tuple(ends), state=state)
+    return Copy(ulid=state.ulid, data=data, ends=tuple(ends), last=record, state=state)
 
 
 def compared(copy: Copy, ours: bytes | None) -> Standing:
@@ -84,27 +64,18 @@ def compared(copy: Copy, ours: bytes | None) -> Standing:
     return Standing(ulid=copy.ulid, kind=kind, common=common, ours=count, theirs=theirs)
 
 
-def gives_way(ours: bytes, copy: Copy, name: str, archive: str) -> bool:
-    """Whether a copy is to take the place of our lines. Where they differ, that needs an archive, which gets ours."""
+def gives_way(ours: bytes, copy: Copy, name: str, keep: Callable[[bytes], None] | None) -> bool:
+    """Whether a copy is to take the place of our lines. Where they differ, `keep` gets ours first."""
     found = compared(copy, ours)
     if found.kind == FORKED:
-        if not archive:
+        if keep is None:
             raise _forked(found, name)
-        _keep(archive, ours)
+        keep(ours)
     return found.kind in (AHEAD, FORKED)
 
 
-def _keep(path: str, ours: bytes) -> None:
-    """Puts a journal that gives way aside, durably. What an earlier try put there may be its beginning, nothing else.
-
-    It is written again in any case: who made that try may have died before it was durable.
-    """
-    try:
-        there = read_file(path)
-    except FileNotFoundError:
-        there = b""
-    except OSError as failure:
-        raise not_written(path, failure) from failure
+def require_beginning(there: bytes, ours: bytes, path: str) -> None:
+    """What an earlier try put into the archive may be the beginning of a journal that gives way, nothing else."""
     if not ours.startswith(there):
         raise Conflict(
             "archive_exists",
@@ -112,7 +83,6 @@ def _keep(path: str, ours: bytes) -> None:
             remedy="holdfast recover",
             facts={"path": path},
         )
-    durable_write(path, ours, dir_mode=0o700, alone=True)
 
 
 def _forked(found: Standing, name: str) -> Conflict:
@@ -125,7 +95,7 @@ def _forked(found: Standing, name: str) -> Conflict:
     )
 
 
-def _lines(data: bytes, name: str) -> Iterator[Line]:
+def lines_of(data: bytes, name: str) -> Iterator[Line]:
     """Every line, in order. Git tears no files, so that half a line at the end is damage like any other."""
     seq, prev, at = 0, FIRST, 0
     while at < len(data):

@@ -11,10 +11,11 @@ from holdfast.core.apply import Record, fold
 from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
 from holdfast.engine.codec import decode_record, encode_record
-from holdfast.engine.ports import Entry, entry_of, standing
+from holdfast.engine.ports import Entry, changes_between, entry_of, standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
 from holdfast.files.locks import Locked
-from holdfast.files.replace import durable_write, make_directories, remove, sync_directories
+from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
+from holdfast.machine.place import regular
 from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
@@ -22,7 +23,9 @@ from holdfast.stores.snapshots import Snapshots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.stores.copies import Copy, Standing
+    from _collections_abc import Sequence
+
+    from holdfast.engine.ports import Changes, Copy, Examined, Fault, Standing
 
 SNAPSHOT_EVERY = 64
 OPEN_AT_ONCE = 64
@@ -54,6 +57,22 @@ class _Open:
             self.lock.release()
 
 
+def _set_aside(path: str, ours: bytes) -> None:
+    """Keeps a journal that gives way, durably.
+
+    It is written again in any case: who made an earlier try may have died before it was durable.
+    """
+    from holdfast.stores.copies import require_beginning
+
+    try:
+        require_beginning(read_file(path), ours, path)
+    except FileNotFoundError:
+        pass
+    except OSError as failure:
+        raise not_written(path, failure) from failure
+    durable_write(path, ours, dir_mode=0o700, alone=True)
+
+
 class FilesStore:
     def __init__(self, home: str, *, wait: float = 10.0) -> None:
         self._home = home
@@ -72,7 +91,7 @@ class FilesStore:
         ulid = state.ulid
 
         def make() -> None:
-            journal = Journal.create(self.path(ulid), encode_record(record).encode(), wait=self._wait)
+            journal = Journal.create(self.file_of(ulid), encode_record(record).encode(), wait=self._wait)
             self._open[ulid] = _Open(journal, state, 0)
 
         self._marks[ulid] = [self._added(state, make)]
@@ -126,34 +145,64 @@ class FilesStore:
         for mark in marks:
             mark.release()
 
-    def history(self, ulid: str, after: int = 0) -> Iterator[Record]:
+    def history(self, ulid: str, after: int = 0, until: int = 0) -> Iterator[Record]:
         handle = self._handle(ulid)
         for line in handle.journal.history(after):
+            if until and line.seq > until:
+                return
             yield decode_record(line.body)
 
+    def exclusively(self, name: str, wait: float | None = None) -> Locked:
+        """The lock of a folder below the home, which is made where it is missing."""
+        return Locked(os.path.join(self._home, name), self._wait if wait is None else wait)
+
+    def has(self, ulid: str) -> bool:
+        return is_ulid(ulid) and os.path.exists(self.file_of(ulid))
+
+    def stamp(self, ulid: str) -> str:
+        found = self._stat(ulid)
+        return f"{found.st_ino}.{found.st_size}.{found.st_mtime_ns}" if found else ""
+
+    def touched(self, ulid: str) -> float:
+        found = self._stat(ulid)
+        return found.st_mtime if found else 0.0
+
+    def _stat(self, ulid: str) -> os.stat_result | None:
+        try:
+            return os.stat(self.file_of(ulid)) if is_ulid(ulid) else None
+        except FileNotFoundError:
+            return None
+
+    def changes(self, since: str = "") -> Changes:
+        return changes_between(since, ((entry, self.stamp(entry.ulid)) for entry in self.active()))
+
+    def begins_with(self, ulid: str, data: bytes) -> bool:
+        try:
+            return self.has(ulid) and regular(self.file_of(ulid), len(data)) == data
+        except OSError:
+            return False
+
+    def examine_copy(self, data: bytes, name: str) -> Copy:
+        from holdfast.stores.copies import examined
+
+        return examined(data, name)
+
     def export(self, ulid: str) -> bytes:
-        """The journal as a copy to give away: all its lines, byte for byte and durable."""
         handle = self._handle(ulid)
         with handle.lock:
             self._taken(ulid, handle, handle.journal.synced_read())
             return handle.journal.content()
 
     def compare(self, data: bytes, name: str = "the copy") -> Standing:
-        """How a copy stands to what is here; `name` is what a refusal calls it."""
-        from holdfast.stores.copies import compared, examined
+        from holdfast.stores.copies import compared
 
-        copy = examined(data, name)
+        copy = self.examine_copy(data, name)
         return compared(copy, self.export(copy.ulid) if self._was_born(copy.ulid) else None)
 
     def fast_forward(self, data: bytes, name: str = "the copy") -> State:
-        """Brings the journal here to where a copy of it is, unless it is there or beyond. `settle` follows, as ever."""
         return self._took(data, name)
 
     def supersede(self, data: bytes, kept: str, name: str = "the copy") -> State:
-        """As `fast_forward`; and where the two differ, a person decided for the copy: ours goes to the archive.
-
-        `kept` tells it from others there. After a crash, the same call again finishes what was begun.
-        """
         return self._took(data, name, checked(kept, "journal to keep"))
 
     def entries(self) -> list[Entry]:
@@ -166,13 +215,16 @@ class FilesStore:
     def finished_count(self) -> int:
         return self._index.read(self._rebuilt).finished_count
 
+    def started_with(self, key: str) -> Entry | None:
+        return next((entry for entry in self.entries() if entry.key == key), None) if key else None
+
     def find(self, word: str) -> list[Entry]:
         entries = self.entries()
         found = [entry for entry in entries if entry.id.startswith(word) or entry.ulid.startswith(word)]
         if found or self.finished_count() <= sum(not entry.active for entry in entries):
             return found
         if is_ulid(word):
-            return [entry_of(self.load(word))] if os.path.exists(self.path(word)) else []
+            return [entry_of(self.load(word))] if self.has(word) else []
         return [entry for entry in self._rebuilt() if entry.id.startswith(word)]
 
     def unsettled(self) -> list[str]:
@@ -194,7 +246,7 @@ class FilesStore:
             with Locked(self._home, self._wait):
                 never = not self._was_born(ulid)
                 if never:
-                    remove(self.path(ulid))
+                    remove(self.file_of(ulid))
                     mark.release()
         finally:
             if not never:
@@ -203,18 +255,19 @@ class FilesStore:
     def _was_born(self, ulid: str) -> bool:
         """Whether the first line is there: before it, nobody was told of the workflow."""
         try:
-            with Journal(self.path(ulid), wait=self._wait) as journal:
+            with Journal(self.file_of(ulid), wait=self._wait) as journal:
                 return any(True for _ in journal.history())
         except NotFound:
             return False
         except HoldfastError:
             return True  # damaged, which is for a person to see
 
-    def rebuild_index(self) -> None:
+    def rebuild(self) -> None:
         self._index.rebuild(self._rebuilt)
+        for path in self._snapshots.stray(self.has):
+            remove(path)
 
-    def ulids(self) -> Iterator[str]:
-        """Every workflow that has a journal here."""
+    def every(self) -> Iterator[str]:
         journals = os.path.join(self._home, "journal")
         try:
             shards = sorted(os.listdir(journals))
@@ -227,8 +280,7 @@ class FilesStore:
                     yield ulid
 
     def archive(self, ulid: str) -> str:
-        """Moves a finished workflow's journal out of the way; it stays readable there."""
-        target = os.path.join(self._home, "archive", os.path.basename(self.path(ulid)))
+        target = os.path.join(self._home, "archive", os.path.basename(self.file_of(ulid)))
         handle = self._handle(ulid)
         with handle.lock, handle.journal.writing() as lines:
             if queries.is_active(self._taken(ulid, handle, lines)):
@@ -239,29 +291,49 @@ class FilesStore:
                     facts={"workflow": ulid},
                 )
             make_directories(os.path.dirname(target), 0o700)
-            os.rename(self.path(ulid), target)
+            os.rename(self.file_of(ulid), target)
         self._forget(ulid)
         self._snapshots.drop(ulid)
         self._index.drop({ulid}, self._rebuilt)
         return target
 
-    def delete(self, ulids: list[str]) -> None:
-        """Removes journals for good, damaged ones too, as if their workflows had never been. Some may be gone already.
-
-        The index is made anew: how many of them it counted as finished may be unknown by now.
-        """
+    def delete(self, ulids: Sequence[str]) -> None:
+        """The index is made anew: how many of them it counted as finished may be unknown by now."""
         for ulid in ulids:
             self._forget(ulid)
             for mark in self._marks.pop(ulid, ()):
                 mark.abandon()
-            remove(self.path(ulid))
+            remove(self.file_of(ulid))
             self._snapshots.drop(ulid)
-            if os.path.isdir(os.path.dirname(self.path(ulid))):
-                sync_directories(os.path.dirname(self.path(ulid)), [])
+            if os.path.isdir(os.path.dirname(self.file_of(ulid))):
+                sync_directories(os.path.dirname(self.file_of(ulid)), [])
         if ulids:
-            self.rebuild_index()
+            self.rebuild()
 
-    def path(self, ulid: str) -> str:
+    def examine(self, ulid: str) -> Examined:
+        from holdfast.stores.examination import examined, read
+
+        path, found = self.file_of(ulid), self._stat(ulid)
+        if found is None:
+            raise NotFound("no_journal", f"there is no journal at {path}", remedy="holdfast list")
+        return examined(ulid, path, found.st_size, read(path), self._snapshots.kept(ulid))
+
+    def repair(self, ulid: str, examined: Examined) -> str:
+        from holdfast.stores.examination import cut
+
+        if not examined.can_be_cut:
+            self._snapshots.drop(ulid)
+            return ""
+        kept = cut(self._home, examined, self._snapshots, self._wait)
+        self._forget(ulid)
+        return kept
+
+    def faults(self, examined: Sequence[Examined]) -> list[Fault]:
+        from holdfast.stores.examination import faults
+
+        return faults(self._home, self._index, self._snapshots.stray(self.has), examined)
+
+    def file_of(self, ulid: str) -> str:
         """Sharded by the last two characters, which are random: the first are the time."""
         if not is_ulid(ulid):
             raise NotFound("no_journal", f"{ulid[:40]!r} is not the id of a workflow", remedy="holdfast list")
@@ -273,7 +345,7 @@ class FilesStore:
         try:
             self._index.add(entry_of(state), make, self._rebuilt)
         except BaseException:
-            if os.path.exists(self.path(state.ulid)):
+            if self.has(state.ulid):
                 mark.abandon()
             else:
                 mark.release()
@@ -281,9 +353,7 @@ class FilesStore:
         return mark
 
     def _took(self, data: bytes, name: str, kept: str = "") -> State:
-        from holdfast.stores.copies import examined
-
-        copy = examined(data, name)
+        copy = self.examine_copy(data, name)
         if self._was_born(copy.ulid) or not self._brought(copy):
             self._followed(copy, name, kept)
         handle = self._handle(copy.ulid)
@@ -299,7 +369,7 @@ class FilesStore:
         def make() -> None:
             if self._was_born(ulid):
                 raise Conflict("journal_exists", f"there already is a journal of {ulid}", facts={"workflow": ulid})
-            durable_write(self.path(ulid), copy.data, dir_mode=0o700, alone=True)
+            durable_write(self.file_of(ulid), copy.data, dir_mode=0o700, alone=True)
 
         try:
             mark = self._added(copy.state, make)
@@ -321,16 +391,17 @@ class FilesStore:
         from holdfast.stores.copies import gives_way
 
         ulid = copy.ulid
-        archive = os.path.join(self._home, "archive", f"{ulid}-{kept}.jsonl") if kept else ""
+        archive = os.path.join(self._home, "archive", f"{ulid}-{kept}.jsonl")
+        keep = (lambda ours: _set_aside(archive, ours)) if kept else None
         handle = self._handle(ulid)
         with handle.lock, handle.journal.writing() as lines:
             before = self._taken(ulid, handle, lines)
-            if not gives_way(handle.journal.content(), copy, name, archive):
+            if not gives_way(handle.journal.content(), copy, name, keep):
                 return
             mark = self._index.mark(ulid, entry_of(before))
             try:
                 self._snapshots.drop(ulid)
-                durable_write(self.path(ulid), copy.data, dir_mode=0o700, alone=True)
+                durable_write(self.file_of(ulid), copy.data, dir_mode=0o700, alone=True)
             except BaseException:
                 mark.abandon()
                 raise
@@ -361,7 +432,7 @@ class FilesStore:
 
     def _opened(self, ulid: str) -> _Open:
         """The fold up to the last snapshot, if there is a good one: loading does not grow with history."""
-        journal = Journal(self.path(ulid), wait=self._wait)
+        journal = Journal(self.file_of(ulid), wait=self._wait)
         state = self._snapshots.found(ulid, journal)
         return _Open(journal, state, state.revision if state else 0)
 
@@ -386,7 +457,7 @@ class FilesStore:
 
     def _rebuilt(self) -> Iterator[Entry]:
         """From the journals themselves: a handle of this process may be behind, and may be in use."""
-        for ulid in self.ulids():
+        for ulid in self.every():
             try:
                 fresh = self._opened(ulid)
             except HoldfastError:

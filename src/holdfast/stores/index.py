@@ -82,7 +82,7 @@ def _entries(items: list[dict[str, Any]]) -> dict[str, Entry]:
 
 class Index:
     def __init__(self, home: str, wait: float) -> None:
-        self._path = os.path.join(home, "index")
+        self.path = os.path.join(home, "index")
         self._marks = os.path.join(home, "unsettled")
         self._home = home
         self._wait = wait
@@ -105,20 +105,23 @@ class Index:
 
     def marked(self) -> list[str]:
         """Workflows whose writer died before the index knew. A mark that is still held belongs to a living one."""
+        return [name for name in self.announced() if self._left_behind(name)]
+
+    def announced(self) -> list[str]:
+        """Workflows whose entry is about to change, or was when a process died."""
         try:
-            names = [name for name in os.listdir(self._marks) if is_ulid(name)]
+            return sorted(name for name in os.listdir(self._marks) if is_ulid(name))
         except FileNotFoundError:
             return []
-        return [name for name in sorted(names) if self._left_behind(name)]
 
     def read(self, rebuild: Callable[[], Iterator[Entry]]) -> Listing:
         """The entries, and how many finished workflows there are in all."""
-        found = self._stored()
+        found = self.stored()
         if found is None:
             if not os.path.isdir(os.path.join(self._home, "journal")):
                 return Listing({}, b"[]", 0)
             with Locked(self._home, self._wait):
-                found = self._stored() or self._rebuilt(rebuild)
+                found = self.stored() or self._rebuilt(rebuild)
         return found
 
     def add(self, entry: Entry, make: Callable[[], None], rebuild: Callable[[], Iterator[Entry]]) -> None:
@@ -161,17 +164,17 @@ class Index:
             self._rebuilt(entries)
 
     def _known(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
-        found = self._stored() or self._rebuilt(rebuild)
+        found = self.stored() or self._rebuilt(rebuild)
         return found.all(), found.finished_count
 
-    def _stored(self) -> Listing | None:
+    def stored(self) -> Listing | None:
         """What the file says; None when it is missing or damaged. The seal covers what is read later."""
         try:
-            found = os.stat(self._path)
+            found = os.stat(self.path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             if self._seen and self._seen[0] == stamp:
                 return self._seen[1]
-            first, _, last = read_file(self._path).partition(_FINISHED)
+            first, _, last = read_file(self.path).partition(_FINISHED)
             data, finished = parse(first + b"}"), last[:-1]
             if data["seal"] != digest(finished):
                 return None
@@ -191,7 +194,7 @@ class Index:
         last = compact(encode(ended)).encode()
         first = {"active": encode(list(active.values())), "finished_count": finished, "seal": digest(last)}
         data = compact(first).encode()[:-1] + _FINISHED + last + b"}"
-        durable_write(self._path, data, dir_mode=0o700, alone=True)
+        durable_write(self.path, data, dir_mode=0o700, alone=True)
         self._seen = None
         return Listing(active, last, finished)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.engine.codec import VERSION, decode_state, encode
 from holdfast.files.replace import remove, replace
@@ -13,6 +14,8 @@ from holdfast.stores.lines import Position
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _collections_abc import Callable
+
     from holdfast.stores.journal import Journal
 
 
@@ -23,7 +26,7 @@ class Snapshots:
     def found(self, ulid: str, journal: Journal) -> State | None:
         """The state of the last one, with the journal gone on to its line; None where there is no good one."""
         try:
-            with open(self._path(ulid), "rb") as file:
+            with open(self.path(ulid), "rb") as file:
                 seal, _, body = file.read().partition(b"\n")
             if digest(body).encode() == seal:
                 data = parse(body)
@@ -36,12 +39,37 @@ class Snapshots:
 
     def write(self, state: State, position: Position) -> None:
         body = compact({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
-        path = self._path(state.ulid)
+        path = self.path(state.ulid)
         replace(path, digest(body).encode() + b"\n" + body, path + ".slot", dir_mode=0o700)
 
+    def kept(self, ulid: str) -> tuple[int, State | None]:
+        """The revision a snapshot is of, and what it says; -1 where there is none, 0 where it cannot be read."""
+        try:
+            with open(self.path(ulid), "rb") as file:
+                seal, _, body = file.read().partition(b"\n")
+        except FileNotFoundError:
+            return -1, None
+        if digest(body).encode() != seal:
+            return 0, None
+        try:
+            state = decode_state(parse(body)["state"])
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return 0, None
+        return state.revision, state
+
+    def stray(self, has: Callable[[str], bool]) -> list[str]:
+        """The files of workflows that are gone."""
+        found = []
+        for shard in sorted(os.listdir(self._folder)) if os.path.isdir(self._folder) else ():
+            for name in sorted(os.listdir(os.path.join(self._folder, shard))):
+                ulid = name.partition(".")[0]
+                if is_ulid(ulid) and not has(ulid):
+                    found.append(os.path.join(self._folder, shard, name))
+        return found
+
     def drop(self, ulid: str) -> None:
-        for path in (self._path(ulid), self._path(ulid) + ".slot"):
+        for path in (self.path(ulid), self.path(ulid) + ".slot"):
             remove(path)
 
-    def _path(self, ulid: str) -> str:
+    def path(self, ulid: str) -> str:
         return os.path.join(self._folder, ulid[-2:].lower(), f"{ulid}.json")

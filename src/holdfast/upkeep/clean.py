@@ -16,10 +16,9 @@ from holdfast.core.value import Value
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents import reconcile as kinds
 from holdfast.documents.judging import is_rendering
-from holdfast.errors import HoldfastError, Refused
+from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.files.replace import remove
 from holdfast.plain.digest import digest
-from holdfast.stores import examining as journals
 from holdfast.systems.seam.registry import dialect
 from holdfast.upkeep import surroundings
 
@@ -82,10 +81,10 @@ def clean(
 
 def _finished(wired: Wired) -> Iterator[State]:
     """From the journals: the index names only the newest. A damaged one is left to the doctor."""
-    for ulid in list(wired.store.ulids()):
+    for ulid in list(wired.store.every()):
         try:
-            reading = journals.read(wired, ulid)
-        except FileNotFoundError:
+            reading = wired.store.examine(ulid)
+        except NotFound:
             continue
         if reading.state is not None and not reading.damage and not queries.is_active(reading.state):
             yield reading.state
@@ -136,8 +135,8 @@ def _put_away(wired: Wired, state: State, path: str) -> bool:
 def _finish_earlier(wired: Wired) -> None:
     """An earlier cleaning may have died between moving a journal and telling the index."""
     surroundings.drop_slots(wired)
-    if any(not os.path.exists(wired.store.path(entry.ulid)) for entry in wired.store.entries()):
-        wired.store.rebuild_index()
+    if any(not wired.store.has(entry.ulid) for entry in wired.store.entries()):
+        wired.store.rebuild()
 
 
 def _stale(wired: Wired, now: str, *, dry_run: bool) -> Iterator[State]:

@@ -7,18 +7,11 @@ from _collections_abc import Iterator
 
 from holdfast.core import moment, queries, refusals
 from holdfast.core.answers import ALERTS_FOR
-from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.documents import reconcile as kinds
-from holdfast.engine.codec import decode
-from holdfast.engine.ports import Entry, entry_of
+from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
-from holdfast.files.replace import remove
-from holdfast.plain.plainjson import parse
 from holdfast.project.orphans import orphaned
-from holdfast.stores import examining as journals
-from holdfast.stores.examining import Reading
-from holdfast.stores.index import NEWEST
 from holdfast.systems.seam.registry import dialect
 from holdfast.upkeep import hooks, installed, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
@@ -41,15 +34,14 @@ def examine(project: Project) -> Report:
     if not os.path.isdir(wired.place.home):
         here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
         return Report((*here, *_orphans(project, []), *installed.hosts(wired), surroundings.git(wired)))
-    readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
+    readings = _examined(wired)
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     return Report(
         (
             surroundings.file_system(wired),
             surroundings.permissions(wired),
             *_journals(wired, readings),
-            *_index(wired, readings),
-            *_unsettled(wired),
+            *_views(wired, readings),
             *hooks.guard(wired, whole),
             *hooks.reading(wired, whole),
             *hooks.log(wired),
@@ -70,18 +62,18 @@ def repair(project: Project) -> Report:
     if not os.path.isdir(wired.place.home):
         return examine(project)
     done = list(_repaired(wired))
-    readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
-    damaged = [reading for reading in readings if _can_be_cut(reading)]
+    readings = _examined(wired)
+    damaged = [reading for reading in readings if reading.can_be_cut]
     if damaged and wired.settings.actor.kind != "human":
         refusal = refusals.person_needed("cut off the damaged end of a journal", REPAIR)
-        refusal.facts.update(journals=[one.path for one in damaged], done=done)
+        refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
     for reading in damaged:
-        kept = journals.cut(wired, reading)
-        done.append(f"{_shown(wired, reading.path)} was cut at byte {reading.end}; the whole of it is in {kept}")
+        kept = wired.store.repair(reading.ulid, reading)
+        done.append(f"{_shown(wired, reading.name)} was cut at byte {reading.end}; the whole of it is in {kept}")
     if damaged:
         surroundings.drop_slots(wired)
-        wired.store.rebuild_index()
+        wired.store.rebuild()
     after = examine(project)
     return Report((*(ok("repaired", said) for said in done), *after.findings))
 
@@ -91,21 +83,22 @@ def _repaired(wired: Wired) -> Iterator[str]:
     closed = surroundings.close_to_others(wired)
     if closed:
         yield f"{closed} files and folders of .holdfast are yours alone again"
-    for ulid in wired.store.ulids():
-        reading = journals.read(wired, ulid)
+    for reading in _examined(wired):
         if reading.snapshot:
-            journals.drop_snapshot(wired, ulid)
-            yield f"the snapshot of {ulid} was dropped: it {reading.snapshot}"
-    for path in _stray_snapshots(wired):
-        remove(path)
-        yield f"{_shown(wired, path)} was dropped: its workflow is gone"
-    if _left_behind(wired):
+            wired.store.repair(reading.ulid, reading)
+            yield f"the snapshot of {reading.ulid} was dropped: it {reading.snapshot}"
+    if any(fault.code == "unsettled" for fault in wired.store.faults(())):
         wired.reconciler.heal()
         yield "what a process that died left unsettled is settled"
-    readings = [journals.read(wired, ulid) for ulid in wired.store.ulids()]
-    if Report(tuple(_index(wired, readings))).worst != OK:
-        wired.store.rebuild_index()
-        yield "the index was rebuilt from the journals"
+    readings = _examined(wired)
+    faults = [fault for fault in wired.store.faults(readings) if fault.code != "unsettled"]
+    if faults:
+        wired.store.rebuild()
+    for fault in faults:
+        is_index = fault.code == "index"
+        yield (
+            "the index was rebuilt from the journals" if is_index else f"{fault.path} was dropped: its workflow is gone"
+        )
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     if Report(tuple(hooks.guard(wired, whole))).worst != OK:
         wired.documents.guard.rebuild()
@@ -123,16 +116,15 @@ def _shown(wired: Wired, path: str) -> str:
     return os.path.relpath(path, wired.place.root)
 
 
-def _can_be_cut(reading: Reading) -> bool:
-    """Not one that a newer Holdfast wrote, or that cannot even be opened: those are whole."""
-    return reading.damage is not None and reading.damage.code == "journal_damaged"
+def _examined(wired: Wired) -> list[Examined]:
+    return [wired.store.examine(ulid) for ulid in wired.store.every()]
 
 
-def _journals(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
+def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
     good = 0
     for reading in readings:
-        path = _shown(wired, reading.path)
-        if reading.damage and _can_be_cut(reading):
+        path = _shown(wired, reading.name)
+        if reading.can_be_cut:
             lost = reading.size - reading.end
             message = f"{path} is damaged at byte {reading.end}: {reading.survives}; {lost} bytes cannot be read"
             remedy = f"restore the file from a backup; or keep what is whole, the rest goes to quarantine: {REPAIR}"
@@ -149,85 +141,22 @@ def _journals(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
                 yield warning("torn_tail", message, "holdfast status", path)
             if reading.snapshot:
                 message = f"the snapshot of {reading.state.id} {reading.snapshot}; the journal holds"
-                yield warning("snapshot", message, REPAIR, _shown(wired, journals.snapshot_path(wired, reading.ulid)))
-    for path in _stray_snapshots(wired):
-        yield warning("snapshot", f"{_shown(wired, path)} is of a workflow that is gone", REPAIR, _shown(wired, path))
+                yield warning("snapshot", message, REPAIR, path)
     yield ok("journals", f"{good} journal{'s are' if good != 1 else ' is'} whole, every line chained to the one before")
 
 
-def _stray_snapshots(wired: Wired) -> list[str]:
-    folder = os.path.join(wired.place.home, "state")
-    found = []
-    for shard in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():
-        for name in sorted(os.listdir(os.path.join(folder, shard))):
-            ulid = name.partition(".")[0]
-            if is_ulid(ulid) and not os.path.exists(wired.store.path(ulid)):
-                found.append(os.path.join(folder, shard, name))
-    return found
+def _views(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
+    """What the store keeps beside the journals, compared with them."""
+    faults = wired.store.faults(readings)
+    for fault in faults:
+        yield warning(fault.code, fault.message, REPAIR, fault.path)
+    is_whole = not any(fault.code == "index" for fault in faults)
+    if is_whole and any(reading.state is not None for reading in readings):
+        many = len(wired.store.entries())
+        yield ok("index", f"the index lists {many} workflow{'s' if many != 1 else ''}, as the journals have them")
 
 
-def _index(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
-    """Compared with the journals, those aside that are damaged or whose change the index is still to learn of."""
-    path = os.path.join(wired.place.home, "index")
-    aside = {reading.ulid for reading in readings if reading.state is None or reading.damage} | set(_marked(wired))
-    wanted = {r.ulid: entry_of(r.state) for r in readings if r.state is not None and r.ulid not in aside}
-    try:
-        with open(path, "rb") as file:
-            data = parse(file.read())
-        listed: dict[str, Entry] = {e["ulid"]: decode(Entry, e) for e in (*data["active"], *data["finished"])}
-        count = int(data["finished_count"])
-    except FileNotFoundError:
-        if wanted:
-            yield warning("index", "the index is missing", REPAIR, _shown(wired, path))
-        return
-    except (ValueError, KeyError, TypeError):
-        yield warning("index", "the index cannot be read", REPAIR, _shown(wired, path))
-        return
-    strangers = [ulid for ulid in listed if ulid not in wanted and ulid not in aside]
-    wrong = [u for u, entry in listed.items() if u in wanted and not entry.says_the_same_as(wanted[u])]
-    finished = sum(not entry.active for entry in wanted.values())
-    unlisted = [u for u, e in wanted.items() if u not in listed and (e.active or finished <= NEWEST)]
-    differs = [*strangers, *wrong, *unlisted]
-    if differs or (not aside and count != finished):
-        said = f"{len(differs)} entries" if differs else f"the count of finished ones, {count} for {finished},"
-        yield warning("index", f"the index differs from the journals: {said}", REPAIR, _shown(wired, path))
-    else:
-        many = f"{len(listed)} workflow{'s' if len(listed) != 1 else ''}"
-        yield ok("index", f"the index lists {many}, as the journals have them")
-
-
-def _marked(wired: Wired) -> list[str]:
-    folder = os.path.join(wired.place.home, "unsettled")
-    return [name for name in os.listdir(folder) if is_ulid(name)] if os.path.isdir(folder) else []
-
-
-def _left_behind(wired: Wired) -> list[str]:
-    """Marks that no living process holds. Looking at one takes its lock for a moment and lets it go."""
-    import fcntl
-
-    found = []
-    for ulid in _marked(wired):
-        try:
-            fd = os.open(os.path.join(wired.place.home, "unsettled", ulid), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            found.append(ulid)
-        except BlockingIOError:
-            pass
-        finally:
-            os.close(fd)
-    return found
-
-
-def _unsettled(wired: Wired) -> Iterator[Finding]:
-    for ulid in _left_behind(wired):
-        message = f"a process died before the views of {ulid} were in place; the next command finishes them"
-        yield warning("unsettled", message, REPAIR, f".holdfast/unsettled/{ulid}")
-
-
-def _documents(wired: Wired, readings: list[Reading]) -> Iterator[Finding]:
+def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
     clean = 0
     now = wired.world.now()
     for reading in readings:

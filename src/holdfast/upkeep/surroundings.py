@@ -115,7 +115,7 @@ def leftover_slots(wired: Wired) -> list[str]:
     gone = []
     for name in sorted(names):
         ulid = name.partition("-")[0]
-        if is_ulid(ulid) and not os.path.exists(wired.store.path(ulid)):
+        if is_ulid(ulid) and not wired.store.has(ulid):
             gone.append(os.path.join(folder, name))
     return gone
 

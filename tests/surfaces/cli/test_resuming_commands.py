@@ -289,7 +289,7 @@ def test_the_list_passes_over_a_broken_journal_and_says_so(project):
     wired = project.opened().wired
     whole = project.opened().start("release", "1.5.0")
     (broken,) = [entry for entry in wired.store.active() if entry.ulid != whole.ulid]
-    with open(wired.store.path(broken.ulid), "r+b") as journal:
+    with open(wired.store.file_of(broken.ulid), "r+b") as journal:
         journal.write(b"broken")
     said = project.ok("list", "--json").json
     assert [row["workflow_id"] for row in said["workflows"]] == [whole.id]

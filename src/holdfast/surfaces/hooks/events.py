@@ -11,6 +11,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
+from holdfast.core.needs import needs
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
 from holdfast.errors import HoldfastError
@@ -145,7 +146,7 @@ def _at_stop(project: Project, session: str) -> str:
     at = queries.current(after)
     if not outcome.changed or at is None:
         return ""
-    first = queries.blockers(after, at, wired.world.facts(after))[0]
+    first = queries.blockers(after, at, wired.world.facts(after, needs(after)))[0]
     remedy = first.remedy if " -w " in first.remedy else f"{first.remedy} -w {after.id}"
     reason = f"{after.id} is not done: {at} – {first.message}. Go on: {remedy}"
     return compact({"decision": "block", "reason": clean(reason)})

@@ -25,7 +25,7 @@ def line(folder: str, session: str) -> tuple[str, str]:
     if workflow is None:
         return "", ""
     style = Style(wants_colour(True, os.environ))
-    return shown(workflow.state, workflow.facts(), style), project.wired.store.path(workflow.ulid)
+    return shown(workflow.state, workflow.facts(), style), project.wired.store.file_of(workflow.ulid)
 
 
 def shown(state: State, facts: Facts, style: Style) -> str:

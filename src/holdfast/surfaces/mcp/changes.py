@@ -1,12 +1,10 @@
 """Changes that others make, told to whoever wants to know: another process, the command line, a person's editor.
 
-The journals are looked at twice a second, by their size and time. Only those of active workflows change, and the index
-names them, so that a look costs one call of the system for each.
+The store is asked twice a second. Only active workflows change, and asking opens none of them.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from _collections_abc import Awaitable, Callable
 
@@ -26,8 +24,9 @@ if TYPE_CHECKING:
 
     from mcp.server.session import ServerSession
 
+    from holdfast.engine.ports import Changes as StoreChanges
+
     Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
-    Stamps = dict[str, tuple[str, int, int]]
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -45,6 +44,7 @@ class Changes:
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
         self._looked = anyio.Event()
+        self._cursor = ""
         self._sessions: dict[int, ServerSession] = {}
         self._subscribed: dict[str, dict[int, ServerSession]] = {}
 
@@ -83,41 +83,29 @@ class Changes:
 
     async def watch(self) -> None:
         """Looks for changes until the server ends."""
-        known: Stamps | None = None
         while True:
             began = time.monotonic()
-            now: Stamps | None = await self._worked(self._look)
-            if known is not None and now is not None:
-                await self._tell(known, now)
-            known = now if now is not None else known
+            changes: StoreChanges | None = await self._worked(self._look)
+            if changes is not None:
+                self._cursor = changes.cursor
+                await self._tell(changes)
             self._looked.set()
             await anyio.sleep(max(EVERY, (time.monotonic() - began) / SHARE))
 
-    def _look(self) -> Stamps | None:
-        """The id, time and size of every active workflow's journal; None while they cannot be read."""
+    def _look(self) -> StoreChanges | None:
+        """What changed; None while the store cannot be read."""
         try:
             with self._projects.lent() as project:
-                store = project.wired.store
-                found: Stamps = {}
-                for entry in store.active():
-                    try:
-                        seen = os.stat(store.path(entry.ulid))
-                    except OSError:
-                        continue
-                    found[entry.ulid] = (entry.id, seen.st_mtime_ns, seen.st_size)
-                return found
+                return project.wired.store.changes(self._cursor)
         except (HoldfastError, OSError):
             return None
 
-    async def _tell(self, known: Stamps, now: Stamps) -> None:
-        if known.keys() != now.keys():
+    async def _tell(self, changes: StoreChanges) -> None:
+        if changes.listed:
             await self._bus.publish(ResourcesListChanged())
             for session in list(self._sessions.values()):
                 await session.send_resource_list_changed()
-        for ulid in {**known, **now}:
-            if known.get(ulid) == now.get(ulid):
-                continue
-            name = (now.get(ulid) or known[ulid])[0]
+        for ulid, name in changes.moved.items():
             for address in (uri(word, part) for word in (name, ulid) for part in PARTS):
                 await self._bus.publish(ResourceUpdated(address))
                 for session in list(self._subscribed.get(address, {}).values()):

@@ -7,15 +7,17 @@ import os
 from holdfast import git
 from holdfast.core.state import State
 from holdfast.definitions.catalogue import BUILT_IN
-from holdfast.engine.ports import Entry
+from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
-from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write
 from holdfast.git.changes import is_branch_name
 from holdfast.machine.place import read_regular
-from holdfast.stores.copies import AHEAD, FORKED, LARGEST, UNKNOWN, Standing, examined
 from holdfast.systems.gated import words
 from holdfast.systems.seam.wired import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
 
 
 def name(slug: str) -> str:
@@ -24,7 +26,7 @@ def name(slug: str) -> str:
 
 def read(wired: Wired, slug: str, worktree: str = "") -> bytes | None:
     full = _full(wired, slug, worktree)
-    return None if os.path.islink(full) else read_regular(full, LARGEST)
+    return None if os.path.islink(full) else read_regular(full, LARGEST_COPY)
 
 
 def kept(wired: Wired, slug: str) -> bytes | None:
@@ -49,9 +51,9 @@ def write(wired: Wired, state: State) -> None:
         durable_write(_full(wired, state.id, state.worktree), data, mode=0o644, alone=True)
 
 
-def _alone(wired: Wired) -> Locked:
+def _alone(wired: Wired) -> AbstractContextManager[None]:
     """An older copy must not follow a newer one."""
-    return Locked(wired.place.starting, wired.settings.lock_wait)
+    return wired.store.exclusively("starting")
 
 
 def _full(wired: Wired, slug: str, worktree: str) -> str:
@@ -74,7 +76,7 @@ def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
     try:
         standing = compared(wired, slug, worktree, data)
         if standing.kind in (UNKNOWN, AHEAD):
-            require_sound(wired, slug, worktree, examined(data, name(slug)).state)
+            require_sound(wired, slug, worktree, wired.store.examine_copy(data, name(slug)).state)
             wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
     except (Broken, Conflict) as refusal:
         return _put_right(slug, refusal)
@@ -101,7 +103,7 @@ def live(wired: Wired, slug: str) -> list[Entry]:
     return [
         entry
         for entry in _same(wired, slug)
-        if os.path.exists(wired.store.path(entry.ulid))
+        if wired.store.has(entry.ulid)
         and (entry.active or (entry.status == "completed" and not words.is_deleted(wired.store.load(entry.ulid))))
     ]
 
@@ -158,8 +160,7 @@ def trouble(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None
 
 def is_known(wired: Wired, slug: str, data: bytes) -> bool:
     """Whether a journal here begins with these very bytes, or is them."""
-    here = (read_regular(wired.store.path(entry.ulid), LARGEST) or b"" for entry in _same(wired, slug))
-    return any(journal.startswith(data) for journal in here)
+    return any(wired.store.begins_with(entry.ulid, data) for entry in _same(wired, slug))
 
 
 def _same(wired: Wired, slug: str) -> list[Entry]:

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from holdfast.documents.files import Documents
     from holdfast.documents.reconcile import Reconciler
     from holdfast.engine.engine import Engine
+    from holdfast.engine.ports import Store
     from holdfast.engine.world import LocalWorld
     from holdfast.forges.port import Forge
     from holdfast.machine.place import Place
     from holdfast.machine.settings import Settings
-    from holdfast.stores.files import FilesStore
 
 
 class Wired(Value):
@@ -27,7 +27,7 @@ class Wired(Value):
 
     place: Place
     settings: Settings
-    store: FilesStore
+    store: Store
     world: LocalWorld
     documents: Documents
     engine: Engine

@@ -71,7 +71,7 @@ def _plans(wired: Wired, subject: str) -> Iterator[State]:
     """Every plan of this, from the index while it has one that is approved, else from all journals."""
     store = wired.store
     listed = [entry.ulid for entry in store.entries() if entry.dialect == "story" and entry.subject == subject]
-    for ulid_ in listed or list(store.ulids()):
+    for ulid_ in listed or list(store.every()):
         try:
             state = store.load(ulid_)
         except HoldfastError:

@@ -13,7 +13,6 @@ from holdfast.core import commands as cmd
 from holdfast.core import refusals
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError, Refused, UsageError
-from holdfast.files.locks import Locked
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, opening, words, workspace
@@ -35,7 +34,7 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
             remedy="holdfast status",
             facts={"workflow": workflow.id},
         )
-    with Locked(os.path.join(wired.place.home, "finalizing"), wired.settings.lock_wait):
+    with wired.store.exclusively("finalizing"):
         return _finalized(wired, workflow, merged, how)
 
 
@@ -67,7 +66,7 @@ def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mappi
     def allow(write: central.Write) -> None:
         _require_approved(state, write)
 
-    with Locked(wired.place.starting, wired.settings.lock_wait):
+    with wired.store.exclusively("starting"):
         published = central.publish(base, workflow.id, _seeded(state), merged, allow)
     workflow.execute(cmd.Finalize(), **how)
     last = state.plan.children("")[-1]

@@ -6,11 +6,9 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals
 from holdfast.core.apply import Record
 from holdfast.core.state import State
-from holdfast.engine.codec import decode_record
+from holdfast.engine.ports import Copy, Standing
 from holdfast.errors import Conflict
 from holdfast.plain.digest import digest
-from holdfast.stores.copies import Copy, Standing, examined
-from holdfast.stores.lines import parsed
 from holdfast.systems.gated import journal_copy, words
 from holdfast.systems.seam.wired import Wired
 
@@ -29,7 +27,7 @@ def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State)
     name = journal_copy.name(slug)
     data = journal_copy.read(wired, slug, wired.place.key())
     assert data is not None
-    copy = examined(data, name)
+    copy = wired.store.examine_copy(data, name)
     if not take:
         raise _both(wired, slug, standing.replace(ours=ours.revision), copy, ours)
     if wired.settings.actor.kind != "human":
@@ -60,13 +58,10 @@ def _replaced(wired: Wired, slug: str, copy: Copy, ours: State) -> tuple[State, 
 
 def _both(wired: Wired, slug: str, standing: Standing, copy: Copy, ours: State) -> Conflict:
     """How far each goes after the last line they share, and who did the last thing in it."""
-    start = copy.ends[-2] if len(copy.ends) > 1 else 0
-    line = parsed(copy.data[start:], start)
-    assert line is not None
-    last = list(wired.store.history(ours.ulid))[-1]
+    (last,) = wired.store.history(ours.ulid, ours.revision - 1, ours.revision)
     ends = {
         HERE: _last(last, standing.ours - standing.common),
-        GIT: _last(decode_record(line.body), standing.theirs - standing.common),
+        GIT: _last(copy.last, standing.theirs - standing.common),
     }
     refusal = journal_copy.forked(slug, standing)
     spoken = "; ".join(

@@ -10,14 +10,13 @@ import os
 from holdfast.core import queries, refusals
 from holdfast.core.state import Grant, State
 from holdfast.core.value import Value
+from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
-from holdfast.files.locks import Locked
 from holdfast.machine import place as places
 from holdfast.project import adopting
 from holdfast.project.orphans import parsed
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
-from holdfast.stores.copies import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
@@ -129,7 +128,7 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
     state, document = adopting.understood(project, found, beside)
     state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
-    with Locked(wired.place.starting, wired.settings.lock_wait):
+    with wired.store.exclusively("starting"):
         if _known(project, slug) is not None or reconstruct(project, slug) != recovery:
             raise Conflict(
                 "changed_meanwhile",
@@ -193,7 +192,7 @@ def _known(project: Project, slug: str) -> State | None:
         try:
             found.append(store.load(entry.ulid))
         except NotFound:
-            store.rebuild_index()  # the list names a journal that somebody took away
+            store.rebuild()  # the list names a journal that somebody took away
     over = os.path.isdir(os.path.join(project.wired.place.worktree, words.HOME, slug))
     return next((state for state in found if not (over and words.is_deleted(state))), None)
 

@@ -6,7 +6,6 @@ import os
 from _collections_abc import Callable
 
 from holdfast.errors import HoldfastError
-from holdfast.files.locks import Locked
 from holdfast.machine import place as places
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record
@@ -16,6 +15,7 @@ from holdfast.systems.story.sessions.record import ACTIVE, CRASHED, INACTIVE, Lo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from holdfast.systems.seam.wired import Wired
@@ -54,8 +54,8 @@ class Desk:
         layout.require()
         return layout
 
-    def _lock(self) -> Locked:
-        return Locked(ending.plans(self._wired), self._wired.settings.lock_wait)
+    def _lock(self) -> AbstractContextManager[None]:
+        return self._wired.store.exclusively("sessions")
 
     def _changing(self) -> _Changing:
         places.prepare(self._wired.place, insist=self._wired.settings.allow_unsafe_fs)
@@ -106,7 +106,7 @@ class Desk:
 class _Changing:
     """Holds the lock of all sessions; what a dead process left is finished before anything else."""
 
-    def __init__(self, lock: Locked, finish: Callable[[], object]) -> None:
+    def __init__(self, lock: AbstractContextManager[None], finish: Callable[[], object]) -> None:
         self._lock = lock
         self._finish = finish
 
@@ -115,8 +115,8 @@ class _Changing:
         try:
             self._finish()
         except BaseException:
-            self._lock.__exit__()
+            self.__exit__()
             raise
 
     def __exit__(self, *_: object) -> None:
-        self._lock.__exit__()
+        self._lock.__exit__(None, None, None)

@@ -38,7 +38,7 @@ COMMIT, CANCEL = "commit", "cancel"
 
 
 def plans(wired: Wired) -> str:
-    """The folder of plans. Its lock is held by whoever changes a session."""
+    """The folder of plans, which is changed under the lock `sessions`."""
     return os.path.join(wired.place.home, "sessions")
 
 

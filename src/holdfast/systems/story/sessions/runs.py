@@ -32,7 +32,7 @@ def named(wired: Wired, layout: Layout) -> list[str]:
     found = [e.ulid for e in entries if (e.session, e.worktree) == (layout.name, layout.worktree)]
     if wired.store.finished_count() > sum(not entry.active for entry in entries):
         known = {entry.ulid for entry in entries}
-        rest = [ulid for ulid in wired.store.ulids() if ulid not in known]
+        rest = [ulid for ulid in wired.store.every() if ulid not in known]
         found += [state.ulid for state in readable(wired, rest) if _belongs(state, layout)]
     return sorted(found)
 

@@ -1,0 +1,100 @@
+"""What the rules must know of the world before they can decide a command: said here, gathered by the engine."""
+
+from __future__ import annotations
+
+from holdfast.core import commands as cmd
+from holdfast.core.lifecycle import OPEN
+from holdfast.core.tasks import COMMIT, DOCUMENT
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.definition import Check
+    from holdfast.core.state import State
+
+_TREE = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
+_HEAD = (cmd.TakeSnapshot, cmd.Begin, cmd.Done, cmd.Approve, cmd.Edit)
+
+
+class Needs(Value):
+    """Which facts to gather. Everything else is left out, because files and git processes cost time."""
+
+    hashes: tuple[str, ...] = ()
+    """Files whose content counts, by their paths in the worktree."""
+    results: tuple[str, ...] = ()
+    """JSON files that say how a step went."""
+    commits: tuple[Any, ...] = ()
+    """What a document names as commits."""
+    tree: bool = False
+    head: bool = False
+    locks: bool = False
+    """The files that other workflows hold."""
+    trust: tuple[str, Check | None] | None = None
+    """The step and the check whose command must be trusted. The check as it is, because a plan can change."""
+    past: int = 0
+    """The number of the snapshot to go back to."""
+    parent: str = ""
+
+    def include(self, other: Needs) -> bool:
+        """Whether facts gathered for these needs are enough for the other ones."""
+        return (
+            {*other.hashes} <= {*self.hashes}
+            and {*other.results} <= {*self.results}
+            and all(commit in self.commits for commit in other.commits)
+            and (self.tree or not other.tree)
+            and (self.tree or self.head or not other.head)
+            and (self.locks or not other.locks)
+            and other.trust in (None, self.trust)
+            and other.past in (0, self.past)
+            and other.parent in ("", self.parent)
+        )
+
+
+def needs(state: State, command: cmd.Command | None = None) -> Needs:
+    """What a command needs; without one, what a reader must know to judge the gates."""
+    parts: tuple[cmd.Command | None, ...] = (command,)
+    if isinstance(command, (cmd.Edit, cmd.Together)):
+        parts = command.commands
+    hashes = dict.fromkeys(
+        artifact.path
+        for progress in state.progress.values()
+        if progress.artifacts
+        for artifact in progress.artifacts.values()
+    )
+    results = []
+    for part in parts:
+        if isinstance(part, (cmd.Done, cmd.Attach, cmd.Submit)):
+            hashes.update(dict.fromkeys(part.artifacts.values()))
+        if isinstance(part, cmd.Done) and part.step in state.plan and state.plan.step(part.step).result:
+            name = state.plan.step(part.step).result
+            known = state.step(part.step).artifacts.get(name)
+            results.append(part.artifacts.get(name) or (known.path if known else ""))
+    return Needs(
+        hashes=tuple(hashes),
+        results=tuple(filter(None, results)),
+        commits=_commits(command),
+        tree=(command is None or isinstance(command, _TREE)) and _has_tree_evidence(state),
+        head=isinstance(command, _HEAD if state.loads == DOCUMENT else cmd.TakeSnapshot),
+        locks=isinstance(command, cmd.Lock),
+        trust=_trust(state, command) if isinstance(command, cmd.RecordCheck) else None,
+        past=command.number if isinstance(command, cmd.Restore) else 0,
+        parent=state.parent,
+    )
+
+
+def _has_tree_evidence(state: State) -> bool:
+    """Only then can evidence have become stale, and the tree costs several git processes."""
+    at_work = (step for step in state.progress.values() if step.status in OPEN and step.evidence)
+    return any(evidence.tree for step in at_work for evidence in step.evidence.values())
+
+
+def _commits(command: cmd.Command | None) -> tuple[Any, ...]:
+    parts = command.commands if isinstance(command, cmd.Edit) else ()
+    return tuple(part.values[COMMIT] for part in parts if isinstance(part, cmd.Record) and part.values.get(COMMIT))
+
+
+def _trust(state: State, command: cmd.RecordCheck) -> tuple[str, Check | None]:
+    known = command.step in state.plan
+    return command.step, state.plan.step(command.step).check(command.name) if known else None
