@@ -6,18 +6,13 @@ from holdfast.core.value import Value
 
 
 class PullRequest(Value):
-    """A pull request; `head` and `base` are branches, `state` is open, closed or merged.
-
-    `head_sha` is the commit that `head` stood at when it was looked at.
-    """
+    """A pull request; `head` and `base` are branches, `state` is open, closed or merged."""
 
     number: int
     url: str
     state: str
     head: str
     base: str
-    author: str
-    head_sha: str
 
 
 class Review(Value):
@@ -37,7 +32,7 @@ class Review(Value):
 
 
 class Comment(Value):
-    """Something said of the pull request, or of a line of a file where `path` names one.
+    """Something said of the pull request, or of a line of a file.
 
     `created_at` is when others could first read it. A remark on a line can have been a draft for days by then.
     """
@@ -45,19 +40,15 @@ class Comment(Value):
     id: str
     author: str
     body: str
-    path: str
-    line: int | None
     created_at: str
-    url: str
     association: str
 
 
 class Thread(Value):
-    """What was said about one place in a file. `line` is where it was when the thread is outdated."""
+    """What was said about one place in a file. `line` is where it was when the line is gone."""
 
     id: str
     path: str
     line: int | None
     resolved: bool
-    outdated: bool
     comments: tuple[Comment, ...]

@@ -62,7 +62,7 @@ def git(
             output = complaint = heard.read()
     if code in ok:
         return code, output
-    said = _plain(complaint)
+    said = plain_lines(complaint.decode("utf-8", "replace"))
     reason = next((line for line in said if line.startswith(("fatal: ", "error: "))), "".join(said[-1:]).strip())
     facts = {"output": "\n".join(said[-OUTPUT_LINES:])} if hooks else {}
     raise _failure(top, args[0], "git_failed", f"git {args[0]} failed: {reason or f'exit code {code}'}", facts)
@@ -97,13 +97,11 @@ def _run(
     return process.returncode, printed or b"", complained or b""
 
 
-def _plain(output: bytes) -> list[str]:
-    """The lines of what was printed, without escape sequences, control characters and what may be a password."""
+def plain_lines(text: str) -> list[str]:
+    """The lines of what a program printed, without escape sequences, control characters and what may be a password."""
     import re
 
-    text = re.sub(
-        r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])", "", output.decode("utf-8", "replace")
-    )
+    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])", "", text)
     text = re.sub(r"(?<=://)[^/\s@]*@", "", text)
     lines = ("".join(char for char in line if char.isprintable() or char == "\t") for line in text.splitlines())
     return [line for line in lines if line.strip()]

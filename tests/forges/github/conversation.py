@@ -20,7 +20,6 @@ class KeptThread:
     line: int | None = 7
     original: int | None = 7
     resolved: bool = False
-    outdated: bool = False
 
 
 class Root:
@@ -54,13 +53,12 @@ class Root:
     def _shown(self, one: KeptThread) -> dict[str, Any]:
         place = {"path": one.path, "line": one.line, "originalLine": one.original}
         told = {"__typename": "PullRequestReviewComment", "authorAssociation": "MEMBER", "pullRequestReview": None}
-        said = [{**told, "id": f"{one.id}.{n}", **place, **each} for n, each in enumerate(one.comments)]
+        said = [{**told, "id": f"{one.id}.{n}", **each} for n, each in enumerate(one.comments)]
         return {
             "__typename": "PullRequestReviewThread",
             "id": one.id,
             **place,
             "isResolved": one.resolved,
-            "isOutdated": one.outdated,
             "comments": lambda _, **asked: self._page(said, **asked),
         }
 

@@ -120,7 +120,6 @@ class GitHub:
     comments: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     threads: dict[int, list[KeptThread]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
-    authors: dict[int, dict[str, Any] | None] = field(default_factory=dict)
     objections: list[str] = field(default_factory=list)
     operations: list[str] = field(default_factory=list)
     """The names of the operations and queries that came, in their order."""
@@ -356,8 +355,6 @@ class GitHub:
         shown["base"] |= {"ref": one.base, "label": f"{self.owner}:{one.base}"}
         shown["base"]["repo"]["id"] = 1296269
         shown["head"]["repo"]["id"] = 1296269 if one.owner == self.owner else 4711
-        if one.number in self.authors:
-            shown["user"] = self.authors[one.number]
         return shown
 
     def _page(self, found: list[Any], path: str, asked: dict[str, str]) -> Reply:

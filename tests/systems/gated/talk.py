@@ -20,13 +20,12 @@ def review(minute=5, state="APPROVED", body="", who="mona", belongs="MEMBER", co
     return Review(id or minute, who, state, body, at(minute), belongs, commit)
 
 
-def comment(body="Shorter", minute=5, who="mona", belongs="MEMBER", path="", line=None, id=""):
-    return Comment(id or str(minute), who, body, path, line, at(minute), "https://github.com/o/r/pull/1#1", belongs)
+def comment(body="Shorter", minute=5, who="mona", belongs="MEMBER", id=""):
+    return Comment(id or str(minute), who, body, at(minute), belongs)
 
 
 def thread(path, *comments, line: int | None = 7, resolved=False):
-    said = [one.replace(path=path, line=line) for one in comments or (comment(),)]
-    return Thread("T", path, line, resolved, False, tuple(said))
+    return Thread("T", path, line, resolved, comments or (comment(),))
 
 
 def said(*parts: Review | Comment | Thread) -> Said:

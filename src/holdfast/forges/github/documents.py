@@ -13,7 +13,9 @@ from holdfast.plain import plainjson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
 
 NOBODY = "ghost"
 """The author that a GitHub shows where an account is gone."""
@@ -28,23 +30,14 @@ _ASSOCIATIONS = frozenset(
 
 
 def pull_request(one: Mapping[str, Any]) -> PullRequest:
-    number, url = one["number"], text(one, "html_url")
-    if type(number) is not int or number_in(url) != number:
+    number, url = plain(one, "number", int), text(one, "html_url")
+    if number_in(url) != number:
         raise ValueError(f"{url!r} is not the address of pull request {number!r}")
     state = text(one, "state")
     if state not in ("open", "closed"):
         raise ValueError(f"a pull request that is {state!r}")
-    merged = one.get("merged_at") is not None
-    head, base = one["head"], one["base"]
-    return PullRequest(
-        number,
-        url,
-        "merged" if merged else state,
-        text(head, "ref"),
-        text(base, "ref"),
-        author(one),
-        commit(head, "sha"),
-    )
+    state = state if one.get("merged_at") is None else "merged"
+    return PullRequest(number, url, state, text(one["head"], "ref"), text(one["base"], "ref"))
 
 
 def issue(one: Mapping[str, Any]) -> str:
@@ -67,7 +60,7 @@ def review(one: Mapping[str, Any]) -> Review:
     pending = state == "PENDING"
     submitted = "" if pending and not one.get("submitted_at") else moment(one, "submitted_at")
     return Review(
-        numeric_id(one),
+        plain(one, "id", int),
         author(one),
         state if state in _STATES else "COMMENTED",
         words(one),
@@ -79,38 +72,22 @@ def review(one: Mapping[str, Any]) -> Review:
 
 def comment(one: Mapping[str, Any]) -> Comment:
     """A comment on the pull request as a whole."""
-    return Comment(
-        str(numeric_id(one)),
-        author(one),
-        words(one),
-        "",
-        None,
-        moment(one, "created_at"),
-        text(one, "html_url"),
-        association(one, "author_association"),
-    )
+    belongs = association(one, "author_association")
+    return Comment(str(plain(one, "id", int)), author(one), words(one), moment(one, "created_at"), belongs)
 
 
 def line_comment(one: Mapping[str, Any]) -> Comment:
     """A comment on a line. It is drafted at one time and handed in with a review at another, which is what counts."""
-    whole, drafted = one["pullRequestReview"], moment(one, "createdAt")
-    submitted = whole is not None and whole["submittedAt"] is not None
-    return Comment(
-        text(one, "id"),
-        author(one, "author"),
-        words(one),
-        text(one, "path"),
-        line(one),
-        max(drafted, moment(whole, "submittedAt")) if submitted else drafted,
-        text(one, "url"),
-        association(one, "authorAssociation"),
-    )
+    whole, at = one["pullRequestReview"], moment(one, "createdAt")
+    if whole is not None and whole["submittedAt"] is not None:
+        at = max(at, moment(whole, "submittedAt"))
+    return Comment(text(one, "id"), author(one, "author"), words(one), at, association(one, "authorAssociation"))
 
 
 def thread(one: Mapping[str, Any], comments: tuple[Comment, ...]) -> Thread:
-    return Thread(
-        text(one, "id"), text(one, "path"), line(one), flag(one, "isResolved"), flag(one, "isOutdated"), comments
-    )
+    at = "originalLine" if one["line"] is None else "line"
+    line = None if one[at] is None else plain(one, at, int)
+    return Thread(text(one, "id"), text(one, "path"), line, plain(one, "isResolved", bool), comments)
 
 
 def listed(body: bytes) -> list[Any]:
@@ -129,7 +106,7 @@ def nodes(connection: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def cursor(connection: Mapping[str, Any]) -> str | None:
     """Where the next page of GraphQL begins; None on the last one."""
     turning = connection["pageInfo"]
-    return text(turning, "endCursor") if flag(turning, "hasNextPage") else None
+    return text(turning, "endCursor") if plain(turning, "hasNextPage", bool) else None
 
 
 def author(one: Mapping[str, Any], field: str = "user") -> str:
@@ -140,13 +117,6 @@ def association(one: Mapping[str, Any], field: str) -> str:
     """How an author belongs to the repository. Where nothing is said, or a word that is not known yet: not at all."""
     found = one.get(field)
     return found if isinstance(found, str) and found in _ASSOCIATIONS else _STRANGER
-
-
-def numeric_id(one: Mapping[str, Any]) -> int:
-    found = one["id"]
-    if type(found) is not int:
-        raise TypeError("an id that is not a number")
-    return found
 
 
 def commit(one: Mapping[str, Any], name: str) -> str:
@@ -162,13 +132,6 @@ def words(one: Mapping[str, Any]) -> str:
     return "" if one.get("body") is None else text(one, "body")
 
 
-def line(one: Mapping[str, Any]) -> int | None:
-    found = one["originalLine"] if one["line"] is None else one["line"]
-    if found is not None and type(found) is not int:
-        raise TypeError("a line that is not a number")
-    return found
-
-
 def moment(one: Mapping[str, Any], name: str) -> str:
     import re
 
@@ -178,16 +141,13 @@ def moment(one: Mapping[str, Any], name: str) -> str:
     return found
 
 
-def flag(one: Mapping[str, Any], name: str) -> bool:
-    found = one[name]
-    if not isinstance(found, bool):
-        raise TypeError(f"{name} is neither true nor false")
-    return found
-
-
 def text(one: Mapping[str, Any], name: str) -> str:
     """A text that can be written again: half a pair of surrogates is replaced."""
+    return plain(one, name, str).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def plain(one: Mapping[str, Any], name: str, kind: type[T]) -> T:
     found = one[name]
-    if not isinstance(found, str):
-        raise TypeError(f"{name} is not text")
-    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if type(found) is not kind:
+        raise TypeError(f"{name} is no {kind.__name__}")
+    return found

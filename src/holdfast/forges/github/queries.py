@@ -10,7 +10,7 @@ DEFAULT_BRANCH = """query HoldfastDefaultBranch($owner: String!, $name: String!)
 
 _COMMENTS = """pageInfo { hasNextPage endCursor }
 nodes {
-  id author { login } authorAssociation body path line originalLine createdAt url state
+  id author { login } authorAssociation body createdAt state
   pullRequestReview { submittedAt }
 }"""
 
@@ -20,7 +20,7 @@ THREADS = f"""query HoldfastThreads($owner: String!, $name: String!, $number: In
       reviewThreads(first: 50, after: $after) {{
         pageInfo {{ hasNextPage endCursor }}
         nodes {{
-          id path line originalLine isResolved isOutdated
+          id path line originalLine isResolved
           comments(first: 50) {{ {_COMMENTS} }}
         }}
       }}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from _collections_abc import Mapping, Sequence
 
 from holdfast.errors import HoldfastError, NotFound, Refused
+from holdfast.git.command import plain_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +21,7 @@ _NEVER = 1 << 33  # seconds since 1970 that no reset of a limit is at
 
 def clean(text: str, limit: int = _LONGEST) -> str:
     """A text from outside on one line, without escape sequences, control characters and what may be a password."""
-    import re
-
-    plain = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])", "", text[: 20 * limit])
-    plain = re.sub(r"(?<=://)[^/\s@]*@", "", plain)
-    plain = "".join(sign for sign in plain if sign.isprintable() or sign.isspace())
-    return " ".join(plain.split())[:limit]
+    return " ".join(" ".join(plain_lines(text[: 20 * limit])).split())[:limit]
 
 
 def unreachable(host: str, why: str) -> HoldfastError:
