@@ -15,10 +15,10 @@ from holdfast.engine.ports import Entry, entry_of
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import remove
 from holdfast.plain.plainjson import parse
-from holdfast.project.orphans import orphaned
 from holdfast.stores import examining as journals
 from holdfast.stores.examining import Reading
 from holdfast.stores.index import NEWEST
+from holdfast.systems.seam.orphans import orphaned
 from holdfast.systems.seam.registry import dialect
 from holdfast.upkeep import hooks, installed, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
@@ -287,7 +287,7 @@ def _document(wired: Wired, state: State) -> tuple[str, str]:
 
 
 def _orphans(project: Project, running: list[State]) -> Iterator[Finding]:
-    for found in orphaned(project, running):
+    for found in orphaned(project.wired, running):
         if found.wrong is None:
             yield warning("orphan", f"{found.path} has no journal", f"holdfast adopt {found.path}", found.path)
         else:

@@ -5,6 +5,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "gated",
     __name__,
+    parts=("upkeep",),
     patterns=("workflow/*/workflow-state.json",),
     loads=("description",),
 )

@@ -102,14 +102,14 @@ class Sessions(Copies):
         """Without `force` the preview. With it the session becomes the project, whole, or is refused, whole."""
         if not force:
             return self.preview(name)
-        from holdfast.project.adopting import adopt
+        from holdfast.systems.seam.adoption import adopt
 
         layout = self._found(name)
         with self._changing():
             layout.require()
             orphans = self._orphans(layout)
             if orphans:
-                adopt(self._project, orphans)
+                adopt(self._wired, orphans)
             runs.settled(self._wired, runs.of(self._wired, layout))
             archive = ending.free_archive(layout)
             changes, states = self._looked(layout, archive)
@@ -137,9 +137,9 @@ class Sessions(Copies):
 
     def _orphans(self, layout: Layout) -> list[str]:
         """Documents in the session that no journal knows: a commit adopts them first."""
-        from holdfast.project.adopting import orphans
+        from holdfast.systems.seam.adoption import orphans
 
-        return [path for path in orphans(self._project) if path.startswith(f"{layout.folder}/")]
+        return [path for path in orphans(self._wired) if path.startswith(f"{layout.folder}/")]
 
     def _brief(self, layout: Layout) -> dict[str, Any]:
         try:
