@@ -53,7 +53,7 @@ def running(house):
 
 def seen(house):
     """Everything that the project's notes say now is taken over; what goes on afterwards."""
-    assert take_sightings(house.open("human"), HOOK) == []
+    assert take_sightings(house.open("human").wired, HOOK) == []
     return running(house)
 
 
@@ -91,10 +91,10 @@ def standing(state):
 def test_a_state_file_that_an_agent_wrote_becomes_a_workflow(house):
     path = house.account(key_reminders=["tests first"])
     before = house.read(path)
-    assert adopt_accounts(house.open("human")) == []
+    assert adopt_accounts(house.open("human").wired) == []
     assert listed(house) == [("Case Studies", "compaction")]
     assert json.loads(house.read(path)) == json.loads(before)
-    assert adopt_accounts(house.open("human")) == []
+    assert adopt_accounts(house.open("human").wired) == []
     assert len(listed(house)) == 1
 
 
@@ -103,7 +103,7 @@ def test_every_state_file_is_adopted_and_those_that_cannot_be_read_are_told(hous
     house.account("Migration", "migration")
     bad = house.account("Broken", "broken", phase={"current": 0})
     torn = house.write("untracked/workflow-state/torn/state-torn-20251209_143052.json", "{")
-    wrong = adopt_accounts(house.open("human"))
+    wrong = adopt_accounts(house.open("human").wired)
     assert sorted(listed(house)) == [("Case Studies", "compaction"), ("Migration", "compaction")]
     assert len(wrong) == 2
     assert any("phase.current" in one for one in wrong)
@@ -112,7 +112,7 @@ def test_every_state_file_is_adopted_and_those_that_cannot_be_read_are_told(hous
 
 
 def test_without_any_there_is_nothing_to_adopt(house):
-    assert adopt_accounts(house.open("human")) == []
+    assert adopt_accounts(house.open("human").wired) == []
     assert not house.home.exists()
 
 
@@ -121,7 +121,7 @@ def test_without_any_there_is_nothing_to_adopt(house):
 
 def test_notes_without_a_workflow_begin_none(house):
     house.write("CLAUDE.local.md", "# My notes\n\nBe kind.\n")
-    assert take_sightings(house.open("human"), HOOK) == []
+    assert take_sightings(house.open("human").wired, HOOK) == []
     assert not house.home.exists()
 
 
@@ -303,7 +303,7 @@ def test_a_gate_in_the_way_of_a_plans_end_is_told_and_stops_nothing_else(house):
     assert len(seen(house)) == 2
     house.write(PLAN_FILE, PLAN.format(status=OVER))
     house.write(other, PLAN.format(status=OVER))
-    assert len(take_sightings(house.open("human"), HOOK)) == 1
+    assert len(take_sightings(house.open("human").wired, HOOK)) == 1
     assert [state.id for state in running(house)] == [gated.id]
 
 
@@ -322,7 +322,7 @@ def test_one_note_that_cannot_be_taken_over_is_told_and_stops_no_other(house):
     project = Project(bootstrap.wire(places.find(str(house.root)), hasty))
     with open(project.wired.store.file_of(held.ulid), "rb") as journal:
         fcntl.flock(journal, fcntl.LOCK_EX)
-        (wrong,) = take_sightings(project, HOOK)
+        (wrong,) = take_sightings(project.wired, HOOK)
     assert held.ulid in wrong
     assert {state.title: queries.top_number(state) for state in running(house)} == {
         "Case Studies": 2,
@@ -334,4 +334,4 @@ def test_one_note_that_cannot_be_taken_over_is_told_and_stops_no_other(house):
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"# Workflow State\nWorkflow:\nPhase:\n", b"x" * (2 << 20)])
 def test_notes_that_cannot_be_read_are_passed_over(house, content):
     (house.root / "CLAUDE.local.md").write_bytes(content)
-    assert take_sightings(house.open("human"), HOOK) == []
+    assert take_sightings(house.open("human").wired, HOOK) == []

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from holdfast.checks import trust
+from holdfast.core import queries
 from holdfast.core.plan import Plan
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused, UsageError
-from holdfast.project import adopting
+from holdfast.systems.seam import adoption
 
 ACTIVE = ".claude/workflow-state/active"
 GATED = """
@@ -59,15 +60,15 @@ def write(site, name: str, text: str | bytes, *, old: bool = True) -> str:
 def test_an_example_of_the_convention_is_adopted_and_still_says_the_same(site, name):
     path = site.example(name)
     before = json.loads(path.read_text())
-    (workflow,) = adopting.adopt(site.open(), [str(path)])
-    assert workflow.id == before["workflow"]["id"]
+    (state,) = adoption.adopt(site.open().wired, [str(path)])
+    assert state.id == before["workflow"]["id"]
     assert json.loads(path.read_text()) == before
-    assert [record.command for record in workflow.history()] == ["adopt"]
+    assert [record.command for record in site.open().wired.store.history(state.ulid)] == ["adopt"]
 
 
 def test_looking_again_after_an_adoption_finds_nothing_edited(site):
     path = site.example("dev")
-    adopting.adopt(site.open(), [str(path)])
+    adoption.adopt(site.open().wired, [str(path)])
     later = site.open().workflow("dev-evt-infra-a1b2")
     assert later.refresh().state.revision == 1
     assert later.state.alerts == ()
@@ -76,11 +77,14 @@ def test_looking_again_after_an_adoption_finds_nothing_edited(site):
 def test_without_paths_every_orphan_is_adopted_and_the_index_lists_them(site):
     site.example("dev")
     site.example("tdd")
-    assert adopting.orphans(site.open()) == [f"{ACTIVE}/dev-evt-infra-a1b2.json", f"{ACTIVE}/tdd-auth-login-b2c3.json"]
-    adopted = adopting.adopt(site.open())
-    assert sorted(workflow.id for workflow in adopted) == ["dev-evt-infra-a1b2", "tdd-auth-login-b2c3"]
-    assert adopting.orphans(site.open()) == []
-    assert adopting.adopt(site.open()) == []
+    assert adoption.orphans(site.open().wired) == [
+        f"{ACTIVE}/dev-evt-infra-a1b2.json",
+        f"{ACTIVE}/tdd-auth-login-b2c3.json",
+    ]
+    adopted = adoption.adopt(site.open().wired)
+    assert sorted(state.id for state in adopted) == ["dev-evt-infra-a1b2", "tdd-auth-login-b2c3"]
+    assert adoption.orphans(site.open().wired) == []
+    assert adoption.adopt(site.open().wired) == []
     listed = json.loads((site.root / ".claude/workflow-state/index.json").read_text())["active_workflows"]
     assert [(item["id"], item["feature"]) for item in listed] == [
         ("dev-evt-infra-a1b2", "features/foundation/event-infrastructure.md"),
@@ -113,7 +117,7 @@ def test_a_document_stays_in_the_file_that_scripts_look_for(site):
     document["tasks"][1]["status"] = "completed"
     path.write_text(json.dumps(document))
     assert site.open().workflow().status()["step"] == "task_execution/3/red"
-    assert adopting.orphans(site.open()) == []
+    assert adoption.orphans(site.open().wired) == []
 
 
 def test_several_documents_are_named_and_none_is_guessed(site):
@@ -122,7 +126,7 @@ def test_several_documents_are_named_and_none_is_guessed(site):
     with pytest.raises(NotFound) as unknown:
         site.open().workflow()
     assert unknown.value.remedy.endswith("holdfast adopt")
-    orphans = adopting.orphans(site.open())
+    orphans = adoption.orphans(site.open().wired)
     assert len(orphans) == 2
     assert unknown.value.facts["documents"] == orphans
 
@@ -144,9 +148,9 @@ def test_nothing_to_adopt_is_simply_not_found(site):
 
 def test_a_second_adoption_of_the_same_workflow_is_a_conflict(site):
     path = site.example("dev")
-    adopting.adopt(site.open(), [str(path)])
+    adoption.adopt(site.open().wired, [str(path)])
     with pytest.raises(Conflict) as conflict:
-        adopting.adopt(site.open(), [str(path)])
+        adoption.adopt(site.open().wired, [str(path)])
     assert conflict.value.code == "already_active"
 
 
@@ -171,7 +175,7 @@ def test_a_workflow_that_is_just_coming_is_not_taken_for_an_orphan(site, comes):
     settle = project.wired.store.settle
 
     def look_first(*known):
-        seen.append(adopting.orphans(site.open()))
+        seen.append(adoption.orphans(site.open().wired))
         settle(*known)
 
     project.wired.store.settle = look_first
@@ -217,7 +221,7 @@ def test_a_definition_that_is_broken_is_mended_first(site):
     site.definition("ship", "name = 3")
     write(site, "ship-1.json", json.dumps(ship(plan="pending")))
     with pytest.raises(UsageError) as refused:
-        adopting.adopt(site.open())
+        adoption.adopt(site.open().wired)
     assert refused.value.code == "bad_definition"
 
 
@@ -229,7 +233,7 @@ def test_a_broken_document_is_kept_in_quarantine_and_a_fresh_start_is_possible(s
     path = write(site, "dev-x.json", data)
     site.example("tdd")
     with pytest.raises(Broken) as broken:
-        adopting.adopt(site.open())
+        adoption.adopt(site.open().wired)
     assert broken.value.code == "document_broken"
     assert broken.value.facts["adopted"] == ["tdd-auth-login-b2c3"]
     quarantined: Any = broken.value.facts["quarantined"]
@@ -237,13 +241,13 @@ def test_a_broken_document_is_kept_in_quarantine_and_a_fresh_start_is_possible(s
     assert kept.read_bytes() == data
     assert (kept.parent / f"{kept.name}.reason").read_text().strip()
     assert not (site.root / path).exists()
-    assert adopting.orphans(site.open()) == []
+    assert adoption.orphans(site.open().wired) == []
 
 
 def test_a_document_that_may_still_be_being_written_is_left_alone(site):
     path = write(site, "dev-x.json", '{"workflow": ', old=False)
     with pytest.raises(Conflict) as conflict:
-        adopting.adopt(site.open())
+        adoption.adopt(site.open().wired)
     assert conflict.value.code == "being_written"
     assert (site.root / path).read_text() == '{"workflow": '
 
@@ -252,7 +256,7 @@ def test_a_document_that_may_still_be_being_written_is_left_alone(site):
 def test_json_that_is_no_workflow_is_refused_and_left_where_it_is(site, text):
     path = write(site, "thing.json", text)
     with pytest.raises(UsageError) as refused:
-        adopting.adopt(site.open(), [str(site.root / path)])
+        adoption.adopt(site.open().wired, [str(site.root / path)])
     assert refused.value.code == "not_a_workflow"
     assert (site.root / path).read_text() == text
     with pytest.raises(NotFound):
@@ -267,11 +271,11 @@ def test_paths_outside_the_project_and_files_that_are_links_are_refused(site, tm
     link.symlink_to(elsewhere)
     for path in (str(elsewhere), str(link), "/etc/passwd"):
         with pytest.raises(UsageError):
-            adopting.adopt(site.open(), [path])
+            adoption.adopt(site.open().wired, [path])
     with pytest.raises(UsageError):
-        adopting.adopt(site.open())
+        adoption.adopt(site.open().wired)
     with pytest.raises(UsageError) as refused:
-        adopting.adopt(site.open(), [str(site.root / "README.md")])
+        adoption.adopt(site.open().wired, [str(site.root / "README.md")])
     assert refused.value.code == "no_dialect"
 
 
@@ -280,7 +284,7 @@ def test_a_document_that_is_too_large_is_refused(site):
     with open(path, "ab") as file:
         file.truncate(17 << 20)
     with pytest.raises(UsageError) as refused:
-        adopting.adopt(site.open())
+        adoption.adopt(site.open().wired)
     assert refused.value.code == "too_large"
 
 
@@ -289,8 +293,8 @@ def test_a_document_that_says_it_is_over_goes_where_finished_ones_lie(site):
         document = ship(plan="completed", test="in_progress")
         document["workflow"].update(id=f"over-{status}", status=status)
         path = write(site, f"over-{status}.json", json.dumps(document))
-        (workflow,) = adopting.adopt(site.open(), [str(site.root / path)])
-        assert workflow.status()["detail"] == engine
+        (state,) = adoption.adopt(site.open().wired, [str(site.root / path)])
+        assert queries.status(state) == engine
         assert not (site.root / path).exists()
         assert site.json(f".claude/workflow-state/completed/over-{status}.json")["workflow"]["status"] == status
 
@@ -325,7 +329,7 @@ def test_each_worktree_adopts_its_own_documents(repository, tmp_path):
     path = repository.example("tdd")
     (tmp_path / "second" / ACTIVE).mkdir(parents=True)
     os.rename(path, tmp_path / "second" / ACTIVE / path.name)
-    assert adopting.orphans(repository.open()) == []
+    assert adoption.orphans(repository.open().wired) == []
     workflow = repository.open(at=str(tmp_path / "second")).workflow()
     assert workflow.state.worktree == str(tmp_path / "second")
     assert isinstance(workflow.state.plan, Plan)
@@ -344,12 +348,12 @@ def test_adopting_waits_for_one_that_is_under_way(site):
         return start(*args, **named)
 
     holder.wired.engine.start = slow
-    thread = threading.Thread(target=adopting.adopt, args=(holder, [str(path)]))
+    thread = threading.Thread(target=adoption.adopt, args=(holder.wired, [str(path)]))
     thread.start()
     try:
         assert entered.wait(30)
         with pytest.raises(HoldfastError) as busy:
-            adopting.adopt(site.open(wait=0.05), [str(path)])
+            adoption.adopt(site.open(wait=0.05).wired, [str(path)])
         assert busy.value.code == "lock_timeout"
     finally:
         leave.set()

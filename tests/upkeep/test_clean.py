@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from holdfast.core import moment
-from holdfast.project import adopting
+from holdfast.systems.seam import adoption
 from holdfast.upkeep.clean import Cleaned, clean
 from holdfast.upkeep.doctor import examine
 
@@ -182,7 +182,7 @@ def test_workflows_of_other_definitions_are_never_abandoned(dev):
 
 def test_a_skill_that_was_adopted_is_abandoned_too_unless_a_script_went_on_in_its_document(site):
     path = site.example("tdd")
-    (workflow,) = adopting.adopt(site.open(), [str(path)])
+    (state,) = adoption.adopt(site.open().wired, [str(path)])
     document = json.loads(path.read_text())
     document["state_machine"]["current_phase"] = "refactor"
     path.write_text(json.dumps(document))
@@ -190,8 +190,8 @@ def test_a_skill_that_was_adopted_is_abandoned_too_unless_a_script_went_on_in_it
     assert clean(project, now=later(project, 8)) == Cleaned()
     assert site.open().workflow().status()["step"] == "refactor"
     project = site.open()
-    assert clean(project, now=later(project, 8), dry_run=True).abandoned == (workflow.id,)
-    assert clean(project, now=later(project, 8)).abandoned == (workflow.id,)
+    assert clean(project, now=later(project, 8), dry_run=True).abandoned == (state.id,)
+    assert clean(project, now=later(project, 8)).abandoned == (state.id,)
 
 
 # Dying in between.

@@ -16,7 +16,8 @@ from holdfast.core.names import is_name, is_ulid
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound
 from holdfast.plain import ulid
 from holdfast.plain.plainjson import parse
-from holdfast.project.seats import LONGEST, bound, hook_of, loaded
+from holdfast.project.seats import LONGEST, bound, hook_of
+from holdfast.systems.seam.orphans import loaded
 from holdfast.systems.seam.registry import dialect, own_paths
 
 TYPE_CHECKING = False
@@ -185,10 +186,10 @@ def _documents(project: Project) -> dict[str, str]:
     """The documents of the active workflows: whoever writes one by hand is at that workflow."""
     from holdfast.systems.compaction.upkeep import adopt_accounts
 
-    adopt_accounts(project)
     wired = project.wired
+    adopt_accounts(wired)
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
-    return {dialect(state.dialect).document.path(state): state.ulid for state in loaded(project, here)}
+    return {dialect(state.dialect).document.path(state): state.ulid for state in loaded(wired, here)}
 
 
 def _named(note: Mapping[str, Any], documents: Mapping[str, str]) -> str:

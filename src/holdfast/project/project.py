@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _collections_abc import Iterable, Mapping, Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
@@ -12,7 +12,6 @@ from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.needs import needs
 from holdfast.core.state import ENGINE, State
-from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
@@ -46,7 +45,7 @@ class Project:
         self.wired = wired
         self.set_aside = ""
         """Where a broken document went that was in the way of a start."""
-        self.troubles: list[str] = []
+        self.troubles = wired.troubles
         """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
         self._pulled = False
@@ -141,9 +140,7 @@ class Project:
             from holdfast.core.reading import read
 
             return read(workflow)
-        found = self.wired.catalogue.get(workflow)
-        path = self.wired.catalogue.path_of(workflow)
-        return found.replace(source=os.path.relpath(path, self.root) if path else BUILT_IN)
+        return self.wired.definition(workflow)
 
     def workflow(self, word: str = "") -> Workflow:
         """A workflow by its id, its ULID or the beginning of either; without one, the only active one here."""
@@ -239,12 +236,12 @@ class Project:
 
     def _adopted(self, word: str, unknown: NotFound) -> Workflow:
         """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
-        from holdfast.project.adopting import adopt_on_first_use
+        from holdfast.systems.seam.adoption import adopt_on_first_use, orphans
 
-        found = adopt_on_first_use(self, word)
+        found = adopt_on_first_use(self.wired, word)
         if found is not None:
-            return found
-        documents = self.orphans()
+            return Workflow(self.wired, found)
+        documents = orphans(self.wired)
         if documents:
             unknown.remedy = "take over the documents that are here: holdfast adopt"
             unknown.facts["documents"] = documents
@@ -253,18 +250,6 @@ class Project:
             with self.wired.store.exclusively("starting"):
                 pass  # another process may just be adopting it: once that is over, the index says so
         return self._known(word)
-
-    def orphans(self) -> Sequence[str]:
-        """Documents here that no journal knows."""
-        from holdfast.project.adopting import orphans
-
-        return orphans(self)
-
-    def adopt(self, paths: Iterable[str] = ()) -> Sequence[Workflow]:
-        """Takes such documents over: those that are named, or all."""
-        from holdfast.project.adopting import adopt
-
-        return adopt(self, paths)
 
     def _only(self) -> Entry:
         place = self.wired.place

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterable
 
 from holdfast.core import queries
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
 from holdfast.systems.compaction.adoption import file_of
+from holdfast.systems.seam.orphans import loaded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def bound(project: Project, session: str) -> State | None:
         return None
     wired = project.wired
     listed = [str(one["ulid"]) for one in wired.documents.guard.entries() if session in one.get("sessions", ())]
-    found = [state for state in loaded(project, listed) if session in state.seats and queries.is_active(state)]
+    found = [state for state in loaded(wired, listed) if session in state.seats and queries.is_active(state)]
     return max(found, key=lambda state: state.seats[session].at, default=None)
 
 
@@ -54,9 +54,9 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
     else:
         first = None
         while running and first is None:
-            states = [_looked_at(project, state) for state in loaded(project, [running.pop(0).ulid])]
+            states = [_looked_at(project, state) for state in loaded(wired, [running.pop(0).ulid])]
             first = next((state for state in states if queries.is_active(state)), None)
-    others = [f"{state.id}: {position(state)}" for state in loaded(project, [e.ulid for e in running[:OTHERS]])]
+    others = [f"{state.id}: {position(state)}" for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
     if running[OTHERS:]:
         others.append(f"and {len(running) - OTHERS} more: holdfast list")
     return Workflow(wired, first) if first is not None else None, others
@@ -84,14 +84,3 @@ def _looked_at(project: Project, state: State) -> State:
         return project.wired.reconciler.reconcile(state)
     except HoldfastError:
         return state
-
-
-def loaded(project: Project, ulids: Iterable[str]) -> list[State]:
-    """The states of these workflows, as far as their journals can be read."""
-    found = []
-    for ulid in ulids:
-        try:
-            found.append(project.wired.store.load(ulid))
-        except HoldfastError as broken:  # it needs a person, and is in nobody's way here
-            project.troubles.append(broken.message)
-    return found

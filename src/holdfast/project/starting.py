@@ -257,26 +257,26 @@ class _Room:
 
 def _adopt_before(project: Project, name: str, asked: Asked) -> None:
     """A document of this id or feature that no journal knows is work under way: taken over, not written over."""
-    from holdfast.project.adopting import adopt_on_first_use, set_aside
+    from holdfast.systems.seam.adoption import adopt_on_first_use, set_aside
 
     if any(entry.id == name for entry in project.wired.store.active()):
         return
-    project.set_aside = set_aside(project, name) or project.set_aside
+    project.set_aside = set_aside(project.wired, name) or project.set_aside
     same = subject_of(asked.definition.dialect).same
-    if adopt_on_first_use(project, name, exactly=True) is None and same is not None:
-        adopt_on_first_use(project, "", about=lambda context: same(asked, context))
+    if adopt_on_first_use(project.wired, name, exactly=True) is None and same is not None:
+        adopt_on_first_use(project.wired, "", about=lambda context: same(asked, context))
 
 
 def _clear(project: Project, name: str) -> None:
     """The one place of a document must be free: a run that no journal knows is taken over, what is broken set aside."""
-    from holdfast.project.adopting import adopt, quarantine
-    from holdfast.project.orphans import orphaned
+    from holdfast.systems.seam.adoption import adopt, quarantine
+    from holdfast.systems.seam.orphans import orphaned
 
-    for found in orphaned(project, only=name):
+    for found in orphaned(project.wired, only=name):
         if found.wrong is not None and found.wrong.code == "document_broken":
-            project.set_aside = quarantine(project, found)
+            project.set_aside = quarantine(project.wired, found)
         else:
-            adopt(project, [os.path.join(project.wired.place.worktree, found.path)])
+            adopt(project.wired, [os.path.join(project.wired.place.worktree, found.path)])
 
 
 def _archive(project: Project, command: cmd.Start) -> None:

@@ -105,6 +105,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         reconciler=Reconciler(engine, documents),
         is_trusted=is_trusted,
         result_of=result_of,
+        troubles=[],
         signers=_signers(place, settings),
     )
 

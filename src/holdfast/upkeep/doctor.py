@@ -11,7 +11,7 @@ from holdfast.core.state import State
 from holdfast.documents import reconcile as kinds
 from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
-from holdfast.project.orphans import orphaned
+from holdfast.systems.seam.orphans import orphaned
 from holdfast.systems.seam.registry import dialect
 from holdfast.upkeep import hooks, installed, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
@@ -216,7 +216,7 @@ def _document(wired: Wired, state: State) -> tuple[str, str]:
 
 
 def _orphans(project: Project, running: list[State]) -> Iterator[Finding]:
-    for found in orphaned(project, running):
+    for found in orphaned(project.wired, running):
         if found.wrong is None:
             yield warning("orphan", f"{found.path} has no journal", f"holdfast adopt {found.path}", found.path)
         else:

@@ -130,7 +130,7 @@ def cancel(call: Call) -> None:
 def _sessions(call: Call) -> Sessions:
     from holdfast.systems.story.sessions import Sessions
 
-    return Sessions(call.project)
+    return Sessions(call.project.wired)
 
 
 def _named(sessions: Sessions, name: str | None) -> str:

@@ -64,9 +64,10 @@ def clean(call: Call) -> None:
 def adopt(call: Call) -> None:
     project = call.project
     paths = [project.wired.place.inside(path) for path in call.args.paths]
-    from holdfast.project import adopting
+    from holdfast.project.workflow import Workflow
+    from holdfast.systems.seam.adoption import adopt
 
-    found = adopting.adopt(project, paths)
+    found = [Workflow(project.wired, state) for state in adopt(project.wired, paths)]
     rows = [{**workflow.summary(), "ulid": workflow.ulid} for workflow in found]
 
     def text() -> str:

@@ -80,9 +80,9 @@ def project_of(folder: str, session: str) -> Project:
 
 def _adopt(project: Project, *, notes_too: bool = False) -> None:
     """State files that agents wrote by themselves, and what notes speak of; what cannot be read is passed over."""
-    wrong = adopting.adopt_accounts(project)
+    wrong = adopting.adopt_accounts(project.wired)
     if notes_too:
-        wrong += adopting.take_sightings(project, project.wired.settings.actor)
+        wrong += adopting.take_sightings(project.wired, project.wired.settings.actor)
     project.troubles += wrong
 
 

@@ -18,16 +18,17 @@ from holdfast.errors import HoldfastError
 from holdfast.machine import place as places
 from holdfast.machine.place import read_regular
 from holdfast.plain import ulid
-from holdfast.project.seats import loaded
 from holdfast.systems.compaction.document import position
+from holdfast.systems.seam.adoption import adopt
+from holdfast.systems.seam.orphans import loaded, orphaned
 from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project.project import Project
     from holdfast.systems.compaction.detection import Sighting
+    from holdfast.systems.seam.wired import Wired
 
 ACCOUNT = "compaction"
 LARGEST_PLAN = 1 << 20
@@ -35,32 +36,29 @@ NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
 """Where a project keeps notes of workflows."""
 
 
-def adopt_accounts(project: Project) -> list[str]:
+def adopt_accounts(wired: Wired) -> list[str]:
     """Adopts every state file that an agent keeps by itself; says what is wrong with those that cannot be read."""
-    from holdfast.project.adopting import adopt
-    from holdfast.project.orphans import orphaned
-
     wrong = []
     try:
-        orphans = orphaned(project, only=ACCOUNT)
+        orphans = orphaned(wired, only=ACCOUNT)
     except HoldfastError as refusal:  # of a journal: the other workflows are there all the same
         return [refusal.message]
     for found in orphans:
         try:
             if found.wrong is not None:
                 raise found.wrong
-            adopt(project, [f"{project.wired.place.worktree}/{found.path}"])
+            adopt(wired, [f"{wired.place.worktree}/{found.path}"])
         except HoldfastError as refusal:
             wrong.append(refusal.message)
     return wrong
 
 
-def take_sightings(project: Project, actor: Actor) -> list[str]:
+def take_sightings(wired: Wired, actor: Actor) -> list[str]:
     """What the project's own notes say of workflows, merged with what is known; new ones are begun.
 
     Says what was wrong with those that could not be taken over.
     """
-    base = project.wired.place.worktree
+    base = wired.place.worktree
     if not any(os.path.lexists(os.path.join(base, name)) for name in NOTES):
         return []
     from holdfast.systems.compaction.detection import detect
@@ -69,19 +67,18 @@ def take_sightings(project: Project, actor: Actor) -> list[str]:
     sightings = detect(base)
     for sighting in sightings:
         try:
-            _take(project, sighting, actor)
+            _take(wired, sighting, actor)
         except HoldfastError as refusal:
             wrong.append(refusal.message)
-    return wrong + _end_plans(project, {sighting.source for sighting in sightings}, actor)
+    return wrong + _end_plans(wired, {sighting.source for sighting in sightings}, actor)
 
 
-def _take(project: Project, sighting: Sighting, actor: Actor) -> None:
-    known = _known(project, sighting)
+def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
+    known = _known(wired, sighting)
     if known is None:
-        if not _is_over(project, sighting):
-            _begin(project, sighting, actor)
+        if not _is_over(wired, sighting):
+            _begin(wired, sighting, actor)
         return
-    wired = project.wired
     state = wired.reconciler.reconcile(known)
     account = _account(sighting)
     before = state.sighted.get(sighting.source)
@@ -89,7 +86,7 @@ def _take(project: Project, sighting: Sighting, actor: Actor) -> None:
         return
     sight = cmd.Sight(sighting.source, account)
     additions = _additions(state, sighting, before or {})
-    moves = _moves(project, state, sighting, before)
+    moves = _moves(wired, state, sighting, before)
     for more in ((*additions, *moves), tuple(additions)):
         try:
             outcome = wired.engine.execute(state.ulid, cmd.Together((sight, *more)), actor)
@@ -101,12 +98,11 @@ def _take(project: Project, sighting: Sighting, actor: Actor) -> None:
     wired.reconciler.settle(outcome)
 
 
-def _is_over(project: Project, sighting: Sighting) -> bool:
+def _is_over(wired: Wired, sighting: Sighting) -> bool:
     """Whether the notes are about a workflow that ended, and nobody has touched them since."""
-    wired = project.wired
     key = (ACCOUNT, wired.place.key())
     ended = [e for e in wired.store.entries() if not e.active and (e.dialect, e.worktree) == key]
-    same = loaded(project, [entry.ulid for entry in ended if _is_called(entry, sighting.workflow)])
+    same = loaded(wired, [entry.ulid for entry in ended if _is_called(entry, sighting.workflow)])
     last = max(same, key=lambda state: state.updated_at, default=None)
     if last is None:
         return False
@@ -117,13 +113,13 @@ def _is_over(project: Project, sighting: Sighting) -> bool:
     return last.sighted.get(sighting.source) == _account(sighting) or written <= moment.to_epoch(last.updated_at)
 
 
-def _end_plans(project: Project, running: set[str], actor: Actor) -> list[str]:
+def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
     """A workflow that a plan speaks of ends when the plan says that it is over; says where a gate is in the way."""
-    wired, wrong = project.wired, []
+    wrong = []
     for entry in wired.store.active():
         if (entry.dialect, entry.worktree) != (ACCOUNT, wired.place.key()) or not entry.title.startswith("Plan"):
             continue
-        for state in loaded(project, [entry.ulid]):
+        for state in loaded(wired, [entry.ulid]):
             plans = [source for source in state.sighted if source.startswith(NOTES[1])]
             over = any(_says_it_is_over(os.path.join(wired.place.worktree, one)) for one in plans)
             if over and not running.intersection(plans):
@@ -141,12 +137,11 @@ def _says_it_is_over(plan: str) -> bool:
     return "✅" in text or "complete" in text
 
 
-def _known(project: Project, sighting: Sighting) -> State | None:
+def _known(wired: Wired, sighting: Sighting) -> State | None:
     """The active workflow of that name, the one last worked on where there are several."""
-    wired = project.wired
     key = (ACCOUNT, wired.place.key())
     here = [entry for entry in wired.store.active() if (entry.dialect, entry.worktree) == key]
-    same = loaded(project, [entry.ulid for entry in here if _is_called(entry, sighting.workflow)])
+    same = loaded(wired, [entry.ulid for entry in here if _is_called(entry, sighting.workflow)])
     return max((s for s in same if queries.is_active(s)), key=lambda state: state.updated_at, default=None)
 
 
@@ -158,9 +153,8 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def _begin(project: Project, sighting: Sighting, actor: Actor) -> None:
+def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     """Written down as the agent would have: a state file, from the moment it is seen."""
-    wired = project.wired
     now = wired.world.now()
     document = {
         "workflow": sighting.workflow,
@@ -224,11 +218,11 @@ def _additions(state: State, sighting: Sighting, before: Mapping[str, Any]) -> l
     return [*out, cmd.Record(values)] if values else out
 
 
-def _moves(project: Project, state: State, sighting: Sighting, before: Mapping[str, Any] | None) -> list[cmd.Command]:
+def _moves(wired: Wired, state: State, sighting: Sighting, before: Mapping[str, Any] | None) -> list[cmd.Command]:
     """A position that changed in the notes since they were last looked at is news, like an edit of the document."""
     if before is None or before.get("phase") == _phase(sighting):
         return []
-    shown = project.wired.documents.value(state)
+    shown = wired.documents.value(state)
     if not _is_as_sighted(shown, before["phase"]):
         return []  # an agent has moved it since, and knows better
     try:

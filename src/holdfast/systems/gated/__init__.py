@@ -5,7 +5,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "gated",
     __name__,
-    parts=("subject",),
+    parts=("subject", "upkeep"),
     patterns=("workflow/*/workflow-state.json",),
     loads=("description",),
 )

@@ -167,6 +167,14 @@ def _same(wired: Wired, slug: str) -> list[Entry]:
     return [entry for entry in wired.store.find(slug) if (entry.id, entry.dialect) == (slug, "gated")]
 
 
+def known(wired: Wired, slug: str) -> State:
+    """The feature whose journal is here: the one that runs, in this worktree first, else the newest."""
+    here = wired.place.key()
+    entry = max(_same(wired, slug), key=lambda one: (one.active, one.worktree == here, one.ulid))
+    state = wired.store.load(entry.ulid)
+    return wired.reconciler.reconcile(state) if entry.active else state
+
+
 def forked(slug: str, standing: Standing) -> Conflict:
     return Conflict(
         "journal_forked",

@@ -11,6 +11,7 @@ from holdfast.core.definition import Definition, Step
 from holdfast.core.state import Evidence, State, Supervision
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
+from holdfast.systems.seam.registry import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,15 +142,29 @@ class Work(Value):
     """What is wrong between the state and git; empty when all is well."""
 
 
+def _has_ended(wired: Wired, found: Found) -> bool:
+    """Whether a workflow that ended has this id: where ids carry the time, its document stays where it was."""
+    if not found.id or system(found.dialect.name).shares == "id":
+        return False
+    return any(entry.id == found.id for entry in wired.store.find(found.id))
+
+
 class Upkeep(Value):
     """What becomes of documents that are found, and what doctor looks at."""
 
-    lost: Callable[[Place, str], bool] = staticmethod(lambda _place, _path: False)
+    name: Callable[[str], str] = staticmethod(lambda path: path.rpartition("/")[2].removesuffix(".json"))
+    """What the path of a document calls the workflow."""
+    lost: Callable[[str, str], bool] = staticmethod(lambda _worktree, _path: False)
     """Whether a document is missing whose work left other files beside it."""
-    recover: str = ""
-    """The command that rebuilds a broken document from what lies beside it; without one it is set aside."""
-    journaled: Callable[[Wired, Found], bool] = staticmethod(lambda _wired, _found: False)
-    """Whether a journal that came with the document is known here, or was just taken over."""
+    recover: Callable[[str], str] = staticmethod(lambda _: "")
+    """The command that rebuilds the document at a path from what lies beside it; without one, it is set aside."""
+    journaled: Callable[[Wired, Found], bool] = staticmethod(_has_ended)
+    """Whether a workflow that is known here wrote a document, although none that runs says so."""
+    adopt: Callable[[Wired, Found, bool], State | None] = staticmethod(lambda _wired, _found, _or_known: None)
+    """The workflow whose journal lies beside a document; where there is none, the document is adopted.
+
+    One that is known here already is refused, unless the last argument allows it.
+    """
     findings: Callable[[Wired, State], Iterator[Any]] = staticmethod(lambda _wired, _state: iter(()))
     """What doctor reports of a workflow."""
     touched: Callable[[Entry], tuple[str, ...]] = staticmethod(lambda _: ())

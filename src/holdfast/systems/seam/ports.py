@@ -1,8 +1,6 @@
-"""What systems need of the workflow and the project that they work for, which lie above them."""
+"""What systems need of the workflow that they work for, which lies above them."""
 
 from __future__ import annotations
-
-from _collections_abc import Iterable, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +8,6 @@ if TYPE_CHECKING:
 
     from holdfast.core.commands import Command, Facts
     from holdfast.core.state import Actor, State
-    from holdfast.systems.seam.wired import Wired
 else:
 
     class Protocol: ...
@@ -37,12 +34,3 @@ class Workflow(Protocol):
         summary: str = "",
     ) -> Self: ...
     def begin(self, step: str, **how: Any) -> Self: ...
-
-
-class Project(Protocol):
-    """A project whose documents without a journal can be found and taken over."""
-
-    wired: Wired
-
-    def orphans(self) -> Sequence[str]: ...
-    def adopt(self, paths: Iterable[str] = ()) -> Sequence[Workflow]: ...

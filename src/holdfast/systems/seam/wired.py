@@ -10,6 +10,7 @@ from holdfast.core.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.commands import Command
+    from holdfast.core.definition import Definition
     from holdfast.core.state import Actor, State
     from holdfast.definitions import Catalogue
     from holdfast.documents.files import Documents
@@ -36,6 +37,8 @@ class Wired(Value):
     """Whether a person trusted the content with this digest at this path."""
     result_of: Callable[[State], str]
     """What a finished workflow's result is, as others build on it."""
+    troubles: list[str]
+    """What was wrong with workflows that were passed over because their journal cannot be read."""
     signers: str
     """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
@@ -58,6 +61,14 @@ class Wired(Value):
         from holdfast.systems.seam.registry import folders
 
         return Catalogue(self.place.root, self.is_trusted, builtin=folders("definitions"))
+
+    def definition(self, name: str) -> Definition:
+        """A definition by name, with where it comes from."""
+        from holdfast.definitions.catalogue import BUILT_IN
+
+        catalogue = self.catalogue
+        found, path = catalogue.get(name), catalogue.path_of(name)
+        return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
 
     def execute(self, ulid: str, command: Command, actor: Actor | None = None, *, token: int = 0) -> State:
         """Decides a command, keeps what came of it and shows it."""

@@ -24,7 +24,7 @@ def project(root):
 
 @pytest.fixture
 def sessions(project):
-    return Sessions(project)
+    return Sessions(project.wired)
 
 
 @pytest.fixture

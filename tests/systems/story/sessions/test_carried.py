@@ -14,7 +14,7 @@ def test_outputs_that_are_copies_of_project_files_are_named_where_the_project_ha
     monkeypatch.chdir(tmp_path)
     (tmp_path / "acts").mkdir()
     project = holdfast.open(str(tmp_path))
-    sessions = Sessions(project)
+    sessions = Sessions(project.wired)
     sessions.create("dusk")
     workflow = project.start(STORY, "one", session="dusk")
     copy = sessions.write("dusk", "acts/one.md", b"prose\n")
@@ -33,7 +33,7 @@ def test_outputs_that_are_copies_of_project_files_are_named_where_the_project_ha
 
 def test_a_file_that_the_session_deleted_is_not_copied_back_unasked(tmp_path):
     (tmp_path / "a.md").write_text("a\n")
-    sessions = Sessions(holdfast.open(str(tmp_path)))
+    sessions = Sessions(holdfast.open(str(tmp_path)).wired)
     sessions.create("dusk")
     sessions.delete("dusk", "a.md")
     with pytest.raises(holdfast.Refused) as refused:

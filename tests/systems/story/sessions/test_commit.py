@@ -240,7 +240,7 @@ def test_commits_and_writes_of_many_processes_keep_apart(s, root):
     code = (
         "import sys, holdfast\nfrom holdfast.errors import NotFound\n"
         "from holdfast.systems.story.sessions import Sessions\n"
-        f"s = Sessions(holdfast.open({str(root)!r}))\n"
+        f"s = Sessions(holdfast.open({str(root)!r}).wired)\n"
         "for number in range(8):\n"
         "    name = f'w{sys.argv[1]}-{number}.md'\n"
         "    try:\n        s.write('s', name, name.encode())\n"
@@ -265,7 +265,7 @@ def test_a_worktree_has_sessions_of_its_own(tmp_path):
     for words in ("init -q", "add one.md", "commit -qm first", f"worktree add -q {linked}"):
         subprocess.run(["git", *words.split()], cwd=main, check=True)
     (main / ".holdfast").mkdir()
-    here, there = Sessions(holdfast.open(str(main))), Sessions(holdfast.open(str(linked)))
+    here, there = Sessions(holdfast.open(str(main)).wired), Sessions(holdfast.open(str(linked)).wired)
     there.create("s")
     assert here.list() == []
     here.create("s")

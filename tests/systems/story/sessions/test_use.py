@@ -22,7 +22,7 @@ def elsewhere(root, code):
     """Runs Python in another process, which is over when this returns."""
     lines = (
         "import holdfast\nfrom holdfast.systems.story.sessions import Sessions\n"
-        f"s = Sessions(holdfast.open({str(root)!r}))\n{code}"
+        f"s = Sessions(holdfast.open({str(root)!r}).wired)\n{code}"
     )
     subprocess.run([sys.executable, "-P", "-c", lines], check=True, env=os.environ)
 
@@ -89,6 +89,6 @@ def test_a_record_that_cannot_be_read_is_reported_and_can_be_cancelled(s, root):
 
 
 def test_looking_at_sessions_writes_nothing(tmp_path):
-    sessions = Sessions(holdfast.open(str(tmp_path)))
+    sessions = Sessions(holdfast.open(str(tmp_path)).wired)
     assert (sessions.list(), sessions.active(), sessions.recover()) == ([], "", [])
     assert os.listdir(tmp_path) == []

@@ -16,8 +16,8 @@ from holdfast.documents.lens.fields import is_moment
 from holdfast.errors import HoldfastError
 from holdfast.git.command import git as run
 from holdfast.machine.place import Place, below, read_regular
-from holdfast.project.orphans import parsed
 from holdfast.systems.gated import adoption, review_file, words
+from holdfast.systems.seam.found import parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,15 +13,14 @@ from holdfast.core.value import Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
-from holdfast.project import adopting
-from holdfast.project.orphans import parsed
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
-from holdfast.systems.seam.found import Found
+from holdfast.systems.seam import adoption
+from holdfast.systems.seam.found import Found, parsed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
     beside = {f"{home}/{phase}/{words.STATUS_FILE}": status for phase, status in recovery.statuses.items()}
     path = f"{home}/{words.DOCUMENT}"
     found = Found(path, DIALECT, document=recovery.document)
-    state, document = adopting.understood(project, found, beside)
+    state, document = adoption.understood(wired, found, beside)
     state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with wired.store.exclusively("starting"):
@@ -139,8 +138,8 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
         _refuse_second(project, slug)
         _put_aside(project, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)
-        after = adopting.begun(project, state, document, found.replace(data=data or b""), actor)
-    after = adopting.marked(project, state, after, actor)
+        after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
+    after = adoption.marked(wired, state, after, actor)
     workflow = Workflow(wired, after)
     workflow.said = workspace.commit(wired, after, _message(after))
     return workflow

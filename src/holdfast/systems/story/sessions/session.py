@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.core.state import State
-    from holdfast.systems.seam.ports import Project
 
 NO_WORKFLOWS = b'{\n  "workflows": []\n}\n'
 
@@ -33,10 +32,6 @@ class Sessions(Copies):
     that simply ended, as every command does, leaves the session ACTIVE. A commit or cancel that a dead process left
     unfinished is no status: every call finishes it first.
     """
-
-    def __init__(self, project: Project) -> None:
-        super().__init__(project.wired)
-        self._project = project
 
     def create(self, name: str, description: str = "") -> dict[str, Any]:
         """A new session, which is not in use yet. A folder that only workflows have made becomes one."""
@@ -97,12 +92,14 @@ class Sessions(Copies):
         """Without `force` the preview. With it the session becomes the project, whole, or is refused, whole."""
         if not force:
             return self.preview(name)
+        from holdfast.systems.seam.adoption import adopt
+
         layout = self._found(name)
         with self._changing():
             layout.require()
             orphans = self._orphans(layout)
             if orphans:
-                self._project.adopt(orphans)
+                adopt(self._wired, orphans)
             runs.settled(self._wired, runs.of(self._wired, layout))
             archive = ending.free_archive(layout)
             changes, states = self._looked(layout, archive)
@@ -130,7 +127,9 @@ class Sessions(Copies):
 
     def _orphans(self, layout: Layout) -> list[str]:
         """Documents in the session that no journal knows: a commit adopts them first."""
-        return [path for path in self._project.orphans() if path.startswith(f"{layout.folder}/")]
+        from holdfast.systems.seam.adoption import orphans
+
+        return [path for path in orphans(self._wired) if path.startswith(f"{layout.folder}/")]
 
     def _brief(self, layout: Layout) -> dict[str, Any]:
         try:

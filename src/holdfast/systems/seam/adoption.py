@@ -18,44 +18,44 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageErro
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.machine import place as places
 from holdfast.plain import ulid
-from holdfast.project.orphans import active, branch_in, dialect_of, look, orphaned, recovering
-from holdfast.systems.seam.found import Found
+from holdfast.systems.seam.found import Found, look
+from holdfast.systems.seam.orphans import active, dialect_of, orphaned
+from holdfast.systems.seam.registry import upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project.project import Project
-    from holdfast.project.workflow import Workflow
+    from holdfast.systems.seam.wired import Wired
 
 
-def orphans(project: Project) -> list[str]:
+def orphans(wired: Wired) -> list[str]:
     """Paths of documents in this worktree that belong to no workflow known here."""
-    return [found.path for found in orphaned(project)]
+    return [found.path for found in orphaned(wired)]
 
 
-def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
+def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
     """Adopts the documents at these paths, absolute or from the top of the worktree, or every orphan in it.
 
     One that is broken is moved to quarantine and reported when the others are done, so that one can start afresh. Where
     its folder holds more of the work, it stays: what is there is what it can be rebuilt from.
     """
-    place = project.wired.place
+    place = wired.place
     named = [place.inside(os.path.join(place.worktree, path)) for path in paths]
-    wanted = [look(project, path, dialect_of(path)) for path in named] if named else orphaned(project)
-    adopted: list[Workflow] = []
+    wanted = [look(wired.place.worktree, path, dialect_of(path)) for path in named] if named else orphaned(wired)
+    adopted: list[State] = []
     kept: dict[str, str] = {}
     refusals: list[HoldfastError] = []
     for found in wanted:
         try:
-            if _is_broken(found) and not found.dialect.workspace:
-                kept[found.path] = quarantine(project, found)
-                copy = _copy(project, found)
+            if found.is_broken and not found.recovery:
+                kept[found.path] = quarantine(wired, found)
+                copy = _copy(wired, found)
                 if copy is not None:
-                    adopted.append(_adopted(project, copy))
+                    adopted.append(_adopted(wired, copy))
                     del kept[found.path]
             else:
-                adopted.append(_adopted(project, found))
+                adopted.append(_adopted(wired, found))
         except HoldfastError as refusal:
             refusals.append(refusal)
     if kept:
@@ -63,52 +63,48 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
             "document_broken",
             f"{', '.join(kept)} cannot be read and no journal knows it; a copy is in {', '.join(kept.values())}",
             remedy="begin afresh: holdfast start WORKFLOW",
-            facts={"quarantined": kept, "adopted": [workflow.id for workflow in adopted]},
+            facts={"quarantined": kept, "adopted": [state.id for state in adopted]},
         )
     if refusals:
         raise refusals[0]
     return adopted
 
 
-def set_aside(project: Project, name: str) -> str:
+def set_aside(wired: Wired, name: str) -> str:
     """Puts a broken document that no journal knows into quarantine, so that a workflow of its name can start.
 
     Says where the copy is; empty when nothing was in the way.
     """
-    for found in orphaned(project):
-        if _is_broken(found) and name in found.names and not found.dialect.workspace:
-            return quarantine(project, found)
+    for found in orphaned(wired):
+        if found.is_broken and name in found.names and not found.recovery:
+            return quarantine(wired, found)
     return ""
 
 
-def _is_broken(found: Found) -> bool:
-    return found.wrong is not None and found.wrong.code == "document_broken"
-
-
 def adopt_on_first_use(
-    project: Project, word: str, *, exactly: bool = False, about: Callable[[Mapping[str, Any]], bool] | None = None
-) -> Workflow | None:
+    wired: Wired, word: str, *, exactly: bool = False, about: Callable[[Mapping[str, Any]], bool] | None = None
+) -> State | None:
     """The workflow of the orphan that a word names, or of the only one there is; None when none can be meant.
 
     With `about`, the one whose context it says yes to.
     """
-    there = orphaned(project)
+    there = orphaned(wired)
     found = [one for one in there if one.wrong is None]
     if about is not None:
         found = [one for one in found if about(_context_in(one.document))]
     elif word:
         found = _named(found, word, exactly=exactly)
     else:
-        branch = project.wired.place.branch()
-        found = [one for one in found if branch_in(one.document) in (None, branch)] or found
+        branch = wired.place.branch()
+        found = [one for one in found if _branch_in(one.document) in (None, branch)] or found
     if not found and about is None:
-        _refuse_lost([one for one in there if _is_broken(one) and one.dialect.workspace], word, exactly=exactly)
+        _refuse_lost([one for one in there if one.is_broken and one.recovery], word, exactly=exactly)
     if len(found) != 1:
         return None
     try:
-        return _adopted(project, found[0], or_known=True)
+        return _adopted(wired, found[0], or_known=True)
     except UsageError as refusal:
-        if refusal.code in ("not_a_workflow", "unknown_word") and not found[0].dialect.workspace:
+        if refusal.code in ("not_a_workflow", "unknown_word") and not found[0].recovery:
             return None
         raise
 
@@ -126,60 +122,31 @@ def _refuse_lost(lost: list[Found], word: str, *, exactly: bool) -> None:
         raise meant[0].wrong
 
 
-def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workflow:
+def _adopted(wired: Wired, found: Found, *, or_known: bool = False) -> State:
     """One at a time: on a fresh clone, several agents look at the same document first."""
-    from holdfast.project.workflow import Workflow
-
-    wired = project.wired
     if found.wrong is not None:
         raise found.wrong
-    journaled = _journaled(project, found, or_known=or_known) if found.dialect.workspace else None
+    journaled = upkeep(found.dialect.name).adopt(wired, found, or_known)
     if journaled is not None:
         return journaled
     try:
-        state, document = understood(project, found)
+        state, document = understood(wired, found)
     except UsageError as refusal:
-        if refusal.code == "not_a_workflow" and found.dialect.workspace:
-            refusal.remedy = recovering(found.path)
+        if refusal.code == "not_a_workflow" and found.recovery:
+            refusal.remedy = found.recovery
         raise
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with wired.store.exclusively("starting"):
-        other = next((entry for entry in active(project) if entry.id == state.id), None)
+        other = next((entry for entry in active(wired) if entry.id == state.id), None)
         if other and or_known:
-            return Workflow(wired, wired.reconciler.reconcile(wired.store.load(other.ulid)))
-        after = begun(project, state, document, found, FILE)
-    return Workflow(wired, marked(project, state, after, FILE))
+            return wired.reconciler.reconcile(wired.store.load(other.ulid))
+        after = begun(wired, state, document, found, FILE)
+    return marked(wired, state, after, FILE)
 
 
-def _journaled(project: Project, found: Found, *, or_known: bool) -> Workflow | None:
-    """What the journal beside a document says, if git keeps one: the document itself can only claim."""
-    from holdfast.systems.gated import journal_copy
-
-    wired, slug = project.wired, found.names[1]
-    data = journal_copy.kept(wired, slug)
-    if data is None:
-        return None
-    if not journal_copy.is_known(wired, slug, data):
-        journal_copy.require_settled(wired, slug)
-        places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
-        journal_copy.put_back(wired, slug)
-        wrong = journal_copy.take(wired, slug, wired.place.key())
-        if wrong is not None:
-            raise wrong
-    elif not or_known:
-        raise Conflict(
-            "already_started",
-            f"{slug} has a journal here, which goes on from what is in {found.path}",
-            remedy=f"holdfast status -w {slug}",
-            facts={"workflow": slug, "path": found.path},
-        )
-    return project.workflow(slug)
-
-
-def begun(project: Project, state: State, document: Mapping[str, Any], found: Found, actor: Actor) -> State:
+def begun(wired: Wired, state: State, document: Mapping[str, Any], found: Found, actor: Actor) -> State:
     """The first line of a journal, in place of the document. The lock under which ids are given away has to be held."""
-    wired = project.wired
-    other = next((entry for entry in active(project) if entry.id == state.id), None)
+    other = next((entry for entry in active(wired) if entry.id == state.id), None)
     if other:
         raise Conflict(
             "already_active",
@@ -195,31 +162,32 @@ def begun(project: Project, state: State, document: Mapping[str, Any], found: Fo
     return wired.reconciler.settle(wired.engine.start(cmd.Adopt(state, document), actor))
 
 
-def marked(project: Project, said: State, after: State, actor: Actor) -> State:
+def marked(wired: Wired, said: State, after: State, actor: Actor) -> State:
     """The state with what the document says of the whole, which is not part of the steps."""
     marks: list[cmd.Command] = [cmd.Pause(said.paused.reason)] if said.paused else []
     if said.cancelled:
         marks = [cmd.Cancel(said.cancelled.reason)]
     for mark in marks:
-        after = project.wired.reconciler.settle(project.wired.engine.execute(said.ulid, mark, actor))
+        after = wired.reconciler.settle(wired.engine.execute(said.ulid, mark, actor))
     return after
 
 
 def understood(
-    project: Project, found: Found, beside: Mapping[str, Mapping[str, Any] | None] | None = None
+    wired: Wired, found: Found, beside: Mapping[str, Mapping[str, Any] | None] | None = None
 ) -> tuple[State, Mapping[str, Any]]:
     """The state that a document speaks of, and the document as it is kept.
 
     `beside` is what the files beside it say, by path, where that is known already.
     """
-    spoken, wired = found.dialect, project.wired
+    spoken = found.dialect
     document = spoken.found_at(found.document, found.path) if spoken.found_at else found.document
     if beside is None:
-        looked = [look(project, path, spoken) for path in (spoken.beside(document) if spoken.beside else ())]
+        paths = spoken.beside(document) if spoken.beside else ()
+        looked = [look(wired.place.worktree, path, spoken) for path in paths]
         beside = {one.path: one.document if one.wrong is None else None for one in looked}
     facts = cmd.Facts(now=wired.world.now(), results=beside)
     state = spoken.adopt(document, None, facts, ulid.new())
-    definition = _definition(project, spoken, state.type)
+    definition = _definition(wired, spoken, state.type)
     if definition:
         state = spoken.adopt(document, definition, facts, state.ulid)
         check_steps(state.plan.steps)
@@ -230,17 +198,22 @@ def understood(
     return state.replace(worktree=wired.place.key(), file=lies_at), document
 
 
-def _copy(project: Project, broken: Found) -> Found | None:
+def _copy(wired: Wired, broken: Found) -> Found | None:
     """The newest copy of a broken document that can be read, where its dialect keeps some: put in its place."""
-    folder = os.path.dirname(os.path.join(project.wired.place.worktree, broken.path))
+    folder = os.path.dirname(os.path.join(wired.place.worktree, broken.path))
     pattern = broken.dialect.copies
     names = [name for name in os.listdir(folder) if pattern and matches(pattern, name)]
     for name in sorted(names, key=lambda one: os.stat(os.path.join(folder, one)).st_mtime_ns, reverse=True):
-        found = look(project, f"{os.path.dirname(broken.path)}/{name}", broken.dialect)
+        found = look(wired.place.worktree, f"{os.path.dirname(broken.path)}/{name}", broken.dialect)
         if found.wrong is None:
             durable_write(os.path.join(folder, os.path.basename(broken.path)), found.data, mode=0o644)
             return found.replace(path=broken.path)
     return None
+
+
+def _branch_in(document: Mapping[str, Any]) -> object:
+    workflow = document.get("workflow")
+    return workflow.get("branch") if isinstance(workflow, Mapping) else None
 
 
 def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -248,22 +221,21 @@ def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
     return context if isinstance(context, Mapping) else {}
 
 
-def _definition(project: Project, spoken: Dialect, name: str) -> Definition | None:
+def _definition(wired: Wired, spoken: Dialect, name: str) -> Definition | None:
     """The definition of that name, if there is one."""
     try:
-        found = project.definition(name)
+        found = wired.definition(name)
     except NotFound:
         return None
     except UsageError as refusal:
         if refusal.code != "ambiguous_workflow":
             raise
-        found = project.definition(f"{spoken.name}/{name}")
+        found = wired.definition(f"{spoken.name}/{name}")
     return found if found.dialect == spoken.name else None
 
 
-def quarantine(project: Project, found: Found) -> str:
+def quarantine(wired: Wired, found: Found) -> str:
     """Keeps a copy, then takes the broken file out of the way, unless it has changed meanwhile."""
-    wired = project.wired
     full = os.path.join(wired.place.worktree, found.path)
     if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
         raise Conflict(

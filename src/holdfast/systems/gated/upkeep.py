@@ -1,0 +1,68 @@
+"""What becomes of a feature's document that is found: the journal that git keeps beside it says what happened."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core.state import State
+from holdfast.errors import Conflict
+from holdfast.machine import place as places
+from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.seam.found import Found
+from holdfast.systems.seam.parts import Upkeep
+from holdfast.systems.seam.wired import Wired
+
+_FINALIZED = "finalized"
+
+
+def _slug(path: str) -> str:
+    return os.path.basename(os.path.dirname(path))
+
+
+def _lost(worktree: str, path: str) -> bool:
+    folder, name = os.path.split(os.path.join(worktree, path))
+    if name != words.DOCUMENT or not words.is_slug(_slug(path)) or os.path.lexists(os.path.join(worktree, path)):
+        return False
+    return any(os.path.isfile(os.path.join(folder, phase, words.STATUS_FILE)) for phase in words.PHASES)
+
+
+def _journaled(wired: Wired, found: Found) -> bool:
+    """An old commit shows a document as it once was, with the journal of then, which is known here."""
+    slug = _slug(found.path)
+    data = journal_copy.kept(wired, slug)
+    if data is not None and journal_copy.is_known(wired, slug, data):
+        return True
+    over, id = found.document.get("status") == _FINALIZED, found.id or slug
+    return any(entry.id == id and (over or entry.status != _FINALIZED) for entry in wired.store.find(id))
+
+
+def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
+    """What the journal beside a document says, if git keeps one: the document itself can only claim."""
+    slug = _slug(found.path)
+    data = journal_copy.kept(wired, slug)
+    if data is None:
+        return None
+    if not journal_copy.is_known(wired, slug, data):
+        journal_copy.require_settled(wired, slug)
+        places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+        journal_copy.put_back(wired, slug)
+        wrong = journal_copy.take(wired, slug, wired.place.key())
+        if wrong is not None:
+            raise wrong
+    elif not or_known:
+        raise Conflict(
+            "already_started",
+            f"{slug} has a journal here, which goes on from what is in {found.path}",
+            remedy=f"holdfast status -w {slug}",
+            facts={"workflow": slug, "path": found.path},
+        )
+    return journal_copy.known(wired, slug)
+
+
+UPKEEP = Upkeep(
+    name=_slug,
+    lost=_lost,
+    recover=lambda path: f"holdfast recover {_slug(path)}",
+    journaled=_journaled,
+    adopt=_adopt,
+)
