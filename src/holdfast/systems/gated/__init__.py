@@ -5,7 +5,8 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "gated",
     __name__,
-    parts=("subject",),
+    parts=("subject", "work"),
     patterns=("workflow/*/workflow-state.json",),
+    wakes=("workflow",),
     loads=("description",),
 )
