@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
 from holdfast.project.workflow import Workflow
-from holdfast.systems.seam.actions import Asked
+from holdfast.systems.seam.parts import Order
 from tests.workbench import LOGIN, Bench
 
 FIRST, SECOND = "task_execution/1", "task_execution/2"
@@ -24,11 +24,11 @@ def bench(tmp_path, monkeypatch) -> Bench:
     return made
 
 
-def refused(bench: Bench, workflow: Workflow, step: str = FIRST, asked: Asked | None = None) -> HoldfastError:
+def refused(bench: Bench, workflow: Workflow, step: str = FIRST, order: Order | None = None) -> HoldfastError:
     """The refusal of a hand-in; nothing may have been done or recorded."""
     before, revision = bench.everything(), workflow.state.revision
     with pytest.raises(HoldfastError) as caught:
-        workflow.done(step, asked=asked)
+        workflow.done(step, order=order)
     assert bench.everything() == before
     assert (workflow.refresh().state.revision, workflow.state.step(step).status) == (revision, "active")
     assert caught.value.remedy
@@ -84,7 +84,7 @@ def test_the_message_is_the_task(bench):
 def test_a_message_of_ones_own_is_taken_as_it_is(bench):
     workflow = bench.start()
     bench.write("form.py", "1\n")
-    workflow.done(FIRST, asked=Asked(message="# 1: the form\n\nWith -- marks"))
+    workflow.done(FIRST, order=Order(message="# 1: the form\n\nWith -- marks"))
     assert bench.git("log", "-1", "--format=%B") == "# 1: the form\n\nWith -- marks"
 
 
@@ -168,7 +168,7 @@ def test_naming_the_paths_settles_mixed_changes(bench):
     workflow = bench.start()
     bench.write("form.py", "1\n")
     bench.write("notes.txt", "mine, from before\nand the work's\n")
-    workflow.done(FIRST, asked=Asked(paths=("form.py",)))
+    workflow.done(FIRST, order=Order(paths=("form.py",)))
     assert "form.py" in bench.committed()
     assert "notes.txt" not in bench.committed()
     assert (sha(workflow), bench.git("diff", "--name-only", "--", "notes.txt")) == (bench.head, "notes.txt")
@@ -178,7 +178,7 @@ def test_naming_the_paths_settles_mixed_changes(bench):
 def test_naming_paths_takes_the_tick_along(bench):
     workflow = bench.start()
     bench.write("form.py", "1\n")
-    workflow.done(FIRST, asked=Asked(paths=("form.py",)))
+    workflow.done(FIRST, order=Order(paths=("form.py",)))
     assert sorted(bench.committed()) == [LOGIN, "form.py"]
 
 
@@ -190,7 +190,7 @@ def test_naming_the_commit_settles_mixed_changes(bench):
     bench.git("add", "form.py")
     bench.git("commit", "-q", "-m", "the form")
     mine = bench.head
-    workflow.done(FIRST, asked=Asked(commit="HEAD"))
+    workflow.done(FIRST, order=Order(commit="HEAD"))
     assert (sha(workflow), bench.head) == (mine, mine)
     assert "- [x] Add a form" in bench.read(LOGIN)
 
@@ -200,7 +200,7 @@ def test_a_path_is_named_as_it_is_typed_where_one_stands(bench, monkeypatch):
     bench.write("deep/er/form.py", "1\n")
     bench.write("deep/other.py", "1\n")
     monkeypatch.chdir(bench.root / "deep")
-    workflow.done(FIRST, asked=Asked(paths=("er/form.py",)))
+    workflow.done(FIRST, order=Order(paths=("er/form.py",)))
     assert "deep/er/form.py" in bench.committed()
     assert "deep/other.py" not in bench.committed()
 
@@ -209,7 +209,7 @@ def test_a_path_is_named_as_it_is_typed_where_one_stands(bench, monkeypatch):
 def test_a_path_that_is_no_file_of_the_project_is_refused(bench, path):
     workflow = bench.start()
     bench.write("form.py", "1\n")
-    assert isinstance(refused(bench, workflow, asked=Asked(paths=(path,))), UsageError)
+    assert isinstance(refused(bench, workflow, order=Order(paths=(path,))), UsageError)
 
 
 def test_a_path_that_did_not_change_is_refused(bench):
@@ -217,13 +217,13 @@ def test_a_path_that_did_not_change_is_refused(bench):
     workflow = bench.start()
     bench.write("form.py", "1\n")
     for path in ("from.py", "notes.txt"):
-        assert refused(bench, workflow, asked=Asked(paths=(path,))).code == "nothing_to_commit"
+        assert refused(bench, workflow, order=Order(paths=(path,))).code == "nothing_to_commit"
 
 
 @pytest.mark.parametrize("word", ["no-such-branch", "0" * 40])
 def test_a_commit_that_is_not_there_is_refused(bench, word):
     workflow = bench.start()
-    assert refused(bench, workflow, asked=Asked(commit=word)).code == "no_commit"
+    assert refused(bench, workflow, order=Order(commit=word)).code == "no_commit"
 
 
 def test_a_commit_of_another_branch_is_refused(bench):
@@ -232,7 +232,7 @@ def test_a_commit_of_another_branch_is_refused(bench):
     bench.save("elsewhere")
     bench.git("switch", "-q", "main")
     workflow = bench.start()
-    assert refused(bench, workflow, asked=Asked(commit="elsewhere")).code == "foreign_commit"
+    assert refused(bench, workflow, order=Order(commit="elsewhere")).code == "foreign_commit"
 
 
 def hook(bench: Bench, name: str, text: str) -> None:
@@ -298,7 +298,7 @@ def test_one_commit_is_not_that_of_two_tasks(bench):
     workflow.done(FIRST)
     refusal = refused(bench, workflow, SECOND)
     assert refusal.code == "nothing_to_commit"
-    workflow.done(SECOND, asked=Asked(commit="HEAD"))
+    workflow.done(SECOND, order=Order(commit="HEAD"))
     assert sha(workflow, SECOND) == sha(workflow)
 
 
@@ -443,7 +443,7 @@ def test_paths_in_a_subfolder_of_the_repository_are_those_of_the_project(bench, 
     workflow = bench.open(at=app).start("dev", "features/app.md")
     bench.write("app/form.py", "1\n")
     bench.write("app/other.py", "1\n")
-    workflow.done(FIRST, asked=Asked(paths=("form.py",)))
+    workflow.done(FIRST, order=Order(paths=("form.py",)))
     assert "app/form.py" in bench.committed()
     assert "app/other.py" not in bench.committed()
 
@@ -496,9 +496,9 @@ def test_a_pull_request_that_was_made_elsewhere_is_recorded(bench):
     for check in ("lint", "test", "security_review", "code_simplifier"):
         workflow.check(check, passed=True)
     workflow.done("verification")
-    assert isinstance(refused(bench, workflow, "pr_creation", Asked(url="https://example.com/1")), UsageError)
+    assert isinstance(refused(bench, workflow, "pr_creation", Order(url="https://example.com/1")), UsageError)
     url = "https://github.com/ada/engine/pull/12"
-    workflow.done("pr_creation", asked=Asked(url=url))
+    workflow.done("pr_creation", order=Order(url=url))
     assert workflow.state.step("pr_creation").data == {"pr_number": 12, "pr_url": url}
     assert workflow.state.step("pr_creation").evidence["pr_created"].run_by == "reported"
     assert workflow.said == (f"pull request {url}",)

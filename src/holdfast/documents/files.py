@@ -177,9 +177,6 @@ class Documents:
                 facts={"path": full, "errno": failure.errno, "reason": failure.strerror},
             ) from failure
 
-    def is_file(self, state: State, path: str) -> bool:
-        return os.path.isfile(self.full(state, path))
-
     def is_clean(self, state: State, path: str) -> bool:
         """Whether the newest rendering is in place, judged by the file's stamp when this process wrote it."""
         seen = self._seen.get(self.full(state, path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
@@ -40,9 +40,13 @@ REFUSALS = (Refused, Held, UsageError, NotFound, ValueError, RecursionError)
 
 
 class Reconciler:
-    def __init__(self, engine: Engine, documents: Documents) -> None:
+    def __init__(
+        self, engine: Engine, documents: Documents, outputs: Callable[[State, str], Mapping[str, str]]
+    ) -> None:
         self._engine = engine
         self._documents = documents
+        self._outputs = outputs
+        """The files that a step hands in where they are there, by name."""
 
     def reconcile(self, state: State, *, writing: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
@@ -105,7 +109,7 @@ class Reconciler:
             return CHECKPOINT
         if compact(document) == compact(state.base):
             return STALE  # taken before, by a process that died, or went no further yet
-        if not dialect(state.dialect).workspace and self._documents.in_head(state, path, data):
+        if not dialect(state.dialect).travels and self._documents.in_head(state, path, data):
             return FROM_GIT  # where a workspace is kept in git, its journal comes with it and says what happened
         if len(data) > BLOCK and is_patchwork(data, [Writer().write(said) for _, said in self._renderings(state)]):
             return DAMAGED
@@ -199,13 +203,8 @@ class Reconciler:
 
     def _handing_in(self, state: State, command: cmd.Edit) -> cmd.Edit:
         """A step that is handed in by an edit hands in the same files as by a command."""
-        outputs = dialect(state.dialect).outputs
-        if outputs is None:
-            return command
         parts = [
-            part.replace(artifacts={name: file for name, file in found.items() if self._documents.is_file(state, file)})
-            if isinstance(part, cmd.Submit) and (found := outputs(state, part.step))
-            else part
+            part.replace(artifacts=self._outputs(state, part.step)) if isinstance(part, cmd.Submit) else part
             for part in command.commands
         ]
         return command.replace(commands=tuple(parts))

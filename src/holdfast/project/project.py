@@ -19,7 +19,7 @@ from holdfast.machine import settings as settings_
 from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.workflow import Workflow
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.registry import dialect, systems, work
 from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.wired import Wired
 
@@ -48,7 +48,7 @@ class Project:
         self.troubles = wired.troubles
         """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
-        self._pulled = False
+        self._woken: set[str] = set()
 
     @property
     def root(self) -> str:
@@ -190,7 +190,7 @@ class Project:
         return found
 
     def heal(self) -> None:
-        """Once a process: finishes what a dead one left half shown."""
+        """Once a process: finishes what a dead one left, and takes over what git brought."""
         if not self._healed and os.path.isdir(self.wired.place.home):
             self._healed = True
             self.wired.reconciler.heal()
@@ -199,20 +199,12 @@ class Project:
 
                 # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
                 fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
-            if os.path.isdir(os.path.join(self.wired.place.home, "sessions")):
-                from holdfast.systems.story.sessions.desk import Desk
-
-                Desk(self.wired).recover()
-        if os.path.isdir(os.path.join(self.wired.place.worktree, "workflow")):
-            self._take_over_pulled()
-
-    def _take_over_pulled(self) -> None:
-        """Once a process: takes over what other clones of the repository wrote and git brought here."""
-        if not self._pulled:
-            from holdfast.systems.gated.delivery.pulled import take_over
-
-            self._pulled = True
-            self.troubles += take_over(self.wired)
+        tops = {self.root, self.wired.place.worktree}
+        for one in systems():
+            folders = (os.path.join(top, path) for top in tops for path in one.wakes)
+            if one.name not in self._woken and any(map(os.path.isdir, folders)):
+                self._woken.add(one.name)
+                self.troubles += work(one.name).arrived(self.wired)
 
     def _named(self, word: str) -> Entry:
         found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable
+from _collections_abc import Callable, Mapping
 
 from holdfast.checks import trust
 from holdfast.core.definition import Check
@@ -19,11 +19,10 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ports import Store
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError
-from holdfast.machine.place import HOME, Place, read_regular
+from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
-from holdfast.plain.digest import digest as hashed
 from holdfast.stores.files import FilesStore
-from holdfast.systems.seam.registry import dialect, own_paths
+from holdfast.systems.seam.registry import own_paths, work
 from holdfast.systems.seam.wired import Wired
 
 
@@ -63,15 +62,8 @@ def wire(place: Place, settings: Settings) -> Wired:
         return result_of(parent)
 
     def result_of(state: State) -> str:
-        """What others build on. A plan that nobody had written when it was approved counts as it is now."""
-        said = sealed(state, world.facts(state, needs(state)))
-        last = state.plan.children("")[-1]
-        if not said or state.loads != "plan" or "plan" in state.step(last).artifacts:
-            return said
-        from holdfast.systems.story import project as stories
-
-        file = stories.plan_file(place.base(state.worktree), state.context, state.session)
-        return f"{said} {hashed(read_regular(file, stories.LARGEST) or b'') if file else 'unwritten'}"
+        """What others build on."""
+        return work(state.dialect).result(wired, state, sealed(state, world.facts(state, needs(state))))
 
     def locks(state: State) -> tuple[tuple[str, Hold], ...]:
         """The files that agents of the other workflows hold. One whose journal is broken holds nobody up."""
@@ -88,26 +80,29 @@ def wire(place: Place, settings: Settings) -> Wired:
         return tuple(found)
 
     def kept(state: State) -> tuple[str, ...]:
-        """What a workflow puts among the project's files: its checkpoints, and a workspace that is kept in git."""
-        workspace = dialect(state.dialect).workspace
-        return (*documents.checkpoints.paths(state), *((workspace(state),) if workspace else ()))
+        """What a workflow puts among the project's files: its checkpoints, and what its system keeps there."""
+        return (*documents.checkpoints.paths(state), *work(state.dialect).kept(state))
+
+    def outputs(state: State, step: str) -> Mapping[str, str]:
+        return work(state.dialect).outputs(wired, state, step)
 
     documents = Documents(place, store)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents)
-    return Wired(
+    wired = Wired(
         place=place,
         settings=settings,
         store=store,
         world=world,
         documents=documents,
         engine=engine,
-        reconciler=Reconciler(engine, documents),
+        reconciler=Reconciler(engine, documents, outputs),
         is_trusted=is_trusted,
         result_of=result_of,
         troubles=[],
         signers=_signers(place, settings),
     )
+    return wired
 
 
 def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]) -> bool:

@@ -10,16 +10,16 @@ from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
 from holdfast.core.definition import AT_ONCE, Step
 from holdfast.core.gates import check_verdict, policy
-from holdfast.core.lifecycle import ACTIVE, FINISHED
+from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.needs import needs
-from holdfast.core.state import BASE, Actor, Evidence, Lease, State
+from holdfast.core.state import Actor, Evidence, Lease, State
 from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.documents import approved
-from holdfast.errors import Conflict, HoldfastError
+from holdfast.errors import Conflict
 from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
-from holdfast.systems.seam.registry import dialect, system
+from holdfast.systems.seam.registry import dialect, system, work
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from holdfast.project.required import Required
-    from holdfast.systems.seam.actions import Asked
+    from holdfast.systems.seam.parts import Order
 
-BLUEPRINT = "blueprint_path"
 SESSION_TTL = 1800
 """Seconds for which a session holds its workflow without doing anything to it."""
 
@@ -58,18 +57,12 @@ class Workflow:
         return self._look()
 
     def _look(self, *, writing: bool = False) -> Self:
-        wrong = self._pulled() if dialect(self.state.dialect).workspace else None
+        wrong = work(self.state.dialect).pulled(self._wired, self.state)
         if wrong is not None and writing:
             raise wrong
         state = self._wired.store.load(self.ulid)
         self.state = state if wrong else self._wired.reconciler.reconcile(state, writing=writing)
         return self
-
-    def _pulled(self) -> HoldfastError | None:
-        """Takes over what git brought since; what is wrong where a person has to decide first."""
-        from holdfast.systems.gated import journal_copy
-
-        return None if self.state.finalized else journal_copy.take(self._wired, self.id, self.state.worktree)
 
     def facts(self) -> Facts:
         """What a reader must know to judge the gates now."""
@@ -139,10 +132,9 @@ class Workflow:
         self.state = self._wired.reconciler.settle(outcome)
         if isinstance(command, cmd.Approve):
             approved.keep(self._wired.place, self.state, command.step)
-        if dialect(self.state.dialect).workspace and outcome.changed:
-            from holdfast.systems.gated import workspace
-
-            self.said = workspace.settle(self._wired, before, self.state, summary)
+        told = work(self.state.dialect).after_commit
+        if told is not None and outcome.changed:
+            self.said = told(self._wired, before, self.state, summary)
         return self
 
     def expect(self, revision: int) -> None:
@@ -154,59 +146,37 @@ class Workflow:
         return self.execute(cmd.Begin(self.path(step)), **how)
 
     def done(
-        self, step: str, artifacts: Mapping[str, str] | None = None, *, asked: Asked | None = None, **how: Any
+        self, step: str, artifacts: Mapping[str, str] | None = None, *, order: Order | None = None, **how: Any
     ) -> Self:
         """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
-        path = self.path(step)
-        planned: dict[str, str] = {}
-        if self.state.loads == "plan":
-            from holdfast.systems.story import project as stories
+        from holdfast.systems.seam.parts import Handing, Order
 
-            planned = stories.plan_output(self._wired.place.base(self.state.worktree), self.state, path)
-        command = cmd.Done(path, self._inside({**(artifacts or {}), **planned}))
-        if dialect(self.state.dialect).workspace:
-            from holdfast.systems.gated import workspace
-
-            own = workspace.artifacts(self._wired, self.state, path)
-            how = {"summary": asked.message if asked else "", **how}
-            self.execute(command.replace(artifacts={**own, **command.artifacts}), **how)
-            self.said += workspace.wanted(self._wired, self.state, path)
-            return self
-        self.said = ()
-        looked_for = self.state.plan.step(path).action == "blueprint" and self._acts(path)
-        named = command.artifacts.get(BLUEPRINT) if looked_for else None
-        if named:
-            from holdfast.systems.seam.actions import Asked
-
-            rest = {name: file for name, file in command.artifacts.items() if name != BLUEPRINT}
-            command, asked = command.replace(artifacts=rest), Asked(paths=(named,))
-        if self._acts(command.step) and how.get("key", "") not in self.state.keys:
-            command = self._acted(command, asked, token=how.get("token", 0))
-        elif self._is_task(path) and self.state.step(path).status == ACTIVE:
+        path, own = self.path(step), work(self.state.dialect)
+        given = self._inside(artifacts)
+        said: tuple[str, ...] = ()
+        if self._is_task(path) and self.state.step(path).status == ACTIVE:
             self.expect(how.pop("revision", 0))
-            command = command.replace(data=self._worked(path, how))
-        return self.execute(command, **how)
+            self._run_criteria(path, how.get("token", 0))
+        handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
+        handing = own.before_done(self._wired, self.state, path, handing)
+        command = cmd.Done(path, handing.artifacts, data=handing.data)
+        if self._wired.acts(self.state, path) and how.get("key", "") not in self.state.keys:
+            command, said = self._acted(command, handing.order, token=how.get("token", 0))
+        self.said = ()
+        self.execute(command, **{"summary": handing.order.message, **how})
+        self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
+        return self
 
     def _is_task(self, path: str) -> bool:
-        """Whether the step is a task of a document, whose criteria and changes Holdfast looks at itself."""
+        """Whether the step is a task of a document, whose criteria Holdfast looks at itself."""
         return self.state.loads == DOCUMENT and self.state.plan.step(path).kind == TASK
 
-    def _worked(self, path: str, how: Mapping[str, Any]) -> dict[str, Any]:
-        """Runs the criteria that have a command and were not seen to hold, and asks git what was changed."""
-        from holdfast import git
-        from holdfast.systems.orchestrator import subject as orchestrating
-
+    def _run_criteria(self, path: str, token: int) -> None:
+        """Runs the criteria that have a command and were not seen to hold."""
         facts = self.facts()
         for check in self.state.plan.step(path).checks:
             if check.run and check_verdict(check, self.state.step(path), facts) != "passed":
-                self.check(check.name, step=path, token=how.get("token", 0))
-        base = self._wired.place.base(self.state.worktree)
-        repository = git.find(base) if self._wired.place.repository else None
-        since = self.state.step(path).data.get(BASE)
-        if repository is None or not isinstance(since, str):
-            return {}
-        task = self.state.plan.step(path).id
-        return orchestrating.work(repository, task, since, self._wired.world.aside(self.state))
+                self.check(check.name, step=path, token=token)
 
     def iterate(self, step: str, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""
@@ -219,19 +189,9 @@ class Workflow:
 
     def out_of_sync(self) -> str:
         """What is wrong between the checkpoints and git; empty when all is well."""
-        from holdfast import git
-        from holdfast.systems.orchestrator import subject as orchestrating
+        return work(self.state.dialect).apart(self._wired, self.state)
 
-        repository = git.find(self._wired.place.base(self.state.worktree)) if self._wired.place.repository else None
-        return orchestrating.out_of_sync(repository, self.state) if repository and self.state.loads == DOCUMENT else ""
-
-    def _acts(self, path: str) -> bool:
-        """Whether handing a step in means doing something. Who keeps a document without git does without."""
-        by_hand = self.state.origin == "adopted" and self._wired.place.repository is None
-        action = self.state.plan.step(path).action
-        return bool(action) and not by_hand and self.state.step(path).status not in FINISHED
-
-    def _acted(self, command: cmd.Done, asked: Asked | None, *, token: int) -> cmd.Done:
+    def _acted(self, command: cmd.Done, order: Order, *, token: int) -> tuple[cmd.Done, tuple[str, ...]]:
         """The rules are asked before anything is done: a commit that may not count is not made."""
         from holdfast.systems.seam import actions
 
@@ -240,9 +200,8 @@ class Workflow:
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.engine.preview(self.state, asking, settings.actor, token=token or settings.token)
-        acted = actions.perform(self._wired, self.state, path, asked or actions.Asked())
-        self.said = acted.said
-        return command.replace(data=acted.data, evidence=acted.evidence)
+        acted = actions.perform(self._wired, self.state, path, order)
+        return command.replace(data={**command.data, **acted.data}, evidence=acted.evidence), acted.said
 
     def ahead(self) -> Self:
         """Does what needs nobody: actions such as making the branch, when their step is reached."""
@@ -274,9 +233,11 @@ class Workflow:
         return self.execute(cmd.Attach(self.path(step), self._inside(artifacts)), **how)
 
     def submit(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
-        if dialect(self.state.dialect).workspace:
-            return self.done(step, artifacts, **how)
-        return self.execute(cmd.Submit(self.path(step), self._inside(artifacts)), **how)
+        path, own = self.path(step), work(self.state.dialect)
+        handed = {**own.outputs(self._wired, self.state, path), **self._inside(artifacts)}
+        self.execute(cmd.Submit(path, handed), **how)
+        self.said += own.handed_in(self._wired, self.state, path)
+        return self
 
     def fail(self, step: str, reason: str, **how: Any) -> Self:
         return self.execute(cmd.Fail(self.path(step), reason), **how)
@@ -293,9 +254,8 @@ class Workflow:
     def review(self, step: str, verdict: str = "", feedback: str = "", **how: Any) -> Self:
         """What a review said. Where reviews are files, the file decides and nobody repeats it."""
         path, gate = self.path(step), self.state.plan.step(self.path(step)).review
-        if gate and gate.files:
-            from holdfast.systems.gated.reviews import decided
-
+        decided = work(self.state.dialect).reviewed
+        if decided and gate and gate.files:
             token = how.get("token", 0) or self._wired.settings.token
             asking = cmd.Review(path, "needs_revision")
             self._wired.engine.preview(self.refresh().state, asking, self._wired.settings.actor, token=token)

@@ -131,8 +131,8 @@ class Dialect(Value):
     """Further files that are looked at when a document is adopted."""
     workspace: Callable[[State], str] | None = None
     """The folder that is kept in git as the work goes on: every move of the work is a commit of it."""
-    outputs: Callable[[State, str], Mapping[str, str]] | None = None
-    """The files that a step hands in where they are there, by name, whoever hands it in and however."""
+    travels: bool = False
+    """Whether its folder is kept in git with a copy of the journal, which says what happened in other clones."""
     reserved: tuple[str, ...] = ()
     """Values of the context that only Holdfast itself sets."""
     checkpoints: Callable[[State, int], str] | None = None

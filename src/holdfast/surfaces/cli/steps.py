@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.state import Evidence, State
     from holdfast.project.workflow import Workflow
-    from holdfast.systems.seam.actions import Asked
+    from holdfast.systems.seam.parts import Order
 
 CHECK_FAILED = 3
 
@@ -28,16 +28,16 @@ def begin(call: Call) -> None:
 def done(call: Call) -> None:
     workflow = call.workflow()
     path = workflow.path(call.args.step)
-    call.changed(workflow.done(path, dict(call.args.artifact), asked=asked(call), **call.how()), path)
+    call.changed(workflow.done(path, dict(call.args.artifact), order=order(call), **call.how()), path)
 
 
-def asked(call: Call) -> Asked:
+def order(call: Call) -> Order:
     """What was said of the action that goes with handing a step in."""
-    from holdfast.systems.seam.actions import Asked
+    from holdfast.systems.seam.parts import Order
 
     args = call.args
     url = getattr(args, "url", "")
-    return Asked(message=args.message, paths=tuple(args.paths), commit=args.commit, url=url)
+    return Order(message=args.message, paths=tuple(args.paths), commit=args.commit, url=url)
 
 
 def attach(call: Call) -> None:

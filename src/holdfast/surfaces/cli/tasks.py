@@ -10,7 +10,7 @@ from holdfast.core.tasks import COMMIT, DOCUMENT, TASK, new_task, next_number, u
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.cli.steps import asked
+from holdfast.surfaces.cli.steps import order
 from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def done(call: Call) -> None:
     workflow = call.workflow()
     path = task_path(workflow, call.args.task)
     if workflow.state.plan.step(path).action or workflow.state.loads == DOCUMENT:
-        workflow.done(path, asked=asked(call), **call.how())
+        workflow.done(path, order=order(call), **call.how())
     else:
         commit = readers.sha(call.args.commit) if call.args.commit else ""
         workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())

@@ -5,7 +5,8 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "gated",
     __name__,
-    parts=("subject", "upkeep"),
+    parts=("subject", "work", "upkeep"),
     patterns=("workflow/*/workflow-state.json",),
+    wakes=("workflow",),
     loads=("description",),
 )

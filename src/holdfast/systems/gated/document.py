@@ -248,6 +248,6 @@ DIALECT = Dialect(
     beside=lambda document: tuple(f"{words.HOME}/{id_of(document)}/{p}/{words.STATUS_FILE}" for p in words.PHASES),
     guarded=_guarded,
     workspace=words.home,
-    outputs=words.outputs,
+    travels=True,
     reserved=words.RESERVED_KEYS,
 )

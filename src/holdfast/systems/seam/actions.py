@@ -1,81 +1,54 @@
 """What Holdfast itself does when a step with an action is handed in: make a branch, commit, open a pull request.
 
-Every action can be repeated: whoever died between doing it and recording it hands the step in again.
+Every action can be repeated: after a crash between doing it and recording it, the step is handed in again.
 """
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping
 
 from holdfast import git
 from holdfast.core import queries, refusals, tasks
-from holdfast.core.definition import ACTIONS, LOADS
+from holdfast.core.definition import ACTIONS
 from holdfast.core.state import Evidence, State
-from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.git import changes as git_changes
-from holdfast.machine.place import below
+from holdfast.systems.seam.parts import Acted, Order
+from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
-from holdfast.systems.skill import features
-from holdfast.systems.story import project as stories
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 PULL_REQUEST_CHECK = "pr_created"
 """A check of this name is passed by the pull request that the action made."""
 _SUBJECT_LINE = 72
 
 
-class Asked(Value):
-    """What whoever hands a step in says of the action: a message and paths, or that it was done elsewhere."""
+class Mark:
+    """What says in a file of the project that a task is done, and goes with its commit. This one says nothing."""
 
-    message: str = ""
-    paths: tuple[str, ...] = ()
-    commit: str = ""
-    url: str = ""
+    full = ""
 
+    def put(self) -> tuple[str, ...]:
+        """Says it; gives what the user should be told."""
+        return ()
 
-class Acted(Value):
-    """What came of it: facts about the step, evidence for its checks, and what people should hear."""
-
-    data: Mapping[str, Any]
-    evidence: Mapping[str, Evidence] = {}
-    said: tuple[str, ...] = ()
+    def restore(self) -> None:
+        """Takes it back, where it was ours."""
 
 
-def perform(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
-    if state.plan.step(path).action in ("blueprint", "constraints"):
-        return _story(wired, state, path, asked)
-    repository = git.find(wired.place.base(state.worktree))
-    if repository is None:
-        raise refusals.no_repository(wired.place.base(state.worktree))
-    match state.plan.step(path).action:
-        case "load":
-            return Acted({"loaded": state.subject})
-        case "branch":
-            return _branch(repository, state)
-        case "commit":
-            _on_branch(repository, state)
-            return _commit(wired, repository, state, path, asked)
-        case _:
-            _on_branch(repository, state)
-            return _pull_request(wired, repository, state, path, asked)
-
-
-def _story(wired: Wired, state: State, path: str, asked: Asked) -> Acted:
-    """Looks for the blueprint of a scene, or at what it asks of the prose."""
-    base = wired.place.base(state.worktree)
-    if state.plan.step(path).action == "blueprint":
-        named = asked.paths[0] if asked.paths else ""
-        found = wired.place.inside(named) if named else stories.blueprint(base, state.subject, state.session)
-        stories.require_text(base, found, state.session)
-        return Acted({"blueprint_path": found})
-    known = state.step(state.plan.children("")[0]).data.get("blueprint_path")
-    path = str(known) if known else stories.blueprint(base, state.subject, state.session)
-    return Acted({"constraints": len(stories.constraints(base, path, state.session))})
+def perform(wired: Wired, state: State, path: str, order: Order) -> Acted:
+    action = state.plan.step(path).action
+    own = work(state.dialect).perform.get(action)
+    if own is not None:
+        return own(wired, state, path, order)
+    if action == "commit":
+        return commit_step(wired, state, path, order, Mark())
+    repository = _repository(wired, state)
+    if action == "load":
+        return Acted({"loaded": state.subject})
+    if action == "branch":
+        return _branch(repository, state)
+    _on_branch(repository, state)
+    return _pull_request(wired, repository, state, path, order)
 
 
 def expected(state: State, path: str) -> Acted:
@@ -83,6 +56,14 @@ def expected(state: State, path: str) -> Acted:
     checks = {check.name for check in state.plan.step(path).checks} & {PULL_REQUEST_CHECK}
     evidence = {name: Evidence(True, "", 0) for name in checks}
     return Acted(dict.fromkeys(ACTIONS.values(), "expected"), evidence)
+
+
+def _repository(wired: Wired, state: State) -> git.Repository:
+    base = wired.place.base(state.worktree)
+    repository = git.find(base)
+    if repository is None:
+        raise refusals.no_repository(base)
+    return repository
 
 
 def _on_branch(repository: git.Repository, state: State) -> None:
@@ -100,29 +81,30 @@ def _branch(repository: git.Repository, state: State) -> Acted:
     return Acted({"branch": name}, said=(f"on the new branch {name}",) if made else ())
 
 
-def _commit(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked) -> Acted:
-    if asked.commit:
-        sha = git_changes.resolve(repository, asked.commit)
+def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark) -> Acted:
+    """The commit of a step: the one that is named, or one of what belongs to it."""
+    repository = _repository(wired, state)
+    _on_branch(repository, state)
+    if order.commit:
+        sha = git_changes.resolve(repository, order.commit)
         if sha is None:
-            raise refusals.no_commit(asked.commit)
+            raise refusals.no_commit(order.commit)
         if not git_changes.contains(repository, sha):
             raise Refused(
                 "foreign_commit", f"{sha[:12]} is not part of {state.branch or 'HEAD'}", remedy="git log --oneline"
             )
-        return Acted({tasks.COMMIT: sha}, said=_ticked(_Box.of(wired, state, path)))
-    box = _Box.of(wired, state, path)
-    own = os.path.relpath(box.full, repository.top) if box else ""
-    paths = _paths(wired, repository, state, path, asked, own)
+        return Acted({tasks.COMMIT: sha}, said=mark.put())
+    own = os.path.relpath(mark.full, repository.top) if mark.full else ""
+    paths = _paths(wired, repository, state, path, order, own)
     if not paths:
         sha = _made_before(repository, state, path)
-        return Acted({tasks.COMMIT: sha}, said=_ticked(box))
-    said = _ticked(box)
-    ticked = [own] if own and own not in state.dirt else []
+        return Acted({tasks.COMMIT: sha}, said=mark.put())
+    said = mark.put()
+    marked = [own] if own and own not in state.dirt else []
     try:
-        sha = git_changes.commit(repository, [*paths, *ticked], asked.message or _message(state, path))
+        sha = git_changes.commit(repository, [*paths, *marked], order.message or _message(state, path))
     except HoldfastError:
-        if box:
-            box.restore()
+        mark.restore()
         raise
     return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
 
@@ -132,22 +114,22 @@ def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> 
     repository = git.find(wired.place.base(state.worktree))
     if repository is None:
         raise UsageError("no_repository", "there is no git repository to commit to", remedy="git init")
-    found = _paths(wired, repository, state, queries.current(state) or "", Asked(paths=paths), "")
+    found = _paths(wired, repository, state, queries.current(state) or "", Order(paths=paths), "")
     if not found:
         raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy="git status")
     return git_changes.commit(repository, found, message)
 
 
-def _paths(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked, own: str) -> list[str]:
+def _paths(wired: Wired, repository: git.Repository, state: State, path: str, order: Order, own: str) -> list[str]:
     """What belongs to the work: what is named, else what changed and did not lie there changed when the work began.
 
     The feature file `own`, which has the ticks of tasks, goes with the work and is none of it.
     """
     changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
     changed.pop(own, None)
-    if asked.paths:
+    if order.paths:
         base = wired.place.base(state.worktree)
-        named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in asked.paths]
+        named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in order.paths]
         return [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
     committed = git_changes.in_head(repository, list(state.dirt))
     before = {name: blob for name, blob in state.dirt.items() if committed.get(name, "") != blob or not blob}
@@ -191,47 +173,10 @@ def _message(state: State, path: str) -> str:
     return f"{text[:cut]}\n\n{rest}" + (f"\n\n{where}" if where else "")
 
 
-class _Box:
-    """The box of a task in its feature file."""
-
-    def __init__(self, full: str, path: str, text: str) -> None:
-        self.full, self.path, self.text = full, path, text
-        self._was_open = False
-
-    @classmethod
-    def of(cls, wired: Wired, state: State, path: str) -> _Box | None:
-        step = state.plan.step(path)
-        text = step.name if step.kind == tasks.TASK else str(state.context.get("task_description") or "")
-        feature = str(tasks.feature_of(state, path)["file"]) if state.loads in LOADS else ""
-        if not feature or not text:
-            return None
-        full = below(wired.place.base(state.worktree), feature)
-        return cls(full, feature, text) if full else None
-
-    def tick(self) -> bool:
-        try:
-            listed = features.read(self.full, self.path).tasks
-            self._was_open = any(task.text == self.text and not task.done for task in listed)
-            return features.tick(self.full, self.text, 0)
-        except HoldfastError:
-            return False
-
-    def restore(self) -> None:
-        """Takes the tick back, where it was ours."""
-        if self._was_open:
-            features.tick(self.full, self.text, 0, done=False)
-
-
-def _ticked(box: _Box | None) -> tuple[str, ...]:
-    if box is None or box.tick():
-        return ()
-    return (f"{box.path} has no box for this task any more: nothing was ticked",)
-
-
-def _pull_request(wired: Wired, repository: git.Repository, state: State, path: str, asked: Asked) -> Acted:
+def _pull_request(wired: Wired, repository: git.Repository, state: State, path: str, order: Order) -> Acted:
     forge = wired.forge(state.worktree)
     reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
-    url = asked.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
+    url = order.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
     if url:
         number = forge.number_in(url)
         if number is None:

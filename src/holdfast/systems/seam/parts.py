@@ -117,18 +117,31 @@ class Acted(Value):
     said: tuple[str, ...] = ()
 
 
+class Handing(Value):
+    """What a step is handed in with: its files by name, facts about it, and what is said of its action."""
+
+    artifacts: Mapping[str, str]
+    order: Order = Order()
+    data: Mapping[str, Any] = {}
+
+
 class Work(Value):
     """What a system does as its workflows go on."""
 
+    arrived: Callable[[Wired], list[str]] = staticmethod(lambda _: [])
+    """Called once a process where a path of the card's `wakes` is there: finishes what dead processes left and takes
+    what git brought; gives what was wrong."""
     pulled: Callable[[Wired, State], HoldfastError | None] = staticmethod(lambda _wired, _state: None)
     """Called before a look: takes over what git brought; what is wrong where a person has to decide first."""
     outputs: Callable[[Wired, State, str], Mapping[str, str]] = staticmethod(lambda _wired, _state, _path: {})
-    """The files that a step hands in where they are there, by name."""
-    perform: Mapping[str, Callable[[Wired, State, str, Order], Acted]] = {}
-    """The actions that only this system has, by the word of the definition."""
-    after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] = staticmethod(
-        lambda _wired, _before, _after, _summary: ()
+    """The files of a step that are there, by name and from the top of the worktree: they are handed in with it."""
+    before_done: Callable[[Wired, State, str, Handing], Handing] = staticmethod(
+        lambda _wired, _state, _path, handing: handing
     )
+    """Called before a step is handed in; may add to what goes with it, or refuse."""
+    perform: Mapping[str, Callable[[Wired, State, str, Order], Acted]] = {}
+    """The actions that this system has for itself, or does in its own way, by the word of the definition."""
+    after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] | None = None
     """Called after every change, with the state before it; gives what the user should be told."""
     handed_in: Callable[[Wired, State, str], tuple[str, ...]] = staticmethod(lambda _wired, _state, _path: ())
     """What to tell the user when a step was handed in."""

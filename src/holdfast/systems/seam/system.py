@@ -23,6 +23,8 @@ class System(Value):
     """Where its documents lie, from the top of the worktree."""
     traces: tuple[str, ...] = ()
     """Files that make a hook ask the engine, although no workflow is active."""
+    wakes: tuple[str, ...] = ()
+    """Folders, from the top of the worktree or of the project, in which others may have left something to finish."""
     loads: tuple[str, ...] = ()
     """The words of `loads` in a definition whose subjects it reads."""
     shares: str = "id"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable
 
+from holdfast.core.lifecycle import FINISHED
 from holdfast.core.value import Value
 
 TYPE_CHECKING = False
@@ -69,6 +70,11 @@ class Wired(Value):
         catalogue = self.catalogue
         found, path = catalogue.get(name), catalogue.path_of(name)
         return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
+
+    def acts(self, state: State, path: str) -> bool:
+        """Whether handing a step in means doing something. Without git, nothing is done for an adopted document."""
+        by_hand = state.origin == "adopted" and self.place.repository is None
+        return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
     def execute(self, ulid: str, command: Command, actor: Actor | None = None, *, token: int = 0) -> State:
         """Decides a command, keeps what came of it and shows it."""

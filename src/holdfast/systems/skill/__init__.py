@@ -7,7 +7,7 @@ _DAY = 86_400
 SYSTEM = System(
     "skill",
     __name__,
-    parts=("subject",),
+    parts=("subject", "work"),
     own=(".claude/workflow-state",),
     patterns=(".claude/workflow-state/active/*.json",),
     loads=("feature", "task"),

@@ -5,9 +5,10 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "story",
     __name__,
-    parts=("subject",),
+    parts=("subject", "work"),
     own=("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
+    wakes=(".holdfast/sessions",),
     loads=("scene", "plan"),
     shares="subject",
 )

@@ -1,0 +1,38 @@
+"""What git says of a task that is handed in, and of the checkpoints."""
+
+from __future__ import annotations
+
+from holdfast import git
+from holdfast.core.lifecycle import ACTIVE
+from holdfast.core.state import BASE, State
+from holdfast.core.tasks import TASK
+from holdfast.systems.seam.parts import Handing, Work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.systems.seam.wired import Wired
+
+
+def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
+    """A task says what was changed for it, as git has it."""
+    from holdfast.systems.orchestrator.subject import work
+
+    step, progress = state.plan.step(path), state.step(path)
+    repository, since = _repository(wired, state), progress.data.get(BASE)
+    if step.kind != TASK or progress.status != ACTIVE or repository is None or not isinstance(since, str):
+        return handing
+    return handing.replace(data=work(repository, step.id, since, wired.world.aside(state)))
+
+
+def _apart(wired: Wired, state: State) -> str:
+    from holdfast.systems.orchestrator.subject import out_of_sync
+
+    repository = _repository(wired, state)
+    return out_of_sync(repository, state) if repository else ""
+
+
+def _repository(wired: Wired, state: State) -> git.Repository | None:
+    return git.find(wired.place.base(state.worktree)) if wired.place.repository else None
+
+
+WORK = Work(before_done=_before_done, apart=_apart)
