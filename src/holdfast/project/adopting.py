@@ -7,9 +7,11 @@ import time
 from _collections_abc import Callable, Iterable, Mapping
 
 from holdfast.core import commands as cmd
+from holdfast.core import remedies
 from holdfast.core.definition import Bounds, Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
+from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, State
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.lens.spec import Dialect
@@ -62,7 +64,7 @@ def adopt(project: Project, paths: Iterable[str] = ()) -> list[Workflow]:
         raise Broken(
             "document_broken",
             f"{', '.join(kept)} cannot be read and no journal knows it; a copy is in {', '.join(kept.values())}",
-            remedy="begin afresh: holdfast start WORKFLOW",
+            remedy=remedies.start(Blank("WORKFLOW"), text="begin afresh"),
             facts={"quarantined": kept, "adopted": [workflow.id for workflow in adopted]},
         )
     if refusals:
@@ -140,7 +142,7 @@ def _adopted(project: Project, found: Found, *, or_known: bool = False) -> Workf
         state, document = understood(project, found)
     except UsageError as refusal:
         if refusal.code == "not_a_workflow" and found.dialect.workspace:
-            refusal.remedy = recovering(found.path)
+            refusal.remedies = (recovering(found.path),)
         raise
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with Locked(wired.place.starting, wired.settings.lock_wait):
@@ -170,7 +172,7 @@ def _journaled(project: Project, found: Found, *, or_known: bool) -> Workflow | 
         raise Conflict(
             "already_started",
             f"{slug} has a journal here, which goes on from what is in {found.path}",
-            remedy=f"holdfast status -w {slug}",
+            remedy=remedies.named("status", {"workflow": slug}),
             facts={"workflow": slug, "path": found.path},
         )
     return project.workflow(slug)
@@ -184,7 +186,7 @@ def begun(project: Project, state: State, document: Mapping[str, Any], found: Fo
         raise Conflict(
             "already_active",
             f"{state.id} is already active and has a journal",
-            remedy=f"holdfast status -w {state.id}",
+            remedy=remedies.status(workflow=state.ulid),
             facts={"workflow": state.id, "ulid": other.ulid},
         )
     wired.documents.accept(state, found.path, found.data)

@@ -7,11 +7,12 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast import git
 from holdfast.checks import equipping, tooling
-from holdfast.core import lifecycle, refusals
+from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.definition import MAX_STEPS, Definition, Step
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State, Supervision
 from holdfast.core.tasks import (
     DESCRIPTION,
@@ -77,7 +78,7 @@ def load(
     if definition.loads:
         if place.repository is None:
             raise UsageError(
-                "no_repository", f"{definition.name} works in a git repository", remedy="git init", facts={}
+                "no_repository", f"{definition.name} works in a git repository", remedy=shell("git", "init"), facts={}
             )
         loaded = {FEATURE: _feature, DESCRIPTION: _described}.get(definition.loads, _task)(loaded, place)
     tools = equipping.tools(loaded.definition, place)
@@ -104,7 +105,7 @@ def _phased(loaded: Loaded, names: tuple[str, ...]) -> Loaded:
         raise UsageError(
             "bad_phases",
             "custom has no phases of its own",
-            remedy='holdfast start custom NAME --phases "Backup,Migrate,Verify"',
+            remedy=remedies.start("custom", Blank("NAME"), phases="Backup,Migrate,Verify"),
         )
     steps = phases(names) if names else definition.steps
     check_steps(steps)
@@ -250,14 +251,14 @@ def _feature(loaded: Loaded, place: Place) -> Loaded:
         raise UsageError(
             "no_subject",
             f"{loaded.definition.name} needs a feature file or a folder of them",
-            remedy=f"holdfast start {loaded.definition.name} features/NAME.md",
+            remedy=remedies.start(loaded.definition.name, Blank("features/NAME.md")),
         )
     subject = _written(loaded.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
     names = features.in_folder(full) if folder else [""]
     if not names:
-        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=f"ls {subject}")
+        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
     read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
     steps, finished = _with_tasks(loaded.definition.steps, read, folder=folder)
     first = read[0]
@@ -330,7 +331,9 @@ def _about(subject: str, context: Mapping[str, Any], place: Place) -> tuple[str,
     text = text or (subject if not named else "")
     number = context.get("task_index")
     if not text and not named:
-        raise UsageError("no_task", "a cycle needs a task", remedy='holdfast start tdd --set task="TEXT"')
+        raise UsageError(
+            "no_task", "a cycle needs a task", remedy=remedies.start("tdd", values={"task": Blank('"TEXT"')})
+        )
     file = _written(named, place) if named else ""
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
         raise UsageError("bad_number", "task_index is the number of a task, from 1", remedy="--set task_index=1")

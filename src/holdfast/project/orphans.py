@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterable, Mapping
 
+from holdfast.core import remedies
 from holdfast.core.names import is_ulid
 from holdfast.core.patterns import matches
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.documents.files import LARGEST
@@ -212,13 +214,13 @@ def parsed(data: bytes) -> Mapping[str, Any] | None:
         return None
 
 
-def recovering(path: str) -> str:
+def recovering(path: str) -> Remedy:
     """The command that rebuilds a document from what else lies in its folder."""
-    return f"holdfast recover {os.path.basename(os.path.dirname(path))}"
+    return remedies.recover(os.path.basename(os.path.dirname(path)))
 
 
 def _broken(path: str, spoken: Dialect, what: str) -> Broken:
-    remedy = recovering(path) if spoken.workspace else "holdfast adopt"
+    remedy = recovering(path) if spoken.workspace else remedies.adopt()
     return Broken("document_broken", f"{path} {what}", remedy=remedy, facts={"path": path})
 
 
@@ -228,11 +230,13 @@ def _bytes(full: str, path: str) -> bytes:
         if size <= LARGEST:
             return read_file(full)
     except FileNotFoundError:
-        raise NotFound("no_document", f"there is no file {path}", remedy="holdfast adopt") from None
+        raise NotFound("no_document", f"there is no file {path}", remedy=remedies.adopt()) from None
     except OSError as failure:
-        raise UsageError("unreadable", f"{path} cannot be read: {failure.strerror}", remedy=f"ls -l {path}") from None
+        raise UsageError(
+            "unreadable", f"{path} cannot be read: {failure.strerror}", remedy=shell("ls", "-l", path)
+        ) from None
     too_large = f"{path} has {size} bytes; a document has at most {LARGEST}"
-    raise UsageError("too_large", too_large, remedy=f"ls -l {path}", facts={"path": path, "bytes": size})
+    raise UsageError("too_large", too_large, remedy=shell("ls", "-l", path), facts={"path": path, "bytes": size})
 
 
 def _depth(document: object) -> int:

@@ -6,9 +6,10 @@ import os
 from _collections_abc import Iterator, Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import moment, queries
+from holdfast.core import moment, queries, remedies
 from holdfast.core.definition import Definition, fill
 from holdfast.core.names import checked_text, is_name
+from holdfast.core.remedy import Blank, Remedy
 from holdfast.core.tasks import DESCRIPTION, FEATURE
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, Refused, UsageError
@@ -128,13 +129,15 @@ def find(project: Project, definition: Definition, subject: str, context: Mappin
     return max(same, key=lambda entry: entry.updated_at, default=None)
 
 
-def already_active(state: State, again: str = "holdfast start …") -> Refused:
+def already_active(state: State, again: Remedy | None = None) -> Refused:
     stuck = queries.status(state) in ("failed", "escalated")
-    go_on = f"holdfast resume -w {state.id}" if stuck else f"{again} --resume"
+    start = again or remedies.start(Blank("…"))
+    text = "go on with it"
+    go_on = remedies.resume(workflow=state.ulid, text=text) if stuck else start.given(resume=True).replace(text=text)
     return Refused(
         "already_active",
         f"{state.id} is already active" + (", and has failed" if stuck else ""),
-        remedy=f"go on with it: {go_on}; or give it up: {again} --fresh",
+        remedy=(go_on, start.given(fresh=True).replace(text="give it up")),
         facts={"workflow": state.id, "ulid": state.ulid, "status": queries.status(state)},
     )
 
@@ -195,7 +198,7 @@ class _Room:
             raise Refused(
                 "resume_or_fresh",
                 f"{last.id} was cancelled and can be resumed",
-                remedy=f"go on with it: holdfast resume -w {last.id}; or begin anew: the same with --fresh",
+                remedy=(remedies.resume(workflow=last.ulid, text="go on with it"), "begin anew: the same with --fresh"),
                 facts={"workflow": last.id, "ulid": last.ulid},
             )
 
@@ -276,12 +279,11 @@ def _founded(project: Project, command: cmd.Start) -> cmd.Start:
     if approved:
         parent, seal = max(approved, key=lambda pair: pair[0].ulid)
         return command.replace(parent=parent.ulid, parent_seal=seal)
-    said = " ".join(f"--set {name}={value}" for name, value in wanted.items())
     running = next((state for state in found if queries.is_active(state)), None)
     raise Refused(
         "parent_not_approved",
         f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it",
-        remedy=f"holdfast status -w {running.id}" if running else f"holdfast start story/planning {said}",
+        remedy=remedies.status(workflow=running.ulid) if running else remedies.start("story/planning", values=wanted),
         facts={"needed": planned(wanted), "running": running.id if running else None},
     )
 

@@ -6,6 +6,7 @@ that can be folded, and kept: a workflow that the index could not name would hid
 
 from __future__ import annotations
 
+from holdfast.core import remedies
 from holdfast.core.apply import Record, fold
 from holdfast.core.events import Adopted, Started
 from holdfast.core.names import is_ulid
@@ -109,7 +110,7 @@ def _keep(path: str, ours: bytes) -> None:
         raise Conflict(
             "archive_exists",
             f"{path} already keeps another journal; nothing was changed",
-            remedy="holdfast recover",
+            remedy=remedies.recover(),
             facts={"path": path},
         )
     durable_write(path, ours, dir_mode=0o700, alone=True)
@@ -120,7 +121,7 @@ def _forked(found: Standing, name: str) -> Conflict:
         "journal_forked",
         f"{_printable(name)} and the journal of {found.ulid} here differ after line {found.common}: "
         f"{found.theirs} lines are there and {found.ours} here",
-        remedy="holdfast recover",
+        remedy=remedies.recover(),
         facts={"ulid": found.ulid, "common": found.common, "ours": found.ours, "theirs": found.theirs},
     )
 
@@ -175,7 +176,7 @@ def _damaged(name: str, offset: int, line: int, what: str) -> Broken:
     return Broken(
         "copy_damaged",
         f"{name} is damaged at byte {offset}: line {line} {what}",
-        remedy="holdfast doctor",
+        remedy=remedies.doctor(),
         facts={"name": name, "offset": offset, "line": line},
     )
 

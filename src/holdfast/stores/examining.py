@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.apply import fold
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -119,7 +120,7 @@ def cut(wired: Wired, reading: Reading) -> str:
             raise Conflict(
                 "journal_changed",
                 f"{reading.path} changed while it was examined",
-                remedy="holdfast doctor --repair",
+                remedy=remedies.doctor(repair=True),
                 facts={"path": reading.path},
             )
         said = reading.damage.message if reading.damage else "damaged"

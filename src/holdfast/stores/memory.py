@@ -5,6 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
 
+from holdfast.core import remedies
 from holdfast.core.apply import Record, fold
 from holdfast.core.state import State
 from holdfast.engine.codec import decode_record, encode_record
@@ -28,7 +29,7 @@ class MemoryStore:
 
     def load(self, ulid: str) -> State:
         if ulid not in self._states:
-            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy="holdfast list")
+            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy=remedies.listing())
         return self._states[ulid]
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from holdfast import git
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
 from holdfast.engine.ports import Entry
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
@@ -82,7 +84,7 @@ def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
 
 def _put_right(slug: str, refusal: HoldfastError) -> HoldfastError:
     if isinstance(refusal, Broken):
-        refusal.remedy = f"git restore {name(slug)}, or: holdfast recover {slug}"
+        refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
     return refusal
 
 
@@ -112,7 +114,7 @@ def require_settled(wired: Wired, slug: str) -> None:
         raise Refused(
             "git_busy",
             f"git is in the middle of a {operation}, and brings a journal of {slug}",
-            remedy="git status",
+            remedy=shell("git", "status"),
             facts={"operation": operation},
         )
 
@@ -134,7 +136,7 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
         raise Conflict(
             "copy_refused",
             f"{name(slug)} is not taken over: {'; '.join(wrong)}",
-            remedy=f"git log -- {name(slug)}",
+            remedy=shell("git", "log", "--", name(slug)),
             facts={"reasons": wrong},
         )
 
@@ -170,6 +172,6 @@ def forked(slug: str, standing: Standing) -> Conflict:
         "journal_forked",
         f"the journal of {slug} that came with git and the one here went different ways after line {standing.common}: "
         "a person decides which one holds",
-        remedy=f"holdfast recover {slug} --take git|here",
+        remedy=remedies.recover(slug, take=Blank("git|here")),
         facts={"common": standing.common, "ours": standing.ours, "theirs": standing.theirs, "ulid": standing.ulid},
     )

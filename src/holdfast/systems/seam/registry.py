@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
@@ -60,7 +61,7 @@ def _imported(name: str) -> Dialect:
             raise NotFound(
                 "no_dialect",
                 f"there is no dialect {name[:60]!r}; there are: {', '.join(OWN)}",
-                remedy="holdfast schema",
+                remedy=remedies.schema(),
                 facts={"dialect": name[:200], "dialects": list(OWN)},
             )
     return DIALECT
