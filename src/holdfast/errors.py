@@ -1,11 +1,33 @@
-"""Every refusal Holdfast can give: a code, a sentence, the facts, and a remedy that can be typed.
+"""Every refusal Holdfast can give: a code, a sentence, the facts, and remedies that can be typed.
 
 The class says whose move it is, and with it the exit code of the command line.
 """
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping, Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PERSON = "a person types this in a terminal of their own: "
+
+
+def one_line(remedies: Sequence[Any], said: Callable[[Any], str] = str, *, person: bool = False) -> str:
+    """What leads on, for a person or an agent: alternatives, and what follows one of them.
+
+    A person's remedies are told to an agent only where nobody else can do anything, and as a person's.
+    """
+    others = "agent" if person else "person"
+    mine = [one for one in remedies if getattr(one, "who", "") != others] or remedies
+    text = ""
+    for one in mine:
+        shown = said(one)
+        text += (", " if shown.startswith("then") else ", or ") if text else ""
+        text += shown
+    alone = not person and bool(mine) and getattr(mine[0], "who", "") == "person" and not mine[0].text
+    return f"{_PERSON}{text}" if alone else text
 
 
 class HoldfastError(Exception):
@@ -13,15 +35,18 @@ class HoldfastError(Exception):
 
     exit_code = 1
 
-    def __init__(self, code: str, message: str, *, remedy: str = "", facts: Mapping[str, object] | None = None) -> None:
+    def __init__(self, code: str, message: str, *, remedy: Any = "", facts: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
-        self.remedy = remedy
+        self.remedies: tuple[Any, ...] = remedy if isinstance(remedy, tuple) else (remedy,) if remedy else ()
+        """Each a `Remedy` of the core, or a sentence; the best is first."""
         self.facts = dict(facts or {})
 
-    def as_json(self) -> dict[str, object]:
-        return {"error": {"code": self.code, "message": self.message, "remedy": self.remedy, "facts": self.facts}}
+    @property
+    def remedy(self) -> str:
+        """What leads on, in one line."""
+        return one_line(self.remedies)
 
 
 class UsageError(HoldfastError):

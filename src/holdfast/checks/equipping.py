@@ -5,7 +5,9 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.checks import results, tooling
+from holdfast.core import remedies
 from holdfast.core.definition import Check, Definition, Step
+from holdfast.core.remedy import Blank
 from holdfast.core.state import State
 from holdfast.errors import UsageError
 from holdfast.machine.place import Place
@@ -27,12 +29,14 @@ def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Defin
     steps = _mapped(definition.steps, check)
     if lacking:
         uses = lacking[0].uses
-        typed = f"holdfast start {definition.name} … --set test_command='COMMAND', or "
+        typed = remedies.start(definition.name, Blank("…"), values={"test_command": Blank("'COMMAND'")})
         raise UsageError(
             "no_command",
             f"{definition.name} runs the project's {uses} command, and none was found",
-            remedy=(typed if uses == "test" and definition.loads else "")
-            + f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
+            remedy=(
+                *((typed,) if uses == "test" and definition.loads else ()),
+                f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
+            ),
             facts={"uses": uses, "check": lacking[0].name},
         )
     return definition.replace(steps=steps)

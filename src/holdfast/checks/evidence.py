@@ -10,6 +10,7 @@ from holdfast.checks import results
 from holdfast.checks import running as checks
 from holdfast.checks.results import judge
 from holdfast.core import commands as cmd
+from holdfast.core import remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
@@ -57,7 +58,7 @@ def run(
         raise UsageError(
             "nothing_to_run",
             f"the check {name} has no command; somebody reports it",
-            remedy=f"holdfast check {name} --passed",
+            remedy=remedies.report(name, step=path),
             facts={"check": name, "step": path},
         )
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
@@ -77,7 +78,7 @@ def run(
         raise HoldfastError(
             "check_cancelled",
             f"the check {name} was ended before it had a result; nothing is recorded",
-            remedy=f"holdfast check {name} --run",
+            remedy=remedies.check(name),
             facts={"check": name, "step": path},
         )
     after = world.tree(state, listing=True)

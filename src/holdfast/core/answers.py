@@ -6,6 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle, moment, queries
 from holdfast.core.commands import Facts
+from holdfast.core.remedy import ANYWHERE, Scope, as_json, told
 from holdfast.core.state import State
 
 TYPE_CHECKING = False
@@ -34,7 +35,7 @@ def summary(state: State, words: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def status(state: State, facts: Facts, words: Mapping[str, str]) -> dict[str, Any]:
+def status(state: State, facts: Facts, words: Mapping[str, str], scope: Scope = ANYWHERE) -> dict[str, Any]:
     """Everything a person or agent needs to see where the work is and what is in the way."""
     at = queries.current(state)
     return {
@@ -50,7 +51,7 @@ def status(state: State, facts: Facts, words: Mapping[str, str]) -> dict[str, An
         "revision": state.revision,
         "elapsed_seconds": int(queries.elapsed(state, facts.now)),
         "artifacts": {name: a.path for name, a in state.step(at).artifacts.items()} if at else {},
-        "blockers": blockers(state, at, facts) if at else [],
+        "blockers": blockers(state, at, facts, scope) if at else [],
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
             {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}
@@ -76,9 +77,15 @@ def status(state: State, facts: Facts, words: Mapping[str, str]) -> dict[str, An
     }
 
 
-def blockers(state: State, path: str, facts: Facts) -> list[dict[str, str]]:
+def blockers(state: State, path: str, facts: Facts, scope: Scope = ANYWHERE) -> list[dict[str, Any]]:
     return [
-        {"kind": one.kind, "name": one.name, "message": one.message, "remedy": one.remedy}
+        {
+            "kind": one.kind,
+            "name": one.name,
+            "message": one.message,
+            "remedy": told(one.remedies, scope),
+            "remedies": as_json(one.remedies, scope),
+        }
         for one in queries.blockers(state, path, facts)
     ]
 
@@ -115,7 +122,7 @@ def modifications(state: State, path: str) -> dict[str, Any]:
     return {name: value for grant in grants if grant for name, value in grant.modifications.items()}
 
 
-def next_step(state: State, facts: Facts) -> dict[str, Any]:
+def next_step(state: State, facts: Facts, scope: Scope = ANYWHERE) -> dict[str, Any]:
     """What to do now, and whether anything forbids going on to what follows."""
     at = queries.current(state)
     after = queries.next_step(state)
@@ -130,7 +137,7 @@ def next_step(state: State, facts: Facts) -> dict[str, Any]:
         "current_step_name": state.plan.step(at).label,
         "current_status": state.step(at).status,
         "blocking_reason": None if ready or first is None else first.message,
-        "required_action": first.remedy if first else None,
+        "required_action": told(first.remedies, scope) if first else None,
         "next_step": state.plan.number(after.split("/")[0]) if after else None,
         "next_step_name": state.plan.step(after).label if after else None,
         "prerequisites_met": not gates.missing(state, after, facts) if after else True,
@@ -142,6 +149,6 @@ def next_step(state: State, facts: Facts) -> dict[str, Any]:
         "tries": [
             {"attempt": one.attempt, "reason": one.reason, **one.data} for one in state.step(at).tries if one.data
         ],
-        "blockers": blockers(state, at, facts),
+        "blockers": blockers(state, at, facts, scope),
         "notes": [dict(note) for note in state.notes[-NEWEST_NOTES:]],
     }

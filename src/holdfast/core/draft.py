@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, refusals
+from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
@@ -39,7 +39,7 @@ class Draft:
 
     def step(self, path: str) -> tuple[Step, Progress]:
         if path not in self.state.plan:
-            raise refusals.no_step(path, self.state.id)
+            raise refusals.no_step(path, self.state)
         return self.state.plan.step(path), self.state.step(path)
 
     def move(
@@ -97,7 +97,7 @@ class Draft:
         if not self.is_person:
             spent = self.used_up_after(path)
             if spent:
-                raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", f"holdfast reopen {path}")
+                raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
         later = self._later(path)
         for step in reversed(later):
             if self.state.step(step).status != lifecycle.PENDING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import ACTIONS, POLICIES, Check, Step
+from holdfast.core.remedy import Blank, Remedy, told
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.value import Value
 
@@ -19,12 +20,16 @@ _UNDONE = {
 
 
 class Unmet(Value):
-    """One thing that stands between a step and `done`, and the command that clears it."""
+    """One thing that stands between a step and `done`, and the commands that clear it, the best first."""
 
     kind: str
     name: str
     message: str
-    remedy: str
+    remedies: tuple[Remedy, ...]
+
+    @property
+    def remedy(self) -> str:
+        return told(self.remedies)
 
 
 def policy(step: Step) -> str:
@@ -86,15 +91,15 @@ def lapsed_because(progress: Progress, facts: Facts) -> str:
     return "was given for an earlier attempt" if given_earlier(progress) else "no longer holds: the work changed since"
 
 
-def approving(step: Step, path: str, *, renewing: bool = False) -> str:
+def approving(step: Step, path: str, *, renewing: bool = False) -> Remedy:
     """The command that passes the step's approval or choice; a choice that is renewed stays as it was."""
-    variant = " --variant VARIANT" if step.choice and not renewing else ""
-    return f"holdfast approve {path}{variant}{' --sign KEY' if policy(step) == 'signed' else ''}"
+    variant = Blank("VARIANT") if step.choice and not renewing else ""
+    return remedies.approve(path, variant=variant, sign=Blank("KEY") if policy(step) == "signed" else "")
 
 
-def reviewing(step: Step, path: str) -> str:
+def reviewing(step: Step, path: str) -> Remedy:
     """The command that says what a review found."""
-    return f"holdfast review {path}{'' if step.review and step.review.files else ' --verdict approved'}"
+    return remedies.review(path, from_file=bool(step.review and step.review.files))
 
 
 def artifact_hashes(progress: Progress) -> dict[str, str]:
@@ -106,21 +111,19 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     found = []
     undone = is_undone(step, progress)
     if undone:
-        found.append(Unmet("action", step.action, _UNDONE[step.action], f"holdfast done {path}"))
+        found.append(Unmet("action", step.action, _UNDONE[step.action], (remedies.done(path),)))
     for check in step.checks if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
-            how = "--run" if check.run else "--passed"
+            how = remedies.check(check.name) if check.run else remedies.report(check.name)
             said = {
                 "missing": "has not run",
                 "failed": "failed",
                 "claimed": "is only claimed by the document it was adopted from",
             }.get(verdict) or stale_because(progress.evidence[check.name], progress)
-            found.append(
-                Unmet("check", check.name, f"the check {check.name!r} {said}", f"holdfast check {check.name} {how}")
-            )
+            found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))
     found += [
-        Unmet("output", name, f"the output {name!r} is not named", f"holdfast done {path} --artifact {name}=PATH")
+        Unmet("output", name, f"the output {name!r} is not named", (remedies.done(path, output=name),))
         for name in step.outputs
         if name not in progress.artifacts
     ]
@@ -141,7 +144,7 @@ def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> lis
     found = []
     if step.review and not progress.reviewed:
         by = " or ".join(step.review.by) or "a reviewer"
-        found.append(Unmet("review", "review", f"a review by {by} is needed", reviewing(step, path)))
+        found.append(Unmet("review", "review", f"a review by {by} is needed", (reviewing(step, path),)))
     if policy(step):
         verdict = grant_verdict(progress, facts)
         if verdict != "valid":
@@ -149,7 +152,7 @@ def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> lis
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
             said = f"is needed{among}" if verdict == "none" else lapsed_because(progress, facts)
             who = {"relayed": "", "human": " by a person", "signed": " with a signature"}[policy(step)]
-            found.append(Unmet(kind, kind, f"the {kind}{who} {said}", approving(step, path)))
+            found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, approving(step, path))))
     return found
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
+from holdfast.core import remedies
 from holdfast.core.definition import DEEPEST, MAX_STEPS, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import Blank
 from holdfast.errors import UsageError
 
 
@@ -29,7 +31,7 @@ class Mistakes:
         raise UsageError(
             "bad_definition",
             f"{many} mistake{'s' if many > 1 else ''} in the definition: {listed}",
-            remedy="mend them, then: holdfast workflows check FILE",
+            remedy=remedies.check_file(Blank("FILE"), text="mend them, then"),
             facts={"mistakes": self.found},
         )
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping, Sequence
 
-from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core import lifecycle, moment, queries, remedies, tasks
 from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.commands import Facts
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
+from holdfast.core.remedy import Scope, typed
+from holdfast.core.remedy import told as typable
 from holdfast.core.state import Progress, State, Try
 from holdfast.plain.plainjson import spaced
 
@@ -77,8 +79,8 @@ def _packet(
     notes = [f"{note.get('at', '')} {note.get('by', '')}: {note.get('text', '')}" for note in state.notes]
     body = (
         _position(state, f"===== {banner} =====", ids, limit),
-        *_step(state, facts),
-        _held(state, facts, session),
+        *_step(state, facts, name),
+        _held(state, facts, session, name),
         _reading(required),
         Part("reminders", "Key Reminders:", listed(state.reminders, item)),
         Part("context", "Context:", json_object(state.context)),
@@ -97,7 +99,7 @@ def _packet(
 def keepsake(state: State, facts: Facts, *, required: Sequence[Required] = (), limit: int = 2000) -> str:
     """What whoever is about to sum up a conversation must keep of the workflow."""
     name = _named(state, limit)
-    again = f"If no resume packet came with it, run: holdfast resume-packet -w {name}"
+    again = f"If no resume packet came with it, run: {typed(remedies.resume_packet(), _scope(state, name))}"
     body = (
         _position(state, "Keep in the summary, word for word:", f"Workflow id: {name}", limit),
         _next(state, facts, name, limit),
@@ -113,6 +115,11 @@ def keepsake(state: State, facts: Facts, *, required: Sequence[Required] = (), l
 def _named(state: State, limit: int) -> str:
     """What commands call the workflow: its id, and where that would take up the room, the ULID."""
     return clean(state.id) if len(state.id) <= limit // 9 else state.ulid
+
+
+def _scope(state: State, name: str) -> Scope:
+    """A packet is read later, when other workflows may be active: its commands name the workflow always."""
+    return Scope(active={state.ulid: name}, about=state.ulid)
 
 
 def _position(state: State, heading: str, ids: str, limit: int) -> Part:
@@ -153,7 +160,7 @@ def _reason(state: State, word: str) -> str:
     return f"{stuck}: {reason}" if reason else stuck
 
 
-def _step(state: State, facts: Facts) -> Iterator[Part]:
+def _step(state: State, facts: Facts, name: str) -> Iterator[Part]:
     """The work of the open step, what is in its way, and how far it is."""
     at = queries.current(state)
     if at is None:
@@ -166,16 +173,18 @@ def _step(state: State, facts: Facts) -> Iterator[Part]:
     if unnamed:
         work.append(told(f"Outputs to be named: {', '.join(unnamed)}", ITEM))
     yield Part("step", "The step's work:", tuple(work))
-    yield Part("gate", "What is in the way:", tuple(_gate(state, at, facts)))
+    yield Part("gate", "What is in the way:", tuple(_gate(state, at, facts, name)))
     yield Part("progress", "So far:", tuple(_so_far(state, progress)))
 
 
-def _gate(state: State, at: str, facts: Facts) -> Iterator[Line]:
+def _gate(state: State, at: str, facts: Facts, name: str) -> Iterator[Line]:
     """The blockers in our own words. Reasons that somebody wrote are told, as data, with the status and failures."""
     reason = state.paused.reason if state.paused else state.step(at).reason
     for one in queries.blockers(state, at, facts):
         ours = one.message.removesuffix(f": {reason}") if one.kind in _REASONED else one.message
-        yield Line(f"- {short(clean(ours), ITEM)} → {clean(one.remedy)}", whole=True, item=True)
+        yield Line(
+            f"- {short(clean(ours), ITEM)} → {clean(typable(one.remedies, _scope(state, name)))}", whole=True, item=True
+        )
 
 
 def _so_far(state: State, progress: Progress) -> Iterator[Line]:
@@ -276,18 +285,19 @@ def _actions(state: State, session: str, name: str, *, has_reading: bool) -> Par
     restored = told(f"✅ Workflow restored: {called}, Phase {_phase(state)}", CALLED + 60).replace(whole=True)
     todo: list[tuple[str, tuple[Line, ...]]] = []
     if state.require_ack and not queries.has_caught_up(state, session):
-        ack = f"holdfast ack {queries.packet_id(state, session)} -w {name}"
+        ack = typed(remedies.ack(queries.packet_id(state, session)), _scope(state, name))
         todo.append((f"First of all: {ack} (writes are refused until then)", ()))
     todo.append(("Acknowledge, say:", (restored,)))
     if has_reading:
         todo.append(("Read every file under REQUIRED READING.", ()))
     known = "here or in those files" if has_reading else "here"
-    todo.append((f"Do not proceed on assumptions. What is not written {known}, look up: holdfast status -w {name}", ()))
+    look = typed(remedies.status(), _scope(state, name))
+    todo.append((f"Do not proceed on assumptions. What is not written {known}, look up: {look}", ()))
     numbered = ((Line(f"{number}. {text}", whole=True), *more) for number, (text, more) in enumerate(todo, 1))
     return Part("actions", "ACTION REQUIRED:", tuple(line for lines in numbered for line in lines))
 
 
-def _held(state: State, facts: Facts, session: str) -> Part:
+def _held(state: State, facts: Facts, session: str, name: str) -> Part:
     """Another session that holds the whole workflow: until its hold runs out, this one may only look."""
     others = [
         lease
@@ -299,7 +309,11 @@ def _held(state: State, facts: Facts, session: str) -> Part:
         Line(f"- since {lease.at}, for {moment.span(lease.deadline - facts.mono)} more without a sign of life; if that")
         for lease in live
     ]
-    more = [Line(f"  session is gone, a person ends its hold: holdfast agent end {lease.token}") for lease in live]
+    scope = _scope(state, name)
+    more = [
+        Line(f"  session is gone, a person ends its hold: {typed(remedies.agent_end(lease.token), scope)}")
+        for lease in live
+    ]
     pairs = (line for pair in zip(lines, more, strict=True) for line in pair)
     return Part("held", "Another session is at work here, and writes are refused meanwhile:", tuple(pairs))
 
@@ -316,9 +330,8 @@ def _next(state: State, facts: Facts, name: str, limit: int) -> Part:
     if at is None:
         return Part("next command", "", (Line("All steps are done."),))
     found = queries.blockers(state, at, facts)
-    remedy = clean(found[0].remedy) if found else "holdfast status"
-    if " -w " not in remedy:
-        remedy = ", or ".join(f"{command} -w {name}" for command in remedy.split(", or "))
+    scope, look = _scope(state, name), remedies.status()
+    remedy = clean(typable(found[0].remedies if found else (look,), scope))
     if len(remedy) > limit // 4:
-        remedy = f"holdfast status -w {name}"
+        remedy = typed(look, scope)
     return Part("next command", "", (Line(f"Next command: {remedy}", whole=True),))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping, Sequence
 
+from holdfast.core.remedy import quoted
 from holdfast.core.value import Value
 from holdfast.plain.plainjson import quote, spaced
 
@@ -187,7 +188,7 @@ def _loss(part: Part, kept: Sequence[Line]) -> str:
 
 def _note(cut: Sequence[str], workflow: str, room: int) -> str:
     """What was cut and where all of it is. Where that is too long, fewer commands are named, then fewer parts."""
-    show, log = f"holdfast show -w {workflow}", f"holdfast log -w {workflow}"
+    show, log = (f"holdfast {command} -w {quoted(workflow)}" for command in ("show", "log"))
     names = ", ".join(cut)
     for told_by, least in ((f"{show}, {log}", len(names)), (show, _SHORTEST)):
         ending = f" – all of it: {told_by})"

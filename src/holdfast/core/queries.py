@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, moment
+from holdfast.core import gates, lifecycle, moment, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, parent
-from holdfast.core.refusals import extending, no_check
+from holdfast.core.refusals import no_check
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
@@ -85,12 +86,13 @@ def is_outdated(state: State, facts: Facts) -> bool:
     return bool(state.parent) and (changed or state.outdated is not None)
 
 
-def outdated_because(state: State, facts: Facts) -> tuple[str, str]:
-    """What has happened to the plan a workflow builds on, and the command that leads on."""
+def outdated_because(state: State, facts: Facts) -> tuple[str, tuple[Remedy, ...]]:
+    """What has happened to the plan a workflow builds on, and the commands that lead on."""
     if facts.parent_seal == "":
         said = "the plan it builds on has changed, and is not approved any more: it requires revalidation"
-        return said, f"holdfast approve {state.plan.children('')[-1]} -w {state.parent}"
-    return "the plan it builds on has changed: it requires revalidation", f"holdfast revalidate -w {state.id}"
+        last = state.plan.children("")[-1]
+        return said, remedies.person(last, remedies.approve(last, workflow=state.parent), workflow=state.parent)
+    return "the plan it builds on has changed: it requires revalidation", (remedies.revalidate(workflow=state.ulid),)
 
 
 def is_active(state: State) -> bool:
@@ -147,28 +149,31 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What stands between this step and done, most urgent first."""
     step, progress = state.plan.step(path), state.step(path)
     if state.cancelled:
-        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", f"holdfast resume -w {state.id}")]
+        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", (remedies.resume(workflow=state.ulid),))]
     if state.paused:
-        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", "holdfast resume")]
+        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", (remedies.resume(),))]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
     for usage in usages(state, facts.now):
         if usage.reached:
             message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
-            return [gates.Unmet("bound", usage.bound, message, extending(usage.bound))]
+            return [gates.Unmet("bound", usage.bound, message, remedies.extending(usage.bound))]
     if progress.status == lifecycle.PENDING:
         absent = gates.missing(state, path, facts)
         if absent:
             return [absent_because(state, needed, facts) for needed in absent]
-        return [gates.Unmet("begin", path, "it has not begun", f"holdfast begin {path}")]
+        return [gates.Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
     if progress.status == lifecycle.BLOCKED:
-        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", f"holdfast unblock {path}")]
+        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", (remedies.unblock(path),))]
     if progress.status == lifecycle.FAILED:
-        spent = ", its tries are used up and a person decides" if is_used_up(state, path) else ""
-        return [gates.Unmet("failed", path, f"failed{spent}: {progress.reason}", f"holdfast resume --from {path}")]
+        again = (remedies.resume(path),)
+        if is_used_up(state, path):
+            said = f"failed, its tries are used up and a person decides: {progress.reason}"
+            return [gates.Unmet("failed", path, said, remedies.person(path, *again))]
+        return [gates.Unmet("failed", path, f"failed: {progress.reason}", again)]
     if progress.status == lifecycle.ESCALATED:
-        remedy = f"holdfast unblock {path} --guidance TEXT, or {gates.approving(step, path)}"
-        return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", remedy)]
+        own = remedies.person(path, remedies.unblock(path, guided=True), gates.approving(step, path))
+        return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", own)]
     if progress.status in lifecycle.FINISHED:
         renewed = gates.people_unmet(step, path, progress, facts) if progress.status == lifecycle.DONE else []
         return [one for one in renewed if one.kind != "review"]
@@ -176,9 +181,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     for child in state.plan.children(path):
         if state.step(child).status not in lifecycle.FINISHED:
             first = blockers(state, child, facts)
-            found.append(gates.Unmet("child", child, f"{child} is not done", first[0].remedy))
+            found.append(gates.Unmet("child", child, f"{child} is not done", first[0].remedies))
     if not found and progress.status == lifecycle.ACTIVE:
-        return [gates.Unmet("done", path, "the work is under way", f"holdfast done {path}")]
+        return [gates.Unmet("done", path, "the work is under way", (remedies.done(path),))]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(step, path, progress, facts)
     return found
@@ -189,14 +194,14 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
     step, progress = state.plan.step(needed), state.step(needed)
     if progress.status not in lifecycle.FINISHED:
         first = blockers(state, needed, facts)
-        remedy = first[0].remedy if first else f"holdfast done {needed}"
-        return gates.Unmet("requires", needed, f"{needed} is not done", remedy)
+        onward = first[0].remedies if first else (remedies.done(needed),)
+        return gates.Unmet("requires", needed, f"{needed} is not done", onward)
     if gates.policy(step) and gates.grant_verdict(progress, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(progress, facts)
-        remedy = gates.approving(step, needed, renewing=progress.grant is not None)
-        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", remedy)
+        own = gates.approving(step, needed, renewing=progress.grant is not None)
+        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", remedies.person(needed, own))
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
-    return gates.Unmet("check", needed, message, f"holdfast reopen {needed}")
+    return gates.Unmet("check", needed, message, (remedies.reopen(needed),))
 
 
 def elapsed(state: State, now: str) -> float:
@@ -236,7 +241,7 @@ def resolve(state: State, word: str) -> str:
     raise NotFound(
         "no_step",
         f"there is no step {word[:80]!r} in {state.id}",
-        remedy=f"holdfast status -w {state.id}",
+        remedy=remedies.status(workflow=state.ulid),
         facts={"step": word[:200], "steps": list(state.plan.paths[:50])},
     )
 
@@ -252,7 +257,7 @@ def step_with(state: State, check: str, named: str = "") -> str:
         raise UsageError(
             "ambiguous_check",
             f"several open steps have a check {check}: {', '.join(found)}",
-            remedy=f"holdfast check {check} --step {found[0]}",
+            remedy=remedies.check(check, step=found[0]),
         )
     if not found:
         known = [one.name for path in state.plan.paths for one in state.plan.step(path).checks]

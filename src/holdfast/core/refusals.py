@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from _collections_abc import Mapping, Sequence
 
-from holdfast.core import gates, lifecycle
+from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.gates import Unmet
-from holdfast.core.patterns import is_pattern
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Hold, Lease, State
 from holdfast.errors import Conflict, Held, NotFound, Refused, UsageError
 
 _INSTEAD = {
-    lifecycle.PENDING: "holdfast begin {}",
-    lifecycle.ACTIVE: "holdfast done {}",
-    lifecycle.DONE: "holdfast reopen {}",
-    lifecycle.SKIPPED: "holdfast reopen {}",
-    lifecycle.FAILED: "holdfast resume --from {}",
-    lifecycle.BLOCKED: "holdfast unblock {}",
-    lifecycle.ESCALATED: "holdfast unblock {} --guidance TEXT",
+    lifecycle.PENDING: remedies.begin,
+    lifecycle.ACTIVE: remedies.done,
+    lifecycle.DONE: remedies.reopen,
+    lifecycle.SKIPPED: remedies.reopen,
+    lifecycle.FAILED: remedies.resume,
+    lifecycle.BLOCKED: remedies.unblock,
 }
 _PARTICIPLE = {"began": "begun"}
-_MORE = {"cost": "5", "time": "1h", "iterations": "3"}
 
 
 def no_workflow() -> NotFound:
-    return NotFound("no_workflow", "there is no such workflow", remedy="holdfast list")
+    return NotFound("no_workflow", "there is no such workflow", remedy=remedies.listing())
 
 
-def no_step(path: str, workflow: str) -> NotFound:
+def no_step(path: str, state: State) -> NotFound:
     return NotFound(
         "no_step",
-        f"there is no step {path[:80]!r} in {workflow}",
-        remedy=f"holdfast status -w {workflow}",
+        f"there is no step {path[:80]!r} in {state.id}",
+        remedy=remedies.status(workflow=state.ulid),
         facts={"step": path[:200]},
     )
 
@@ -41,7 +39,7 @@ def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
     return NotFound(
         "no_check",
         f"the step {path} has no check {name[:80]!r}; it has {listed}",
-        remedy="holdfast next",
+        remedy=remedies.next_step(),
         facts={"check": name[:200], "step": path, "checks": list(known)},
     )
 
@@ -50,11 +48,13 @@ def wrong_status(state: State, path: str, move: str, allowed: Sequence[str] = ()
     status = state.step(path).status
     step = state.plan.step(path)
     if status == lifecycle.WAITING:
-        instead = gates.approving(step, path)
+        instead = remedies.person(path, gates.approving(step, path))
     elif status == lifecycle.IN_REVIEW:
-        instead = gates.reviewing(step, path)
+        instead = (gates.reviewing(step, path),)
+    elif status == lifecycle.ESCALATED:
+        instead = remedies.person(path, remedies.unblock(path, guided=True))
     else:
-        instead = _INSTEAD[status].replace("{}", path)
+        instead = (_INSTEAD[status](path),)
     wanted = " or ".join(allowed or lifecycle.sources(move))
     return Refused(
         "wrong_status",
@@ -70,7 +70,7 @@ def step_blocked(path: str, missing: Sequence[str], why: Sequence[Unmet]) -> Ref
     return Refused(
         "step_blocked",
         f"the step {path} cannot begin{said}",
-        remedy=why[0].remedy,
+        remedy=why[0].remedies,
         facts={"step": path, "missing": list(missing), "because": [one.message for one in why]},
     )
 
@@ -79,8 +79,8 @@ def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
     return Refused(
         "gate_unmet",
         f"the step {path} is not done: " + "; ".join(one.message for one in unmet),
-        remedy=unmet[0].remedy,
-        facts={"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedy} for one in unmet]},
+        remedy=unmet[0].remedies,
+        facts={"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedies} for one in unmet]},
     )
 
 
@@ -97,25 +97,21 @@ def no_gate(path: str) -> Refused:
     return Refused(
         "no_gate",
         f"the step {path} asks for no approval",
-        remedy=f"holdfast done {path}",
+        remedy=remedies.done(path),
         facts={"step": path},
     )
 
 
-def person_needed(what: str, command: str) -> Refused:
-    return Refused(
-        "person_needed",
-        f"only a person may {what}",
-        remedy=f"a person types this in a terminal of their own: {command}",
-        facts={"command": command},
-    )
+def person_needed(what: str, *own: Remedy) -> Refused:
+    typed = tuple(one.replace(who="person") for one in own)
+    return Refused("person_needed", f"only a person may {what}", remedy=typed, facts={"command": typed[0]})
 
 
 def signature_needed(path: str) -> Refused:
     return Refused(
         "signature_needed",
         f"the approval of {path} needs an SSH signature of somebody in .holdfast/allowed_signers",
-        remedy=f"holdfast approve {path} --sign ~/.ssh/id_ed25519",
+        remedy=remedies.approve(path, sign=Blank("~/.ssh/id_ed25519")),
         facts={"step": path},
     )
 
@@ -124,7 +120,7 @@ def changed_meanwhile(path: str) -> Conflict:
     return Conflict(
         "changed_meanwhile",
         f"the artifacts of {path} changed while you looked at them; nothing was approved",
-        remedy=f"holdfast approve {path}",
+        remedy=remedies.approve(path),
         facts={"step": path},
     )
 
@@ -133,7 +129,7 @@ def signed_something_else(path: str) -> Refused:
     return Refused(
         "signed_something_else",
         f"the artifacts of {path} changed while the approval was being signed",
-        remedy=f"read them again, then: holdfast approve {path} --sign KEY",
+        remedy=remedies.approve(path, sign=Blank("KEY"), text="read them again, then"),
         facts={"step": path},
     )
 
@@ -150,7 +146,7 @@ def bad_variant(path: str, variant: str, options: Sequence[str], *, free: bool =
     return Refused(
         "bad_variant",
         said,
-        remedy=f"holdfast approve {path}" + (f" --variant {[*options, 'A'][0]}" if options or free else ""),
+        remedy=remedies.person(path, remedies.approve(path, variant=Blank("VARIANT") if options or free else "")),
         facts={"step": path, "variant": variant[:200], "options": list(options)},
     )
 
@@ -159,7 +155,7 @@ def wrong_reviewer(path: str, role: str, by: Sequence[str]) -> Refused:
     return Refused(
         "wrong_reviewer",
         f"the review of {path} is for {', '.join(by)}, not for {role or 'an unnamed agent'}",
-        remedy=f"holdfast review {path} --verdict VERDICT --as {by[0]}",
+        remedy=remedies.review(path, by=by[0]),
         facts={"step": path, "role": role, "reviewers": list(by)},
     )
 
@@ -168,18 +164,18 @@ def engine_must_run(path: str, name: str) -> Refused:
     return Refused(
         "engine_must_run",
         f"the check {name} of {path} counts only when Holdfast runs it itself",
-        remedy=f"holdfast check {name} --run",
+        remedy=remedies.check(name),
         facts={"step": path, "check": name},
     )
 
 
-def branch_mismatch(state: State, here: str | None, fresh: str = "") -> Refused:
+def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None) -> Refused:
     """The work belongs to another branch than the one that is checked out. Nobody is switched unasked."""
-    switch, abandon = f"git switch {state.branch}", fresh or f"holdfast cancel -w {state.id}"
+    switch, abandon = shell("git", "switch", state.branch or ""), fresh or remedies.cancel(workflow=state.ulid)
     return Refused(
         "branch_mismatch",
         f"{state.id} is for branch {state.branch!r}, but the current branch is {here or 'none'!r}",
-        remedy=f"1) {switch}  2) {abandon}",
+        remedy=(switch, abandon),
         facts={
             "workflow": state.id,
             "branch": state.branch,
@@ -194,12 +190,17 @@ def branch_mismatch(state: State, here: str | None, fresh: str = "") -> Refused:
 
 def no_commit(sha: str) -> Refused:
     return Refused(
-        "no_commit", f"this branch has no commit {sha[:80]!r}", remedy="git log --oneline", facts={"commit": sha[:200]}
+        "no_commit",
+        f"this branch has no commit {sha[:80]!r}",
+        remedy=shell("git", "log", "--oneline"),
+        facts={"commit": sha[:200]},
     )
 
 
 def no_repository(folder: str) -> Refused:
-    return Refused("no_repository", f"{folder} is not in a git repository", remedy="git init", facts={"folder": folder})
+    return Refused(
+        "no_repository", f"{folder} is not in a git repository", remedy=shell("git", "init"), facts={"folder": folder}
+    )
 
 
 def bad_result(step: str, path: str) -> Refused:
@@ -211,7 +212,7 @@ def bad_result(step: str, path: str) -> Refused:
     )
 
 
-def requires_revalidation(state: State, message: str, remedy: str) -> Refused:
+def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]) -> Refused:
     return Refused(
         "requires_revalidation",
         f"{state.id} cannot go on: {message}",
@@ -221,14 +222,14 @@ def requires_revalidation(state: State, message: str, remedy: str) -> Refused:
 
 
 def no_parent(state: State) -> Refused:
-    return Refused("no_parent", f"{state.id} builds on no other workflow", remedy="holdfast status", facts={})
+    return Refused("no_parent", f"{state.id} builds on no other workflow", remedy=remedies.status(), facts={})
 
 
 def parent_undone(state: State) -> Refused:
     return Refused(
         "parent_undone",
         f"the plan that {state.id} builds on is not approved",
-        remedy=f"holdfast next -w {state.parent}",
+        remedy=remedies.next_step(workflow=state.parent),
         facts={"workflow": state.id, "parent": state.parent},
     )
 
@@ -237,14 +238,17 @@ def untrusted(name: str) -> Refused:
     return Refused(
         "untrusted",
         f"the definition of {name} brings commands that nobody on this machine has trusted yet",
-        remedy=f"a person reads it, then types: holdfast trust {name}",
+        remedy=remedies.trust(name, text="a person reads it, then types"),
         facts={"workflow_type": name},
     )
 
 
 def cancelled(state: State) -> Refused:
     return Refused(
-        "cancelled", f"{state.id} is cancelled", remedy=f"holdfast resume -w {state.id}", facts={"workflow": state.id}
+        "cancelled",
+        f"{state.id} is cancelled",
+        remedy=remedies.resume(workflow=state.ulid),
+        facts={"workflow": state.id},
     )
 
 
@@ -253,34 +257,30 @@ def paused(state: State) -> Refused:
     return Refused(
         "paused",
         f"{state.id} is paused: {reason}",
-        remedy=f"holdfast resume -w {state.id}",
+        remedy=remedies.resume(workflow=state.ulid),
         facts={"workflow": state.id, "reason": reason},
     )
-
-
-def extending(bound: str) -> str:
-    """What a person may type when a bound is used up."""
-    return f"holdfast extend --{bound} {_MORE[bound]}, or holdfast cancel"
 
 
 def bound_reached(bound: str, used: str, limit: str) -> Refused:
     return Refused(
         "bound_reached",
         f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on",
-        remedy=extending(bound),
+        remedy=remedies.extending(bound),
         facts={"bound": bound, "used": used, "limit": limit},
     )
 
 
-def nothing_to_resume(state: State, remedy: str) -> Refused:
-    return Refused("nothing_to_resume", f"{state.id} has nothing that could be resumed", remedy=remedy)
+def nothing_to_resume(state: State) -> Refused:
+    said = f"{state.id} has nothing that could be resumed"
+    return Refused("nothing_to_resume", said, remedy=remedies.reopen(remedies.STEP, workflow=state.ulid))
 
 
 def already_finished(state: State) -> Refused:
     return Refused(
         "already_finished",
         f"{state.id} is finished",
-        remedy=f"holdfast reopen STEP -w {state.id}",
+        remedy=remedies.reopen(remedies.STEP, workflow=state.ulid),
         facts={"workflow": state.id},
     )
 
@@ -289,7 +289,7 @@ def not_skippable(path: str) -> Refused:
     return Refused(
         "not_skippable",
         f"the step {path} is not optional: only a person may skip it",
-        remedy=f"a person types this in a terminal of their own: holdfast skip {path}",
+        remedy=remedies.skip(path, who="person"),
         facts={"step": path},
     )
 
@@ -298,20 +298,22 @@ def never_skipped(path: str) -> Refused:
     return Refused(
         "never_skipped",
         f"the step {path} is mandatory: nobody leaves it out",
-        remedy="holdfast next",
+        remedy=remedies.next_step(),
         facts={"step": path},
     )
 
 
 def not_begun(path: str) -> Refused:
-    return Refused("not_begun", f"the step {path} has not begun, so there is nothing to reset", remedy="holdfast next")
+    return Refused(
+        "not_begun", f"the step {path} has not begun, so there is nothing to reset", remedy=remedies.next_step()
+    )
 
 
 def not_completed(state: State) -> Refused:
     return Refused(
         "not_completed",
         f"{state.id} is not completed, and only a completed workflow is finalized",
-        remedy=f"holdfast status -w {state.id}",
+        remedy=remedies.status(workflow=state.ulid),
         facts={"workflow": state.id},
     )
 
@@ -320,7 +322,7 @@ def finalized(state: State) -> Refused:
     return Refused(
         "finalized",
         f"{state.id} is finalized: its result is handed over and nothing moves it any more",
-        remedy="begin a new one: holdfast start WORKFLOW",
+        remedy=remedies.start(Blank("WORKFLOW"), text="begin a new one"),
         facts={"workflow": state.id},
     )
 
@@ -359,7 +361,7 @@ def stale_revision(state: State, expected: int) -> Conflict:
     return Conflict(
         "stale_revision",
         f"{state.id} is at revision {state.revision}, and this was decided by what it said at revision {expected}",
-        remedy=f"look again: holdfast log --after {expected} -w {state.id}",
+        remedy=remedies.log(expected, workflow=state.ulid, text="look again"),
         facts={"expected": expected, "revision": state.revision},
     )
 
@@ -368,8 +370,10 @@ def lease_held(lease: Lease, target: str) -> Held:
     return Held(
         "lease_held",
         f"{_who(lease)} is at work on {target or 'this workflow'} since {lease.at}",
-        remedy="wait until it ends or its lease runs out, or pass its --token; "
-        f"if it is gone, a person ends it: holdfast agent end {lease.token}",
+        remedy=(
+            "wait until it ends or its lease runs out, or pass its --token",
+            remedies.agent_end(lease.token, who="person", text="if it is gone, a person ends it"),
+        ),
         facts={"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl},
     )
 
@@ -383,12 +387,12 @@ def fenced(token: int) -> Held:
     return Held(
         "fenced",
         f"the lease {token} is over: it ended or somebody took over",
-        remedy="holdfast status, then: holdfast agent start ROLE",
+        remedy=(remedies.status(), remedies.agent_start(text="then")),
         facts={"token": token},
     )
 
 
-def too_late(path: str, later: Sequence[str], remedy: str) -> Refused:
+def too_late(path: str, later: Sequence[str], remedy: tuple[Remedy, ...]) -> Refused:
     return Refused(
         "too_late",
         f"{path} cannot change any more: {', '.join(later)} already went past it",
@@ -402,7 +406,7 @@ def no_snapshot(number: int, known: Sequence[int]) -> NotFound:
     return NotFound(
         "no_snapshot",
         f"there is no snapshot {number}; there are: {listed}",
-        remedy="holdfast snapshot",
+        remedy=remedies.named("snapshot"),
         facts={"number": number, "snapshots": list(known)},
     )
 
@@ -411,7 +415,7 @@ def no_such_bound(bound: str) -> UsageError:
     return UsageError(
         "no_such_bound",
         f"the workflow has no bound on {bound} that could be extended",
-        remedy="holdfast status",
+        remedy=remedies.status(),
         facts={"bound": bound},
     )
 
@@ -420,7 +424,10 @@ def not_caught_up(state: State) -> Refused:
     return Refused(
         "not_caught_up",
         f"this session has not taken up {state.id} again: its resume packet comes before any change",
-        remedy=f"holdfast resume-packet -w {state.id}, then: holdfast ack ID",
+        remedy=(
+            remedies.resume_packet(workflow=state.ulid),
+            remedies.ack(Blank("ID"), workflow=state.ulid, text="then"),
+        ),
         facts={"workflow": state.id},
     )
 
@@ -429,18 +436,21 @@ def wrong_packet(state: State, packet: str) -> Refused:
     return Refused(
         "wrong_packet",
         f"{packet[:40]!r} is not the id of this session's resume packet",
-        remedy=f"read the newest one: holdfast resume-packet -w {state.id}",
+        remedy=remedies.resume_packet(workflow=state.ulid, text="read the newest one"),
         facts={"workflow": state.id, "packet": packet[:40]},
     )
 
 
 def locked(path: str, held: str, hold: Hold) -> Held:
     within = "" if path == held else f", through the lock of {held}"
-    typed = f"'{held}'" if is_pattern(held) or " " in held else held
     return Held(
         "locked",
         f"{path} is locked by {hold.agent} since {hold.at}{within}",
-        remedy=f"work on something else, or wait: holdfast locks; a person may: holdfast unlock {typed}",
+        remedy=(
+            "work on something else",
+            remedies.named("locks", text="wait"),
+            remedies.unlock(held, who="person", text="a person may"),
+        ),
         facts={"path": path, "lock": held, "agent": hold.agent, "since": hold.at, "session": hold.session},
     )
 
@@ -449,7 +459,7 @@ def not_listed(entry: str, what: str, listed: Sequence[str]) -> NotFound:
     return NotFound(
         "not_listed",
         f"{entry[:80]!r} is not one of the {'files to read' if what == 'reading' else what}",
-        remedy="holdfast reading" if what == "reading" else "holdfast remind",
+        remedy=remedies.named("reading" if what == "reading" else "remind"),
         facts={"entry": entry[:200], what: list(listed)},
     )
 
@@ -458,7 +468,7 @@ def still_active(state: State) -> Refused:
     return Refused(
         "still_active",
         f"{state.id} is still active: its document stays where it is",
-        remedy=f"holdfast cancel -w {state.id}",
+        remedy=remedies.cancel(workflow=state.ulid),
         facts={"workflow": state.id},
     )
 
@@ -468,19 +478,19 @@ def not_a_task(path: str) -> Refused:
     return Refused(
         "not_a_task",
         f"{path} is no task of a task document: only those are tried until the bounds are reached",
-        remedy=f"holdfast fail {path} --reason TEXT",
+        remedy=remedies.fail(path),
         facts={"step": path},
     )
 
 
-def bad_verdict(message: str, remedy: str) -> UsageError:
+def bad_verdict(message: str, remedy: Remedy | str) -> UsageError:
     return UsageError("bad_verdict", message, remedy=remedy)
 
 
-def another_runs(workflow: str) -> Refused:
+def another_runs(workflow: str, ulid: str) -> Refused:
     return Refused(
         "already_active",
         f"{workflow} is active, and only one of its kind can run here",
-        remedy=f"holdfast status -w {workflow}",
+        remedy=remedies.status(workflow=ulid),
         facts={"workflow": workflow},
     )

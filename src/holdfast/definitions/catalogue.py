@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable
 
+from holdfast.core import remedies
 from holdfast.core.definition import Definition
 from holdfast.core.names import is_name, nearest
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.definitions.file import DefinitionFile
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -116,7 +118,7 @@ class Catalogue:
             return []
         except OSError as failure:
             raise UsageError(
-                "unreadable", f"{folder} cannot be read: {failure.strerror}", remedy=f"ls -ld {folder}"
+                "unreadable", f"{folder} cannot be read: {failure.strerror}", remedy=shell("ls", "-ld", folder)
             ) from None
         kept = (name for name in names if name.endswith(".toml") and not name.startswith("."))
         return [DefinitionFile(os.path.join(folder, name), self._root) for name in kept]
@@ -130,7 +132,7 @@ class Catalogue:
         return NotFound(
             "no_definition",
             f"there is no definition {name[:80]!r}{hint}",
-            remedy="holdfast workflows",
+            remedy=remedies.named("workflows"),
             facts={"name": name[:200], "known": list(known), "broken": broken},
         )
 
@@ -155,7 +157,7 @@ def _only(name: str, found: list[DefinitionFile], labels: list[str]) -> Definiti
         raise UsageError(
             "ambiguous_workflow",
             f"{name!r} can mean more than one definition: {', '.join(labels)}",
-            remedy="holdfast workflows",
+            remedy=remedies.named("workflows"),
             facts={"name": name, "candidates": labels},
         )
     return found[0]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import Mistakes
 from holdfast.core.reading import read
+from holdfast.core.remedy import shell
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import regular
 from holdfast.plain.digest import digest
@@ -106,7 +108,7 @@ class DefinitionFile:
     def _named(self, error: UsageError) -> UsageError:
         import shlex
 
-        error.remedy = error.remedy.replace("FILE", shlex.quote(self.shown))
+        error.remedies = (error.remedy.replace("FILE", shlex.quote(self.shown)),)
         error.facts["path"] = self.path
         return error
 
@@ -120,12 +122,9 @@ def _content(path: str) -> bytes:
 
 
 def _unreadable(path: str, failure: OSError | ValueError) -> HoldfastError:
-    import shlex
 
     facts = {"path": path}
     if isinstance(failure, FileNotFoundError):
-        return NotFound("no_file", f"there is no file {path}", remedy="holdfast workflows", facts=facts)
+        return NotFound("no_file", f"there is no file {path}", remedy=remedies.named("workflows"), facts=facts)
     reason = (failure.strerror if isinstance(failure, OSError) else None) or str(failure)
-    return UsageError(
-        "unreadable", f"{path} cannot be read: {reason}", remedy=f"ls -ld {shlex.quote(path)}", facts=facts
-    )
+    return UsageError("unreadable", f"{path} cannot be read: {reason}", remedy=shell("ls", "-ld", path), facts=facts)

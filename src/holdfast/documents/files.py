@@ -7,6 +7,7 @@ import time
 
 from holdfast import git
 from holdfast.core.apply import replay
+from holdfast.core.remedy import shell
 from holdfast.core.state import State
 from holdfast.documents.checkpoints import Checkpoints
 from holdfast.documents.guard import Guard
@@ -173,7 +174,7 @@ class Documents:
             raise HoldfastError(
                 "document_unreadable",
                 f"{full} cannot be read: {failure.strerror}",
-                remedy=f"ls -ld {full}",
+                remedy=shell("ls", "-ld", full),
                 facts={"path": full, "errno": failure.errno, "reason": failure.strerror},
             ) from failure
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Iterator, Mapping
 
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.apply import Record
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -55,7 +55,7 @@ def refuse_second(new: Entry, known: Iterable[Entry]) -> None:
             raise Conflict(
                 "already_started",
                 f"another process has just started {entry.id}",
-                remedy=f"holdfast next -w {entry.id}",
+                remedy=remedies.next_step(workflow=entry.ulid),
                 facts={"workflow": entry.id, "ulid": entry.ulid},
             )
 

@@ -7,6 +7,8 @@ import fcntl
 import os
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
+from holdfast.core import remedies
+from holdfast.core.remedy import shell
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
 
 TYPE_CHECKING = False
@@ -151,7 +153,7 @@ def not_written(path: str, failure: OSError) -> HoldfastError:
     return HoldfastError(
         "disk_full" if full else "write_failed",
         f"{path} could not be written: {reason}; nothing was changed",
-        remedy=f"df -h {os.path.dirname(path) or os.curdir}" if full else "holdfast doctor",
+        remedy=shell("df", "-h", os.path.dirname(path) or os.curdir) if full else remedies.doctor(),
         facts={"path": path, "errno": failure.errno, "reason": reason},
     )
 
@@ -162,7 +164,7 @@ def not_durable(path: str, failure: Exception) -> OutcomeUnknown:
     return OutcomeUnknown(
         "sync_failed",
         f"{path} was written, but the disk did not confirm it: {reason}; the change may or may not last",
-        remedy="holdfast doctor",
+        remedy=remedies.doctor(),
         facts={"path": path, "errno": getattr(failure, "errno", None), "reason": reason},
     )
 
@@ -202,7 +204,9 @@ def _is_file(path: str) -> bool:
     if S_ISREG(found):
         return True
     code, what = ("symlink", "a symbolic link") if S_ISLNK(found) else ("not_a_file", "not a regular file")
-    raise UsageError(code, f"{path} is {what} and is not replaced", remedy=f"ls -ld {path}", facts={"path": path})
+    raise UsageError(
+        code, f"{path} is {what} and is not replaced", remedy=shell("ls", "-ld", path), facts={"path": path}
+    )
 
 
 def _displaced(slot: str, path: str) -> bytes:

@@ -11,6 +11,7 @@ import time
 from _collections_abc import Mapping, Sequence
 
 from holdfast import git
+from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git.command import git as run
@@ -310,7 +311,7 @@ def _tree(repo: git.Repository, sha: str | None) -> str:
 def _known(repo: git.Repository, sha: str) -> str:
     full = resolve(repo, sha)
     if full is None:
-        raise NotFound("unknown_commit", f"there is no commit {sha!r} here", remedy="git log --oneline",
+        raise NotFound("unknown_commit", f"there is no commit {sha!r} here", remedy=shell("git", "log", "--oneline"),
                        facts={"commit": sha})  # fmt: skip
     return full
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank, shell
 from holdfast.errors import HoldfastError, NotFound, Refused
 
 TYPE_CHECKING = False
@@ -64,14 +66,14 @@ def sign(payload: bytes, key_path: str) -> bytes:
         raise HoldfastError(
             "key_locked",
             f"{key_path} needs a passphrase, and nobody is asked for one here",
-            remedy=f"ssh-add {key}, then repeat the command",
+            remedy=(shell("ssh-add", key), "then repeat the command"),
             facts={"path": key_path},
         )
     exposed = "too open" in said
     raise HoldfastError(
         "signing_failed",
         f"ssh-keygen could not sign with {key_path}: {_reason(complaint, code)}",
-        remedy=f"chmod 600 {key}" if exposed else f"ssh-keygen -l -f {key}",
+        remedy=shell("chmod", "600", key) if exposed else shell("ssh-keygen", "-l", "-f", key),
         facts={"path": key_path, "exit_code": code},
     )
 
@@ -112,7 +114,7 @@ def _bad(reason: str) -> Refused:
     return Refused(
         "bad_signature",
         f"the signature does not count: {reason}",
-        remedy="sign what is asked for now: holdfast approve STEP --sign KEY",
+        remedy=remedies.approve(remedies.STEP, sign=Blank("KEY"), text="sign what is asked for now"),
         facts={"reason": reason},
     )
 

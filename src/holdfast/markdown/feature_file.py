@@ -10,6 +10,8 @@ import errno
 import os
 from stat import S_IMODE, S_ISREG
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, OutcomeUnknown, UsageError
 
@@ -91,7 +93,7 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
         raise HoldfastError(
             "write_failed",
             f"{full} could not be written: {_reason(failure)}; nothing was changed",
-            remedy=f"ls -ld {_quoted(folder)}",
+            remedy=shell("ls", "-ld", folder),
             facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
         ) from failure
     _sync(folder, full)
@@ -186,7 +188,7 @@ def _sync(folder: str, full: str) -> None:
         raise OutcomeUnknown(
             "sync_failed",
             f"{full} was written, but the disk did not confirm it: {_reason(failure)}; the change may or may not last",
-            remedy="holdfast doctor",
+            remedy=remedies.doctor(),
             facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
         ) from failure
 
@@ -200,10 +202,10 @@ def _remove(path: str) -> None:
 
 def _missing(path: str) -> NotFound:
     where = os.path.dirname(path.rstrip("/")) or os.curdir
-    return NotFound("no_feature", f"there is no {path}", remedy=f"ls {_quoted(where)}", facts={"path": path})
+    return NotFound("no_feature", f"there is no {path}", remedy=shell("ls", where), facts={"path": path})
 
 
-def _unfit(path: str, why: str, remedy: str) -> UsageError:
+def _unfit(path: str, why: str, remedy: Remedy | str) -> UsageError:
     return UsageError("no_feature", f"{path} {why}", remedy=remedy, facts={"path": path, "reason": why})
 
 

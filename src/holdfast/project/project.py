@@ -7,10 +7,11 @@ import sys
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.needs import needs
+from holdfast.core.remedy import Blank, Scope
 from holdfast.core.state import ENGINE, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -221,7 +222,7 @@ class Project:
             raise NotFound(
                 "no_workflow",
                 f"there is no workflow {word[:80]!r} here",
-                remedy="holdfast list",
+                remedy=remedies.listing(),
                 facts={"workflow": word[:200], "root": self.root},
             )
         raise _ambiguous(f"{word[:80]!r} could be", candidates)
@@ -235,7 +236,7 @@ class Project:
             return Workflow(self.wired, found)
         documents = orphans(self.wired)
         if documents:
-            unknown.remedy = "take over the documents that are here: holdfast adopt"
+            unknown.remedies = (remedies.adopt(text="take over the documents that are here"),)
             unknown.facts["documents"] = documents
             raise unknown
         if next(self.wired.store.every(), None):
@@ -243,20 +244,42 @@ class Project:
                 pass  # another process may just be adopting it: once that is over, the index says so
         return self._known(word)
 
-    def _only(self) -> Entry:
+    def scope(self, word: str = "") -> Scope:
+        """What commands that are typed here have to say, for remedies about the workflow that a word names."""
+        candidates = self._candidates()
+        active = self.wired.store.active()
+        ids = [entry.id for entry in active]
+        names = {entry.ulid: entry.id for entry in active if ids.count(entry.id) == 1}
+        about = ""
+        try:
+            entry = self._named(word) if word else None
+            if entry is not None:
+                about = entry.ulid
+                if not entry.active and entry.id not in ids and self._named(entry.id).ulid == about:
+                    names[about] = entry.id
+        except (NotFound, UsageError):
+            pass
+        default = candidates[0].ulid if len(candidates) == 1 else ""
+        return Scope(default, names, about, self.wired.settings.actor.kind == "human")
+
+    def _candidates(self) -> Sequence[Entry]:
+        """The active workflows that a command without `-w` may mean: of the branch, else of the worktree, else all."""
         place = self.wired.place
         active = self.wired.store.active()
         here = [entry for entry in active if entry.worktree == place.key()]
         branch = [entry for entry in here if entry.branch in (None, place.branch())]
-        for candidates in (branch, here, active):
-            if len(candidates) == 1:
-                return candidates[0]
-            if candidates:
-                raise _ambiguous("several workflows are active:", candidates)
+        return branch or here or active
+
+    def _only(self) -> Entry:
+        candidates = self._candidates()
+        if len(candidates) == 1:
+            return candidates[0]
+        if candidates:
+            raise _ambiguous("several workflows are active:", candidates)
         raise NotFound(
             "no_workflow",
             "no workflow is active here",
-            remedy="holdfast start WORKFLOW; or name a finished one with -w: holdfast list",
+            remedy=(remedies.start(Blank("WORKFLOW")), remedies.listing(text="name a finished one with -w")),
             facts={"root": self.root},
         )
 
@@ -266,11 +289,11 @@ def _words(name: str, status: str) -> tuple[str, ...]:
     return status, dialect(name).status_words.get(status, status), "waiting_approval" if status == "waiting" else status
 
 
-def _ambiguous(beginning: str, candidates: list[Entry]) -> UsageError:
+def _ambiguous(beginning: str, candidates: Sequence[Entry]) -> UsageError:
     names = [f"{entry.id} ({entry.ulid})" for entry in candidates[:8]]
     return UsageError(
         "ambiguous_workflow",
         f"{beginning} {', '.join(names)}",
-        remedy=f"pick one with -w: -w {candidates[0].ulid}",
+        remedy=f"name one of them: {candidates[0].ulid}",
         facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in candidates]},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterable
 
+from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import NotFound
 from holdfast.machine.place import Place
@@ -32,12 +33,10 @@ def entries(paths: Iterable[str], place: Place) -> tuple[str, ...]:
     for path in paths:
         inside = place.inside(path.removeprefix("@"))
         if not os.path.exists(os.path.join(place.worktree, inside)):
-            from shlex import quote
-
             raise NotFound(
                 "no_file",
                 f"there is no file {inside}",
-                remedy=f"ls -l {quote(inside)}",
+                remedy=shell("ls", "-l", inside),
                 facts={"path": inside},
             )
         found.append(f"@{inside}")

@@ -8,11 +8,12 @@ from _collections_abc import Mapping
 from holdfast import git
 from holdfast.checks import equipping
 from holdfast.core import commands as cmd
-from holdfast.core import moment, queries
+from holdfast.core import moment, queries, remedies
 from holdfast.core.definition import Definition, fill
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text, is_name
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import Blank, Remedy
 from holdfast.core.value import Value
 from holdfast.engine.ports import Entry
 from holdfast.errors import Refused, UsageError
@@ -174,13 +175,15 @@ def find(project: Project, definition: Definition, subject: str, context: Mappin
     return max(same, key=lambda entry: entry.updated_at, default=None)
 
 
-def already_active(state: State, again: str = "holdfast start …") -> Refused:
+def already_active(state: State, again: Remedy | None = None) -> Refused:
     stuck = queries.status(state) in ("failed", "escalated")
-    go_on = f"holdfast resume -w {state.id}" if stuck else f"{again} --resume"
+    start = again or remedies.start(Blank("…"))
+    text = "go on with it"
+    go_on = remedies.resume(workflow=state.ulid, text=text) if stuck else start.given(resume=True).replace(text=text)
     return Refused(
         "already_active",
         f"{state.id} is already active" + (", and has failed" if stuck else ""),
-        remedy=f"go on with it: {go_on}; or give it up: {again} --fresh",
+        remedy=(go_on, start.given(fresh=True).replace(text="give it up")),
         facts={"workflow": state.id, "ulid": state.ulid, "status": queries.status(state)},
     )
 
@@ -240,7 +243,7 @@ class _Room:
             raise Refused(
                 "resume_or_fresh",
                 f"{last.id} was cancelled and can be resumed",
-                remedy=f"go on with it: holdfast resume -w {last.id}; or begin anew: the same with --fresh",
+                remedy=(remedies.resume(workflow=last.ulid, text="go on with it"), "begin anew: the same with --fresh"),
                 facts={"workflow": last.id, "ulid": last.ulid},
             )
 

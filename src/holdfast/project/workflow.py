@@ -311,7 +311,7 @@ class Workflow:
             key = (self.state.dialect, self.state.worktree)
             running = [entry for entry in self._wired.store.active() if (entry.dialect, entry.worktree) == key]
             if running:
-                raise refusals.another_runs(running[0].id)
+                raise refusals.another_runs(running[0].id, running[0].ulid)
         return self.execute(cmd.Resume(self.path(step) if step else ""), **how)
 
     def cancel(self, reason: str = "", **how: Any) -> Self:

@@ -6,6 +6,7 @@ that can be folded, and kept: a workflow that the index could not name would hid
 
 from __future__ import annotations
 
+from holdfast.core import remedies
 from holdfast.core.apply import Record, fold
 from holdfast.core.events import Adopted, Started
 from holdfast.core.names import is_ulid
@@ -80,7 +81,7 @@ def require_beginning(there: bytes, ours: bytes, path: str) -> None:
         raise Conflict(
             "archive_exists",
             f"{path} already keeps another journal; nothing was changed",
-            remedy="holdfast recover",
+            remedy=remedies.recover(),
             facts={"path": path},
         )
 
@@ -90,7 +91,7 @@ def _forked(found: Standing, name: str) -> Conflict:
         "journal_forked",
         f"{_printable(name)} and the journal of {found.ulid} here differ after line {found.common}: "
         f"{found.theirs} lines are there and {found.ours} here",
-        remedy="holdfast recover",
+        remedy=remedies.recover(),
         facts={"ulid": found.ulid, "common": found.common, "ours": found.ours, "theirs": found.theirs},
     )
 
@@ -145,7 +146,7 @@ def _damaged(name: str, offset: int, line: int, what: str) -> Broken:
     return Broken(
         "copy_damaged",
         f"{name} is damaged at byte {offset}: line {line} {what}",
-        remedy="holdfast doctor",
+        remedy=remedies.doctor(),
         facts={"name": name, "offset": offset, "line": line},
     )
 

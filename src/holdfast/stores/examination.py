@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.apply import fold
 from holdfast.engine.codec import decode_record, encode
 from holdfast.engine.ports import Examined, Fault, entry_of
@@ -100,7 +101,7 @@ def require_unchanged(examined: Examined, is_same: bool) -> None:
         raise Conflict(
             "journal_changed",
             f"{examined.name} changed while it was examined",
-            remedy="holdfast doctor --repair",
+            remedy=remedies.doctor(repair=True),
             facts={"path": examined.name},
         )
 

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Iterator
 from _thread import allocate_lock
 
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.apply import Record, fold
 from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
@@ -46,7 +46,7 @@ class _Open:
         for line in lines:
             self.state = fold(self.state, decode_record(line.body))
         if self.state is None:
-            raise NotFound("no_journal", f"{self.journal.path} has no first line", remedy="holdfast doctor")
+            raise NotFound("no_journal", f"{self.journal.path} has no first line", remedy=remedies.doctor())
         return self.state
 
     def rest(self) -> None:
@@ -287,7 +287,7 @@ class FilesStore:
                 raise Refused(
                     "still_active",
                     f"{ulid} is active, and only what is finished is archived",
-                    remedy=f"holdfast cancel -w {ulid}",
+                    remedy=remedies.cancel(workflow=ulid),
                     facts={"workflow": ulid},
                 )
             make_directories(os.path.dirname(target), 0o700)
@@ -315,7 +315,7 @@ class FilesStore:
 
         path, found = self.file_of(ulid), self._stat(ulid)
         if found is None:
-            raise NotFound("no_journal", f"there is no journal at {path}", remedy="holdfast list")
+            raise NotFound("no_journal", f"there is no journal at {path}", remedy=remedies.listing())
         return examined(ulid, path, found.st_size, read(path), self._snapshots.kept(ulid))
 
     def repair(self, ulid: str, examined: Examined) -> str:
@@ -336,7 +336,7 @@ class FilesStore:
     def file_of(self, ulid: str) -> str:
         """Sharded by the last two characters, which are random: the first are the time."""
         if not is_ulid(ulid):
-            raise NotFound("no_journal", f"{ulid[:40]!r} is not the id of a workflow", remedy="holdfast list")
+            raise NotFound("no_journal", f"{ulid[:40]!r} is not the id of a workflow", remedy=remedies.listing())
         return os.path.join(self._home, "journal", ulid[-2:].lower(), f"{ulid}.jsonl")
 
     def _added(self, state: State, make: Callable[[], None]) -> Mark:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
+from holdfast.core.remedy import shell
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.files.locks import locked, unlock
 from holdfast.files.replace import (
@@ -143,7 +145,7 @@ class Journal:
             raise UsageError(
                 "unfit_line",
                 f"a journal takes one JSON object on one line, not empty, less than {LONGEST_LINE >> 20} MiB",
-                remedy="holdfast doctor",
+                remedy=remedies.doctor(),
                 facts={"path": self.path, "bytes": len(body)},
             )
         seq = last.seq + 1 if last else 1
@@ -217,7 +219,7 @@ class Journal:
                 raise HoldfastError(
                     "journal_unreadable",
                     f"{self.path} cannot be opened: {reason}",
-                    remedy=f"ls -l {self.path}",
+                    remedy=shell("ls", "-l", self.path),
                     facts={"path": self.path, "errno": failure.errno, "reason": reason},
                 ) from failure
             if self._last and self._line_at(self._last) is None:
@@ -357,7 +359,7 @@ class Journal:
 
     def _missing(self) -> NotFound:
         facts = {"path": self.path}
-        return NotFound("no_journal", f"there is no journal at {self.path}", remedy="holdfast list", facts=facts)
+        return NotFound("no_journal", f"there is no journal at {self.path}", remedy=remedies.listing(), facts=facts)
 
     def _changed(self) -> Conflict:
         self.overtaken = True
@@ -372,7 +374,7 @@ class Journal:
         return Broken(
             "journal_damaged",
             f"{self.path} is damaged at byte {offset}: line {seq} was acknowledged and cannot be read",
-            remedy="holdfast doctor",
+            remedy=remedies.doctor(),
             facts={"path": self.path, "offset": offset, "seq": seq},
         )
 

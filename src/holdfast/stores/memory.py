@@ -6,7 +6,7 @@ import time
 from _collections_abc import Callable, Iterator, Sequence
 from _thread import allocate_lock
 
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.apply import Record, fold
 from holdfast.core.state import State
 from holdfast.engine.codec import decode_record, encode_record
@@ -42,7 +42,7 @@ class MemoryStore:
 
     def load(self, ulid: str) -> State:
         if ulid not in self._states:
-            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy="holdfast list")
+            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy=remedies.listing())
         return self._states[ulid]
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
@@ -133,7 +133,7 @@ class MemoryStore:
     def archive(self, ulid: str) -> str:
         with self._lock:
             if queries.is_active(self.load(ulid)):
-                raise Refused("still_active", f"{ulid} is active", remedy=f"holdfast cancel -w {ulid}")
+                raise Refused("still_active", f"{ulid} is active", remedy=remedies.cancel(workflow=ulid))
             self._archive[ulid] = self._journals[ulid]
             self._drop(ulid)
         return ulid
@@ -145,7 +145,7 @@ class MemoryStore:
 
     def examine(self, ulid: str) -> Examined:
         if not self.has(ulid):
-            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy="holdfast list")
+            raise NotFound("no_journal", f"there is no workflow {ulid}", remedy=remedies.listing())
         return examination.examined(ulid, ulid, len(self._journals[ulid]), self._lines(ulid))
 
     def repair(self, ulid: str, examined: Examined) -> str:
@@ -199,7 +199,7 @@ class MemoryStore:
         try:
             yield from copies.lines_of(self._journals[ulid], ulid)
         except Broken as damage:
-            raise Broken("journal_damaged", damage.message, remedy="holdfast doctor", facts=damage.facts) from damage
+            raise Broken("journal_damaged", damage.message, remedy=remedies.doctor(), facts=damage.facts) from damage
 
 
 class _Held:

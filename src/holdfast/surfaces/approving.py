@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.errors import HoldfastError
 
 TYPE_CHECKING = False
@@ -32,6 +32,6 @@ def declined(path: str) -> HoldfastError:
     return HoldfastError(
         "declined",
         f"{path} was not approved",
-        remedy=f"holdfast reject {path} --feedback TEXT",
+        remedy=remedies.reject(path),
         facts={"step": path},
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import answers, lifecycle, moment, queries
+from holdfast.core import answers, lifecycle, moment, queries, remedies
 from holdfast.core.answers import NEWEST_NOTES
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
+from holdfast.core.remedy import ANYWHERE, Scope, told
 from holdfast.core.state import State
 from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, to_ascii, wrap
 from holdfast.surfaces.tree import TreeView, age, ago, paint, tries
@@ -26,11 +27,13 @@ ALERTS_FOR = 24 * 3600
 _LABEL = 8
 
 
-def status(state: State, facts: Facts, style: Style, width: int = 80, *, unicode: bool = True) -> str:
+def status(
+    state: State, facts: Facts, style: Style, width: int = 80, *, unicode: bool = True, scope: Scope = ANYWHERE
+) -> str:
     """The whole picture: headline, tree, what is in the way, and what people should know."""
     width = max(40, min(width, WIDEST))
     blocks = [_headline(state, facts, style, width), TreeView(state, facts, style, width).lines()]
-    blocks += [_now(state, facts, style, width), _around(state, facts, style, width)]
+    blocks += [_now(state, facts, style, width, scope), _around(state, facts, style, width, scope)]
     return _finish("\n\n".join("\n".join(block) for block in blocks if block), unicode)
 
 
@@ -71,7 +74,7 @@ def _took(state: State, now: str) -> str:
     return moment.span(queries.elapsed(state, now))
 
 
-def _now(state: State, facts: Facts, style: Style, width: int) -> list[str]:
+def _now(state: State, facts: Facts, style: Style, width: int, scope: Scope) -> list[str]:
     """What is in the way, and the one command that clears it; for the current step and for others that are open."""
     if state.finished_at and not state.cancelled:
         return [f"{style.green(pad('Now', _LABEL))}all steps are done"]
@@ -90,7 +93,7 @@ def _now(state: State, facts: Facts, style: Style, width: int) -> list[str]:
         message = _STUCK.get(unmet[0].kind, unmet[0].message)
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 3)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
-        out.append(" " * _LABEL + style.cyan(clip(escape(unmet[0].remedy), width - _LABEL)))
+        out.append(" " * _LABEL + style.cyan(clip(escape(told(unmet[0].remedies, scope)), width - _LABEL)))
     if len(others) > 2:
         out.append(" " * _LABEL + style.dim(f"… {len(others) - 2} more open"))
     return out
@@ -109,12 +112,12 @@ def _name(state: State, path: str) -> str:
     return path if label == state.plan.step(path).id else f"{path} ({label})"
 
 
-def _around(state: State, facts: Facts, style: Style, width: int) -> list[str]:
+def _around(state: State, facts: Facts, style: Style, width: int, scope: Scope) -> list[str]:
     """Agents, bounds, alerts and notes, each with its label."""
     rows: list[_Row] = []
     if queries.is_outdated(state, facts):
-        why, remedy = queries.outdated_because(state, facts)
-        rows.append(("Alerts", style.red, f"⚠ {why} ({remedy})"))
+        why, ways = queries.outdated_because(state, facts)
+        rows.append(("Alerts", style.red, f"⚠ {why} ({told(ways, scope)})"))
     for lease in state.leases.values():
         where = f" on {lease.step}" if lease.step else ""
         gone = lease.expired(facts.boot, facts.mono)
@@ -156,7 +159,9 @@ def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
     return out
 
 
-def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unicode: bool = True) -> str:
+def next_step(
+    state: State, facts: Facts, style: Style, width: int = 80, *, unicode: bool = True, scope: Scope = ANYWHERE
+) -> str:
     """The current step for whoever does it: what it is, what its gates ask, what went wrong before, what to type."""
     width = max(40, min(width, WIDEST))
     path = queries.current(state)
@@ -182,12 +187,12 @@ def next_step(state: State, facts: Facts, style: Style, width: int = 80, *, unic
         blocks.append([style.bold("It is done when these hold"), *asks])
     unmet = _in_order(queries.blockers(state, path, facts))
     blocks += [_lessons(state, path, style, width), _labelled(_notes(state, facts), style, width)]
-    remedies = list(dict.fromkeys(one.remedy for one in unmet))
+    ways = [one.remedies for one in unmet]
     if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) and unmet[0].kind not in ("mark", "bound", "requires"):
-        last = f"holdfast done {path}"
-        remedies += [] if any(remedy.startswith(last) for remedy in remedies) else [last]
+        ways += [] if any(way[0].command == "done" for way in ways) else [(remedies.done(path),)]
     why = "" if unmet[0].kind in queries.READY else unmet[0].message
-    typed = [f"  {style.cyan(clip(escape(remedy), width - 2))}" for remedy in remedies]
+    lines = dict.fromkeys(told(way, scope) for way in ways)
+    typed = [f"  {style.cyan(clip(escape(line), width - 2))}" for line in lines]
     blocks.append([style.bold("Type"), *(f"  {line}" for line in wrap(escape(why, lines=True), width - 2, 3)), *typed])
     after = queries.next_step(state)
     if after:

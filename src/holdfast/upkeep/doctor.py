@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator
 
-from holdfast.core import moment, queries, refusals
+from holdfast.core import moment, queries, refusals, remedies
 from holdfast.core.answers import ALERTS_FOR
+from holdfast.core.remedy import shell
 from holdfast.core.state import State
 from holdfast.documents import reconcile as kinds
 from holdfast.engine.ports import Examined
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Finding", "Report", "examine", "repair"]
 
-REPAIR = "holdfast doctor --repair"
+REPAIR = remedies.doctor(repair=True)
 SAFE = (kinds.STALE, kinds.UNPLACED, kinds.DAMAGED)
 """What can be put right without asking anyone: the document is rendered again, a damaged one kept first."""
 
@@ -127,10 +128,11 @@ def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
         if reading.can_be_cut:
             lost = reading.size - reading.end
             message = f"{path} is damaged at byte {reading.end}: {reading.survives}; {lost} bytes cannot be read"
-            remedy = f"restore the file from a backup; or keep what is whole, the rest goes to quarantine: {REPAIR}"
+            keep = REPAIR.replace(text="keep what is whole, the rest goes to quarantine")
+            remedy = ("restore the file from a backup", keep)
             yield broken("journal_damaged", message, remedy, path)
         elif reading.damage:
-            yield broken(reading.damage.code, reading.damage.message, reading.damage.remedy, path)
+            yield broken(reading.damage.code, reading.damage.message, reading.damage.remedies, path)
         elif reading.state is None:
             message = f"{path} has no first line: its writer died before anything was promised"
             yield warning("journal_empty", message, f"rm {path}", path)
@@ -138,7 +140,7 @@ def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
             good += 1
             if reading.end < reading.size:
                 message = f"{path} ends in half a line that nobody was promised; the next change drops it"
-                yield warning("torn_tail", message, "holdfast status", path)
+                yield warning("torn_tail", message, remedies.status(), path)
             if reading.snapshot:
                 message = f"the snapshot of {reading.state.id} {reading.snapshot}; the journal holds"
                 yield warning("snapshot", message, REPAIR, path)
@@ -164,13 +166,13 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
         if state is None or reading.damage or not queries.is_active(state):
             continue
         kind, path = _document(wired, state)
-        status = f"holdfast status -w {state.id}"
+        status = remedies.status(workflow=state.ulid)
         match kind:
             case kinds.CLEAN | kinds.ELSEWHERE | kinds.WRITING:
                 clean += 1
             case "gone":
                 message = f"{state.id} runs in {state.worktree}, which is not there any more"
-                yield warning("worktree_gone", message, f"holdfast cancel -w {state.ulid}", state.worktree)
+                yield warning("worktree_gone", message, remedies.cancel(workflow=state.ulid), state.worktree)
             case kinds.STALE | kinds.UNPLACED:
                 yield warning("document_stale", f"{path} is behind its journal", REPAIR, path)
             case kinds.DAMAGED:
@@ -180,20 +182,20 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
             case kinds.MISSING:
                 done = dialect(state.dialect).missing == "completed"
                 message = f"{path} is missing, which is taken as {'finishing' if done else 'giving up'} {state.id}"
-                again = "reopen STEP" if done else "resume"
-                remedy = f"if it should go on: {status}, then holdfast {again} -w {state.id}"
-                yield warning("document_missing", message, remedy, path)
+                about = {"workflow": state.ulid, "text": "then"}
+                again = remedies.reopen(remedies.STEP, **about) if done else remedies.resume(**about)
+                yield warning("document_missing", message, (status.replace(text="if it should go on"), again), path)
             case kinds.EDITED | kinds.FROM_GIT:
                 where = "came with git" if kind == kinds.FROM_GIT else "was edited"
                 yield warning("document_edited", f"{path} {where}; the next command decides about it", status, path)
             case _:
-                yield broken("document_unreadable", f"{path}: {kind}", f"ls -ld {path}", path)
+                yield broken("document_unreadable", f"{path}: {kind}", shell("ls", "-ld", path), path)
         if dialect(state.dialect).workspace:
             from holdfast.systems.gated import journal_copy
 
             wrong = journal_copy.trouble(wired, state.id, state.worktree)
             if wrong is not None:
-                yield broken(wrong.code, wrong.message, wrong.remedy, journal_copy.name(state.id))
+                yield broken(wrong.code, wrong.message, wrong.remedies, journal_copy.name(state.id))
         for alert in state.alerts:
             if moment.between(alert.at, now) < ALERTS_FOR:
                 remedy = f"look at {alert.kept}" if alert.kept else status
@@ -218,7 +220,7 @@ def _document(wired: Wired, state: State) -> tuple[str, str]:
 def _orphans(project: Project, running: list[State]) -> Iterator[Finding]:
     for found in orphaned(project.wired, running):
         if found.wrong is None:
-            yield warning("orphan", f"{found.path} has no journal", f"holdfast adopt {found.path}", found.path)
+            yield warning("orphan", f"{found.path} has no journal", remedies.adopt(found.path), found.path)
         else:
             message = f"{found.path} has no journal, and: {found.wrong.message}"
-            yield warning("orphan", message, f"holdfast adopt {found.path}", found.path)
+            yield warning("orphan", message, remedies.adopt(found.path), found.path)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from holdfast.core.remedy import Remedy, told
 from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    _Remedies = Remedy | str | tuple[Remedy | str, ...]
 
 OK, WARNING, BROKEN = "ok", "warning", "broken"
 LEVELS = (OK, WARNING, BROKEN)
@@ -14,8 +19,12 @@ class Finding(Value):
     level: str
     code: str
     message: str
-    remedy: str = ""
+    remedies: tuple[Remedy | str, ...] = ()
     path: str = ""
+
+    @property
+    def remedy(self) -> str:
+        return told(self.remedies)
 
 
 class Report(Value):
@@ -27,12 +36,12 @@ class Report(Value):
 
 
 def ok(code: str, message: str, path: str = "") -> Finding:
-    return Finding(OK, code, message, "", path)
+    return Finding(OK, code, message, (), path)
 
 
-def warning(code: str, message: str, remedy: str, path: str = "") -> Finding:
-    return Finding(WARNING, code, message, remedy, path)
+def warning(code: str, message: str, remedy: _Remedies, path: str = "") -> Finding:
+    return Finding(WARNING, code, message, remedy if isinstance(remedy, tuple) else (remedy,), path)
 
 
-def broken(code: str, message: str, remedy: str, path: str = "") -> Finding:
-    return Finding(BROKEN, code, message, remedy, path)
+def broken(code: str, message: str, remedy: _Remedies, path: str = "") -> Finding:
+    return Finding(BROKEN, code, message, remedy if isinstance(remedy, tuple) else (remedy,), path)

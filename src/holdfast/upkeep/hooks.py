@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator
 
-from holdfast.core import moment, queries
+from holdfast.core import moment, queries, remedies
 from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.state import State
 from holdfast.documents.guard import said_of
@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.seam.wired import Wired
 
-REPAIR = "holdfast doctor --repair"
+REPAIR = remedies.doctor(repair=True)
 LOG = ".holdfast/hook.log"
 LARGEST = 1 << 20
 SHOWN = 3
@@ -56,4 +56,4 @@ def reading(wired: Wired, states: list[State]) -> Iterator[Finding]:
                 message = f"{state.id} asks for a file outside the project to be read, which is told to nobody"
             else:
                 continue
-            yield warning("reading", message, f"holdfast reading -w {state.id}")
+            yield warning("reading", message, remedies.named("reading", workflow=state.ulid))

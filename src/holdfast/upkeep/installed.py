@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator
 
+from holdfast.core import remedies
 from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import installation, lines
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
@@ -44,13 +45,13 @@ def hosts(wired: Wired) -> Iterator[Finding]:
                 yield from _host(wired, host, at, tried)
             except HoldfastError as wrong:  # what is wrong in files without us is not ours to say
                 if installation.is_known(host, at, wired.settings.data_dir):
-                    yield warning("host", f"{host}: {wrong.message}", wrong.remedy)
+                    yield warning("host", f"{host}: {wrong.message}", wrong.remedies)
 
 
 def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterator[Finding]:
     if not installation.is_there(host, at):
         return
-    again = f"holdfast install {host}" + (" --scope user" if at.is_user else "")
+    again = remedies.named("install", {"host": host, "scope": "user" if at.is_user else ""})
     if installation.installing(host, at, wired.settings.data_dir).is_needed:
         yield warning("host", f"{host}: what is installed is not all that this version installs", again)
     for path, listed in installation.running(host, at):

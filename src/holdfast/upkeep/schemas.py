@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.names import nearest
 from holdfast.errors import NotFound
 from holdfast.systems.seam.registry import folders
@@ -30,7 +31,7 @@ def schema(name: str) -> dict[str, Any]:
         raise NotFound(
             "no_schema",
             f"there is no schema {name[:60]!r}; there are: {', '.join(known)}",
-            remedy=f"holdfast schema {close or known[0]}",
+            remedy=remedies.schema(close or known[0]),
             facts={"name": name[:200], "known": known},
         )
     with open(paths[name], encoding="utf-8") as file:

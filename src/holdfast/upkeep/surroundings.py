@@ -6,6 +6,7 @@ import os
 from _collections_abc import Iterator
 from stat import S_IMODE, S_ISDIR, S_ISLNK
 
+from holdfast.core import remedies
 from holdfast.core.definition import Step
 from holdfast.core.names import is_ulid
 from holdfast.errors import HoldfastError
@@ -69,7 +70,7 @@ def permissions(wired: Wired) -> Finding:
         return ok("permissions", "only you can read .holdfast")
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     shown = os.path.relpath(found[0], wired.place.root)
-    return warning("permissions", f"others can read {shown}{more}", "holdfast doctor --repair", shown)
+    return warning("permissions", f"others can read {shown}{more}", remedies.doctor(repair=True), shown)
 
 
 def close_to_others(wired: Wired) -> int:
@@ -126,7 +127,7 @@ def slots(wired: Wired) -> list[Finding]:
         return []
     shown = os.path.relpath(found[0], wired.place.root)
     message = f"{len(found)} spare files belong to workflows that are gone"
-    return [warning("slots", message, "holdfast doctor --repair", shown)]
+    return [warning("slots", message, remedies.doctor(repair=True), shown)]
 
 
 def drop_slots(wired: Wired, ulid: str = "") -> int:
@@ -143,14 +144,14 @@ def definitions(wired: Wired) -> list[Finding]:
     try:
         entries = wired.catalogue.all()
     except HoldfastError as error:
-        return [broken("definitions", error.message, error.remedy)]
+        return [broken("definitions", error.message, error.remedies)]
     for entry in entries:
         shown = os.path.relpath(entry.path, wired.place.root)
         if entry.error:
-            found.append(warning("definition", f"{shown}: {entry.error}", f"holdfast workflows check {shown}", shown))
+            found.append(warning("definition", f"{shown}: {entry.error}", remedies.check_file(shown), shown))
         elif entry.trusted is False and _commands(load(entry.path).steps):
             message = f"{shown} brings commands that nobody on this machine has trusted"
-            found.append(warning("untrusted", message, f"read it, then: holdfast trust {shown}", shown))
+            found.append(warning("untrusted", message, remedies.trust(shown, text="read it, then"), shown))
     good = len(entries) - len(found)
     return [*found, ok("definitions", f"{good} definition{'s' if good != 1 else ''} can be used")] if good else found
 
@@ -167,7 +168,7 @@ def git(wired: Wired) -> Finding:
         version = os.fsdecode(run(wired.place.root, "--version")[1]).strip()
     except HoldfastError as error:
         if repository is None:
-            return warning("git", f"{error.message}; nothing here needs it", error.remedy)
-        return broken("git", f"{error.message}, and {repository.top} is a repository", error.remedy)
+            return warning("git", f"{error.message}; nothing here needs it", error.remedies)
+        return broken("git", f"{error.message}, and {repository.top} is a repository", error.remedies)
     where = f"the repository {repository.top}" if repository else "no repository"
     return ok("git", f"{version}, {where}")

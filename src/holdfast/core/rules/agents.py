@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import refusals
+from holdfast.core import refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.patterns import matches
@@ -130,7 +130,11 @@ def end(draft: Draft, command: cmd.EndAgent) -> None:
 
 def spend(draft: Draft, command: cmd.Spend) -> None:
     if command.micros <= 0:
-        raise UsageError("bad_number", "an amount spent is more than nothing", remedy="holdfast agent spend 0.20")
+        raise UsageError(
+            "bad_number",
+            "an amount spent is more than nothing",
+            remedy=remedies.named("agent spend", {"amount": "0.20"}),
+        )
     if command.step:
         draft.step(command.step)
     held = next((lease.step for lease in draft.state.leases.values() if draft.token and lease.token == draft.token), "")

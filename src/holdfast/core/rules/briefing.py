@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
+from holdfast.core import remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.state import Learning
@@ -52,7 +53,7 @@ def learn(draft: Draft, command: cmd.Learn) -> None:
         attempt = progress.attempt
     if command.type not in KINDS:
         raise UsageError(
-            "bad_usage", f"{command.type[:40]!r} is not one of {', '.join(KINDS)}", remedy="holdfast learn --help"
+            "bad_usage", f"{command.type[:40]!r} is not one of {', '.join(KINDS)}", remedy=remedies.usage("learn")
         )
     for what, text in (("pattern", command.pattern), ("context", command.context)):
         if text:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import refusals
+from holdfast.core import refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.patterns import is_pattern, overlap
@@ -18,7 +18,9 @@ MOST = 1000
 def lock(draft: Draft, command: cmd.Lock) -> None:
     """All of the files or none. The same agent again renews its hold; one that ran out is taken over."""
     if not command.paths:
-        raise UsageError("bad_usage", "a lock names at least one file", remedy="holdfast lock PATH")
+        raise UsageError(
+            "bad_usage", "a lock names at least one file", remedy=remedies.named("lock", {"paths": [remedies.PATH]})
+        )
     if not 1 <= command.ttl <= 86_400:
         raise UsageError("bad_number", "a lock lasts between one second and a day", remedy="--ttl 10m")
     agent, facts = _holder(draft, command.agent), draft.facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, refusals
+from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, is_name
@@ -72,7 +72,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         if step.review and not progress.reviewed:
             unmet = gates.people_unmet(step, command.step, progress, draft.facts)
             raise refusals.gate_unmet(
-                command.step, [one.replace(remedy=f"holdfast done {command.step}") for one in unmet]
+                command.step, [one.replace(remedies=(remedies.done(command.step),)) for one in unmet]
             )
     _grant(draft, command)
     if escalated:
@@ -131,7 +131,7 @@ def reject(draft: Draft, command: cmd.Reject) -> None:
     if progress.status != lifecycle.WAITING:
         raise refusals.wrong_status(draft.state, command.step, "rejected")
     if gates.policy(step) in ("human", "signed") and not draft.is_person:
-        raise refusals.person_needed(f"reject {command.step}", f"holdfast reject {command.step} --feedback TEXT")
+        raise refusals.person_needed(f"reject {command.step}", remedies.reject(command.step))
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
     if command.modifications:

@@ -6,7 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, tasks
+from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies, tasks
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.state import BASE, BEGAN, Progress
@@ -137,7 +137,9 @@ def must_have_work(draft: Draft, path: str) -> None:
     if draft.state.origin == "adopted":
         unmet = [one for one in unmet if one.kind != "action"]  # who kept the document did it, and need not say how
     unmet += [
-        gates.Unmet("child", child, f"{child} is not done", queries.blockers(draft.state, child, draft.facts)[0].remedy)
+        gates.Unmet(
+            "child", child, f"{child} is not done", queries.blockers(draft.state, child, draft.facts)[0].remedies
+        )
         for child in draft.state.plan.children(path)
         if draft.state.step(child).status not in lifecycle.FINISHED
     ]
@@ -227,7 +229,9 @@ def block(draft: Draft, command: cmd.Block) -> None:
     checked_text(command.reason, "reason")
     if command.by_hand:
         if not draft.is_person:
-            raise refusals.person_needed("take a step over by hand", f"holdfast task manual {command.step}")
+            raise refusals.person_needed(
+                "take a step over by hand", remedies.named("task manual", {"task": command.step})
+            )
         if progress.status == lifecycle.FAILED:  # no try is used up by a person's own work
             draft.emit(ev.Moved("resumed", command.step, progress.attempt, renewed=True))
     draft.move("blocked", command.step, reason=command.reason)
@@ -241,12 +245,12 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
         checked_text(command.guidance, "guidance", 20_000)
     if progress.status == lifecycle.ESCALATED:
         if not draft.is_person:
-            raise refusals.person_needed("guide an escalated step", f"holdfast unblock {command.step} --guidance TEXT")
+            raise refusals.person_needed("guide an escalated step", remedies.unblock(command.step, guided=True))
         draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
     elif progress.status == lifecycle.BLOCKED:
         by_hand = progress.data.get(BY_HAND) is True
         if by_hand and not draft.is_person:
-            raise refusals.person_needed("let others at a step that a person does", f"holdfast unblock {command.step}")
+            raise refusals.person_needed("let others at a step that a person does", remedies.unblock(command.step))
         draft.move("resumed", command.step, feedback=command.guidance)
         if by_hand:
             draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))

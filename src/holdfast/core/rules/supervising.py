@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries, refusals
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.plan import ancestors
@@ -41,9 +41,9 @@ def supervise(draft: Draft, command: cmd.Supervise) -> None:
 
 def _understood(command: cmd.Supervise) -> None:
     if command.check_type not in CHECKS:
-        raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", "holdfast supervise --help")
+        raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", remedies.usage("supervise"))
     if command.verdict not in (PASS, AUTO_FIX, RE_PLAN):
-        raise refusals.bad_verdict("a verdict is one of PASS, AUTO_FIX, RE_PLAN", "holdfast supervise --help")
+        raise refusals.bad_verdict("a verdict is one of PASS, AUTO_FIX, RE_PLAN", remedies.usage("supervise"))
     if command.verdict == PASS and command.conflict_type:
         raise refusals.bad_verdict("PASS means that no conflict was found", "leave out the conflict, or say AUTO_FIX")
     if command.verdict == PASS:
@@ -82,14 +82,14 @@ def _affected(draft: Draft, names: tuple[str, ...]) -> list[str]:
     found = list(dict.fromkeys(queries.resolve(draft.state, name) for name in names))
     for path in found:
         if not _is_task(draft, path):
-            raise refusals.bad_verdict(f"{path} is no task: only tasks are planned anew", "holdfast task list")
+            raise refusals.bad_verdict(f"{path} is no task: only tasks are planned anew", remedies.named("task list"))
         _must_not_be_used_up(draft, path)
     return found
 
 
 def _must_not_be_used_up(draft: Draft, path: str) -> None:
     if not draft.is_person and queries.is_used_up(draft.state, path):
-        raise refusals.person_needed(f"have {path} planned anew while it is stuck", f"holdfast resume --from {path}")
+        raise refusals.person_needed(f"have {path} planned anew while it is stuck", remedies.resume(path))
 
 
 def _open_plan(draft: Draft, feedback: str) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries, refusals
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.definition import POLICIES, Step
 from holdfast.core.draft import Draft
 from holdfast.core.mistakes import check_steps
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import Remedy
 
 
 def add(draft: Draft, command: cmd.AddStep) -> None:
@@ -49,14 +50,14 @@ def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:
     if not draft.is_person:
         begun = [p for p in plan.paths if p not in amended and draft.state.step(p).status != lifecycle.PENDING]
         if begun or loosens_plan(plan, amended):
-            command = f"holdfast amend {path}{' --retire' if path not in amended else ''}"
+            command = remedies.amend(path, retire=path not in amended)
             raise refusals.person_needed(f"{what}, which loosens a gate or drops work", command)
     late = [p for p in amended.paths if _out_of_order(draft, amended, p) and not _out_of_order(draft, plan, p)]
     if late:
         raise refusals.too_late(path, late, _in_time(draft, amended, path, late[0]))
 
 
-def _in_time(draft: Draft, amended: Plan, path: str, late: str) -> str:
+def _in_time(draft: Draft, amended: Plan, path: str, late: str) -> tuple[Remedy, ...]:
     """What makes room for the change: what it would wait for is done first, or the step that is too far goes back.
 
     A step goes back to pending when one before it is reopened; where none is, what is added can only come after it.
@@ -66,11 +67,11 @@ def _in_time(draft: Draft, amended: Plan, path: str, late: str) -> str:
     known = [p for p in waits if p in state.plan]
     before = [p for p in state.plan.requires(late) if p in amended and state.step(p).status in lifecycle.FINISHED]
     if known:
-        return queries.blockers(state, known[0], draft.facts)[0].remedy
+        return queries.blockers(state, known[0], draft.facts)[0].remedies
     if before or not waits:
-        return f"holdfast reopen {before[-1] if before and waits else late}"
+        return (remedies.reopen(before[-1] if before and waits else late),)
     above, _, name = path.rpartition("/")
-    return f"holdfast amend --add {name}{f' --under {above}' if above else ''} --after {late.rpartition('/')[2]}"
+    return (remedies.add_step(name, under=above, after=late.rpartition("/")[2]),)
 
 
 def _out_of_order(draft: Draft, plan: Plan, path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, tasks
+from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies, tasks
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.rules import steps, tree
@@ -29,7 +29,7 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
     if stuck:
         _resume_at(draft, stuck)
     elif not draft.events and state.finished_at:
-        raise refusals.nothing_to_resume(state, "holdfast reopen STEP")
+        raise refusals.nothing_to_resume(state)
 
 
 def _resume_at(draft: Draft, path: str) -> None:
@@ -37,7 +37,7 @@ def _resume_at(draft: Draft, path: str) -> None:
     if progress.status in lifecycle.STUCK:
         used_up = queries.is_used_up(draft.state, path)
         if used_up and not draft.is_person:
-            raise refusals.person_needed("resume when the attempts are used up", f"holdfast resume --from {path}")
+            raise refusals.person_needed("resume when the attempts are used up", remedies.resume(path))
         draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)
@@ -54,7 +54,7 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
         checked_text(command.reason, "reason", 500)
     guarded = draft.state.loads in (tasks.DOCUMENT, tasks.DESCRIPTION)
     if not draft.is_person and guarded and _is_a_persons_turn(draft):
-        raise refusals.person_needed("give up a run that stands where a person has to decide", "holdfast cancel")
+        raise refusals.person_needed("give up a run that stands where a person has to decide", remedies.cancel())
     draft.emit(ev.Marked("cancelled", reason=command.reason))
 
 
@@ -70,7 +70,7 @@ def reset(draft: Draft, command: cmd.Reset) -> None:
     path = command.step or draft.state.plan.children("")[0]
     _, progress = draft.step(path)
     if not draft.is_person:
-        raise refusals.person_needed("begin a step anew", f"holdfast reset {command.step or 'all'}")
+        raise refusals.person_needed("begin a step anew", remedies.reset(command.step or "all"))
     if progress.status == lifecycle.PENDING:
         raise refusals.not_begun(path)
     steps.require(draft, path)
@@ -91,7 +91,7 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
     lapsed = [path for path in state.plan.children("") if not gates.holds(state, path, draft.facts)]
     if lapsed and not command.elsewhere:
         unmet = [queries.absent_because(state, path, draft.facts) for path in lapsed]
-        raise refusals.gate_unmet(lapsed[0], [one.replace(remedy=f"{one.remedy} -w {state.id}") for one in unmet])
+        raise refusals.gate_unmet(lapsed[0], unmet)
     draft.emit(ev.Marked("finalized"))
 
 
@@ -105,11 +105,10 @@ def extend(draft: Draft, command: cmd.Extend) -> None:
     """Only a person gives more money, time or tries."""
     wanted = {"cost": command.cost, "time": command.time, "iterations": command.iterations}
     if not any(wanted.values()) or any(value < 0 for value in wanted.values()):
-        raise UsageError(
-            "bad_number", "nothing to extend", remedy="holdfast extend --cost 5, or --time 1h, or --iterations 3"
-        )
+        some = tuple(remedies.extend(**{bound: more}) for bound, more in remedies.MORE.items())
+        raise UsageError("bad_number", "nothing to extend", remedy=some)
     if not draft.is_person:
-        raise refusals.person_needed("extend a bound", f"holdfast extend{_typed(command)}")
+        raise refusals.person_needed("extend a bound", remedies.extend(**_typed(command)))
     bounds = draft.state.bounds
     old = {"cost": bounds.max_cost, "time": bounds.max_time, "iterations": bounds.max_iterations}
     for name, more in wanted.items():
@@ -122,15 +121,14 @@ def extend(draft: Draft, command: cmd.Extend) -> None:
     )
 
 
-def _typed(command: cmd.Extend) -> str:
+def _typed(command: cmd.Extend) -> dict[str, object]:
     minutes, seconds = divmod(command.time, 60)
     time = f"{command.time}s" if seconds else f"{minutes // 60}h" if minutes % 60 == 0 else f"{minutes}m"
-    given = {
+    return {
         "cost": moment.money(command.cost).removeprefix("$").removesuffix(".00") if command.cost else "",
         "time": time if command.time else "",
         "iterations": command.iterations or "",
     }
-    return "".join(f" --{name} {value}" for name, value in given.items() if value)
 
 
 def warn(draft: Draft) -> None:
@@ -201,12 +199,12 @@ def restore(draft: Draft, command: cmd.Restore) -> None:
     stuck = any(queries.is_used_up(state, path) for path in state.plan.paths)
     if (stuck or tree.loosens_plan(state.plan, past.plan)) and not draft.is_person:
         raise refusals.person_needed(
-            "go back behind a gate that was added or used up", f"holdfast restore {command.number}"
+            "go back behind a gate that was added or used up", remedies.restore(command.number)
         )
     won = [path for path in past.plan.paths if _is_won_back(past, state, path)]
     if won and not draft.is_person:
         what = f"bring {won[0]} back to where people had it"
-        raise refusals.person_needed(what, f"holdfast restore {command.number}")
+        raise refusals.person_needed(what, remedies.restore(command.number))
     progress = {path: _counted(past.step(path), state.step(path)) for path in past.plan.paths}
     draft.emit(ev.Restored(command.number, past.plan.steps, progress))
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from _collections_abc import Container, Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.definition import Step
 from holdfast.core.plan import Plan, parent
+from holdfast.core.remedy import shell
 from holdfast.core.state import Evidence, State
 from holdfast.documents.lens.fields import is_moment
 from holdfast.documents.lens.mapping import Change, at, changes, new_entries
@@ -47,7 +48,7 @@ def commands(state: State, found: list[Change]) -> list[cmd.Command]:
         raise Refused(
             "forged",
             f"{', '.join(dict.fromkeys(named))} cannot be changed by hand",
-            remedy="use the command that does it: holdfast --help",
+            remedy=shell("holdfast", "--help", text="use the command that does it"),
             facts={"fields": [change.at for change in fixed]},
         )
     first: list[cmd.Command] = []
@@ -122,7 +123,7 @@ def _moves(
             raise Refused(
                 "not_undone",
                 f"{path} has begun and cannot be made pending by hand",
-                remedy=f"holdfast reopen {path}",
+                remedy=remedies.reopen(path),
                 facts={"step": path},
             )
         out += recorded.values()
@@ -137,7 +138,7 @@ def _point(state: State, to: Any, wanted: dict[str, str]) -> None:
     """Moving the pointer means finishing what is before a step and beginning it; or opening it again."""
     if not isinstance(to, str) or to not in state.plan:
         raise Refused(
-            "no_step", f"{to!r} is not a step of {state.id}", remedy="holdfast status", facts={"step": str(to)[:200]}
+            "no_step", f"{to!r} is not a step of {state.id}", remedy=remedies.status(), facts={"step": str(to)[:200]}
         )
     if state.step(to).status in lifecycle.FINISHED:
         wanted.setdefault(to, lifecycle.ACTIVE)
@@ -169,7 +170,7 @@ def _whole(state: State, change: Change, wanted: dict[str, str]) -> list[cmd.Com
     raise Refused(
         "not_possible",
         f"{state.id} cannot become {change.new} by hand",
-        remedy="holdfast status",
+        remedy=remedies.status(),
         facts={"status": str(change.new)},
     )
 
@@ -216,14 +217,18 @@ def _listed(state: State, change: Change) -> cmd.Brief:
 def _texts(change: Change, said: Any) -> tuple[str, ...]:
     listed = [] if said is ABSENT else said
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-        raise Refused("wrong_shape", f"{change.at} is not a list of texts", remedy="holdfast schema")
+        raise Refused("wrong_shape", f"{change.at} is not a list of texts", remedy=remedies.schema())
     return tuple(listed)
 
 
 def _addition(change: Change) -> cmd.AddStep:
     above, step = change.new
     if not isinstance(step, Step):
-        raise Refused("wrong_shape", f"{change.at} has an entry that is no step", remedy="holdfast task add TEXT")
+        raise Refused(
+            "wrong_shape",
+            f"{change.at} has an entry that is no step",
+            remedy=remedies.named("task add", {"text": remedies.TEXT}),
+        )
     return cmd.AddStep(above, step)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import moment
+from holdfast.core import moment, remedies
 from holdfast.documents.lens.spec import ABSENT, Codec
 from holdfast.errors import UsageError
 
@@ -29,7 +29,7 @@ def words(table: Mapping[str, str], also: Mapping[str, str] | None = None) -> Co
         word = first(said)
         if not isinstance(word, str) or word not in back:
             known = ", ".join(dict.fromkeys(back))
-            raise UsageError("unknown_word", f"{str(said)[:80]!r} is not one of {known}", remedy="holdfast schema")
+            raise UsageError("unknown_word", f"{str(said)[:80]!r} is not one of {known}", remedy=remedies.schema())
         return back[word]
 
     return Codec(lambda value: table[value], decode)
@@ -57,7 +57,7 @@ MOMENT = Codec(lambda text: moment.whole(text), _read_moment)
 def _read_fraction(text: Any) -> Any:
     number, slash, total = text.partition("/") if isinstance(text, str) else ("", "", "")
     if not slash or not text.isascii() or not number.isdigit() or not total.isdigit():
-        raise UsageError("unknown_word", f"{str(text)[:80]!r} is not a fraction such as 3/5", remedy="holdfast schema")
+        raise UsageError("unknown_word", f"{str(text)[:80]!r} is not a fraction such as 3/5", remedy=remedies.schema())
     return int(number), int(total)
 
 

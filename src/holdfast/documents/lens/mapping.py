@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Mapping
 
+from holdfast.core import remedies
 from holdfast.core.state import State
 from holdfast.core.value import Value
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning
@@ -274,10 +275,10 @@ def _item_changes(part: Items, state: State, old: Mapping[str, Any], new: Mappin
     before, after = _by_name(part, _at(old, part.at)), _by_name(part, data)
     if data is not _MISSING and not isinstance(data, list if part.key else dict):
         shape = "a list" if part.key else "an object"
-        raise UsageError("wrong_shape", f"{part.at} must be {shape}", remedy="holdfast schema")
+        raise UsageError("wrong_shape", f"{part.at} must be {shape}", remedy=remedies.schema())
     if part.key and isinstance(data, list) and len(after) != len(data):
         wrong = f"every entry of {part.at} needs a {part.key} of its own"
-        raise UsageError("wrong_shape", wrong, remedy="holdfast schema")
+        raise UsageError("wrong_shape", wrong, remedy=remedies.schema())
     known = {part.name(state, item): item for item in part.each(state)}
     for name, entry in after.items():
         if name in known:

@@ -6,6 +6,7 @@ import os
 from _collections_abc import Iterable
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
+from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, UsageError
 from holdfast.files.replace import durable_write, not_written, remove, sync_directories
@@ -148,4 +149,4 @@ def _removed(path: str) -> None:
 
 def _refused(code: str, sentence: str, path: str) -> UsageError:
     said = f"{sentence}; nothing was changed"
-    return UsageError(code, said, remedy=f"ls -ld {path}", facts={"path": path})
+    return UsageError(code, said, remedy=shell("ls", "-ld", path), facts={"path": path})

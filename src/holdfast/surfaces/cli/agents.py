@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import moment, queries
+from holdfast.core import moment, queries, remedies
 from holdfast.errors import NotFound, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
@@ -51,11 +51,11 @@ def _lease(call: Call, workflow: Workflow) -> int:
     if len(leases) == 1:
         return leases[0]
     if not leases:
-        raise NotFound("no_lease", f"nobody is at work on {workflow.id}", remedy="holdfast agent start ROLE")
+        raise NotFound("no_lease", f"nobody is at work on {workflow.id}", remedy=remedies.agent_start())
     raise UsageError(
         "ambiguous_lease",
         f"several agents are at work, with the leases {', '.join(map(str, leases))}",
-        remedy=f"holdfast {call.command.name} {leases[0]}",
+        remedy=remedies.named(call.command.name, {"lease": leases[0]}),
         facts={"tokens": leases},
     )
 

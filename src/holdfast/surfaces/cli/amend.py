@@ -6,8 +6,9 @@ import os
 
 from holdfast.checks import trust
 from holdfast.core import commands as cmd
-from holdfast.core import queries, refusals
+from holdfast.core import queries, refusals, remedies
 from holdfast.core.definition import Definition, Step
+from holdfast.core.remedy import Blank
 from holdfast.core.tasks import DOCUMENT, FEATURE, TASK
 from holdfast.definitions import Change, changes, load
 from holdfast.definitions.catalogue import BUILT_IN
@@ -36,10 +37,10 @@ def amend(call: Call) -> None:
     ways = [bool(args.step), bool(args.all), bool(args.add)]
     if sum(ways) > 1 or (args.retire and not args.step):
         raise UsageError(
-            "bad_usage", "amend takes a step, --all or --add ID, and only one of them", remedy="holdfast amend --help"
+            "bad_usage", "amend takes a step, --all or --add ID, and only one of them", remedy=remedies.usage("amend")
         )
     if (args.name or args.under or args.after) and not args.add:
-        raise UsageError("bad_usage", "--name, --under and --after go with --add ID", remedy="holdfast amend --help")
+        raise UsageError("bad_usage", "--name, --under and --after go with --add ID", remedy=remedies.usage("amend"))
     workflow = call.workflow()
     if args.add:
         _add(call, workflow)
@@ -76,7 +77,7 @@ def _definition(call: Call, state: State) -> Definition:
         raise Refused(
             "no_source",
             f"{state.id} was started from values and not from a file",
-            remedy="holdfast amend --add ID, or holdfast amend STEP --retire",
+            remedy=(remedies.add_step(Blank("ID")), remedies.amend(remedies.STEP, retire=True)),
             facts={"workflow": state.id},
         )
     if state.source == BUILT_IN:
@@ -99,7 +100,8 @@ def _show(call: Call, state: State) -> None:
         if not rows:
             return call.ok(f"{state.id} has the steps its definition has")
         lines = [escape(f"  {row['op']:<7} {row['path']}") for row in rows]
-        return "\n".join([*lines, call.style.dim("take them over: holdfast amend STEP, or holdfast amend --all")])
+        ways = (remedies.amend(remedies.STEP), remedies.amend().given(all=True))
+        return "\n".join([*lines, call.style.dim(f"take them over: {call.told(ways)}")])
 
     call.answer({"workflow_id": state.id, "changes": rows}, text)
 
@@ -128,7 +130,7 @@ def _wanted(state: State, word: str, found: list[Change]) -> str:
         raise NotFound(
             "no_change",
             f"the definition changes nothing about {path}",
-            remedy="holdfast amend",
+            remedy=remedies.amend(),
             facts={"step": path, "changed": paths[:50]},
         )
     return path

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import answers, lifecycle, queries, tasks
 from holdfast.core.diagram import MARKS
+from holdfast.core.remedy import Remedy, Scope, told
+from holdfast.errors import HoldfastError
 from holdfast.machine import settings as settings_
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.output import write
@@ -37,7 +39,7 @@ class Call:
         self.unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
         self._project: Project | None = None
         self.about = ""
-        """The workflow that remedies have to name, where it is not the only one and was not named."""
+        """ULID of the workflow that this call turned out to be about."""
 
     @property
     def is_person(self) -> bool:
@@ -56,7 +58,21 @@ class Call:
         return self._project
 
     def workflow(self) -> Workflow:
-        return self.project.workflow(self.args.workflow or "")
+        found = self.project.workflow(self.args.workflow or "")
+        self.about = found.state.ulid
+        return found
+
+    def scope(self) -> Scope:
+        """Who reads the answer, and what commands that are typed here have to say."""
+        try:
+            if self._project is not None:
+                return self._project.scope(self.about)
+        except (HoldfastError, OSError):
+            pass  # what is wrong with the place is told, or was
+        return Scope(person=self.is_person)
+
+    def told(self, remedies: Sequence[Remedy | str]) -> str:
+        return told(remedies, self.scope())
 
     def how(self) -> dict[str, Any]:
         """What goes with every command that changes something."""
@@ -89,6 +105,7 @@ class Call:
     ) -> None:
         """The answer to a change: what became of the step, or what was said, and what is next."""
         state, facts = workflow.state, workflow.facts()
+        self.about = state.ulid
         data = {**workflow.summary(), "ulid": state.ulid, "revision": state.revision, **(more or {})}
         if path and path in state.plan:
             data["step"] = answers.step(state, path, facts)
@@ -122,13 +139,7 @@ class Call:
             what = ""
         else:
             what = f" · {onward}{at}" + ("" if first.kind in queries.READY else f": {first.message}")
-        return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.command_for(first.remedy))})')}"
-
-    def command_for(self, remedy: str) -> str:
-        """A remedy for the workflow that was picked with `-w`."""
-        named = self.about or (self.args.workflow if "w" in self.command.takes else "")
-        alone = remedy.startswith("holdfast ") and ", or " not in remedy and " -w " not in remedy
-        return f"{remedy} -w {named}" if named and alone else remedy
+        return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.told(first.remedies))})')}"
 
     def _became(self, state: State, path: str) -> str:
         from holdfast.surfaces.tree import paint

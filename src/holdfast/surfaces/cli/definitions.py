@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.checks import trust as trust_
-from holdfast.core import refusals
+from holdfast.core import refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.plan import Plan
 from holdfast.definitions import Entry, load, template
@@ -94,7 +94,7 @@ def new(call: Call) -> None:
         raise Conflict(
             "file_exists",
             f"{shown} is there already",
-            remedy=f"holdfast workflows check {shown}",
+            remedy=remedies.check_file(shown),
             facts={"path": shown},
         ) from None
     call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: holdfast start {name}"))
@@ -104,7 +104,7 @@ def trust(call: Call) -> None:
     """A person reads the commands and says yes; nobody else can."""
     said, settings = call.args.definition, call.settings
     if not call.is_person:
-        raise refusals.person_needed("trust a definition", f"holdfast trust {said}")
+        raise refusals.person_needed("trust a definition", remedies.trust(said))
     path = _file(call, said)
     shown = os.path.relpath(path, call.project.root)
     if call.args.remove:
@@ -114,14 +114,14 @@ def trust(call: Call) -> None:
         return
     seen, commands = _content(call, path)
     if not call.args.yes and not call.ask(_picture(call, shown, commands), "Trust it?"):
-        raise HoldfastError("declined", f"{shown} is not trusted", remedy=f"holdfast trust {said}")
+        raise HoldfastError("declined", f"{shown} is not trusted", remedy=remedies.trust(said))
     digest = trust_.trust(path, data_dir=settings.data_dir, now=call.project.wired.world.now())
     if digest != seen:
         trust_.untrust(path, data_dir=settings.data_dir)
         raise Conflict(
             "changed_meanwhile",
             f"{shown} changed while you looked at it; it is not trusted",
-            remedy=f"holdfast trust {said}",
+            remedy=remedies.trust(said),
         )
     rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in commands]
     data = {"path": shown, "digest": digest, "trusted": True, "commands": rows}
@@ -152,7 +152,7 @@ def _file(call: Call, said: str) -> str:
         return said
     path = call.project.wired.catalogue.path_of(said)
     if path is None:
-        raise UsageError("built_in", f"{said} comes with Holdfast and needs no trust", remedy=f"holdfast start {said}")
+        raise UsageError("built_in", f"{said} comes with Holdfast and needs no trust", remedy=remedies.start(said))
     return path
 
 

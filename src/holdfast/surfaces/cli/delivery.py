@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.surfaces.cli.call import Call
 
@@ -22,7 +22,7 @@ def go_on(call: Call) -> None:
         raise UsageError(
             "not_a_feature",
             f"{workflow.id} is no feature of five phases",
-            remedy=f"holdfast resume -w {workflow.id}",
+            remedy=remedies.resume(workflow=workflow.state.ulid),
             facts={"workflow": workflow.id},
         )
     how = call.how()
@@ -30,7 +30,9 @@ def go_on(call: Call) -> None:
     said = go_on(call.project.wired, workflow, **how)
     workflow.said = said
     at = queries.current(workflow.state)
-    call.changed(workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed (holdfast finalize)"))
+    call.changed(
+        workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed ({call.told((remedies.finalize(),))})")
+    )
 
 
 def finalize(call: Call) -> None:
@@ -85,11 +87,11 @@ def recover(call: Call) -> None:
     if not call.is_person:
         if not call.args.json:
             call.answer({}, shown)
-        refusal = refusals.person_needed(f"confirm what is left of {slug}", f"holdfast recover {slug}")
+        refusal = refusals.person_needed(f"confirm what is left of {slug}", remedies.recover(slug))
         refusal.facts.update(_reconstruction(found))
         raise refusal
     if not call.args.yes and not call.ask(shown, f"Go on with {slug} as this says?"):
-        raise HoldfastError("declined", "nothing was changed", remedy=f"holdfast recover {slug}")
+        raise HoldfastError("declined", "nothing was changed", remedy=remedies.recover(slug))
     workflow = recovery.confirm(call.project, found)
     call.changed(workflow, said=call.ok(f"{slug} is recovered"), more=_reconstruction(found))
 

@@ -1,45 +1,51 @@
-"""What a command and an option are: the words in which the table of commands is written."""
+"""What a command and an option are, beyond how they are spelled: the words in which the table is written."""
 
 from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core.naming import NAMES, Spelling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 
-class Option:
+class Option(Spelling):
     """A word or an option. `type` names a reader; an option without one is a flag that takes no value."""
 
     def __init__(
         self,
-        flags: str,
+        written: str,
         help: str = "",  # noqa: A002 - the word people know
         type: str = "",
-        metavar: str = "",
-        *,
-        nargs: str = "",
-        many: bool = False,
-        required: bool = False,
-        choices: tuple[str, ...] = (),
         default: Any = None,
-        dest: str = "",
     ) -> None:
-        self.flags, self.help, self.type, self.nargs, self.many = flags, help, type, nargs, many
-        self.required, self.choices = required, choices
-        self.is_flag = flags.startswith("-")
+        super().__init__(written)
+        self.help, self.type = help, type
         self.default = False if self.is_flag and not type else default
-        self.dest = dest or flags.rsplit(maxsplit=1)[-1].lstrip("-").replace("-", "_")
-        self.shown = metavar or "|".join(choices)
 
 
 class Command:
-    """`takes` are the common options: `w` a workflow, `t` a fencing token, `k` an idempotency key, `r` a revision."""
+    """A command with its options in the order in which they are spelled."""
 
     def __init__(
-        self, name: str, group: str, about: str, handler: str, takes: str = "", options: tuple[Option, ...] = ()
+        self, name: str, group: str, about: str, handler: str, said: Mapping[str, str | tuple[Any, ...]] | None = None
     ) -> None:
         self.name, self.group, self.about, self.handler = name, group, about, handler
-        self.takes, self.options = takes, options
+        self.takes, self._written = NAMES[name][:2]
+        self._said = said or {}
+        self._options: tuple[Option, ...] | None = None
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        if self._options is None:
+            self._options = tuple(self._option(written) for written in self._written.split())
+        return self._options
+
+    def _option(self, written: str) -> Option:
+        said = self._said[Spelling(written).dest]
+        return Option(written, said) if isinstance(said, str) else Option(written, *said)
 
 
 def make(*rows: tuple[Any, ...]) -> dict[str, Command]:

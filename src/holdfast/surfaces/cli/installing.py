@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.core import refusals
+from holdfast.core import refusals, remedies
+from holdfast.core.remedy import Blank
 from holdfast.errors import NotFound, UsageError
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
@@ -28,7 +29,7 @@ def install(call: Call) -> None:
         raise NotFound(
             "no_host",
             "no agent host was found here",
-            remedy=f"name one: holdfast install {'|'.join(installation.HOSTS)}",
+            remedy=remedies.named("install", {"host": Blank("|".join(installation.HOSTS))}, text="name one"),
         )
     plans = [installation.installing(host, at, call.settings.data_dir) for host in hosts]
     _carried_out(call, plans, "it is there already")
@@ -39,7 +40,7 @@ def uninstall(call: Call) -> None:
     from holdfast.hosts.installing import installation
 
     if not call.args.dry_run and settings_.is_hosted():
-        raise refusals.person_needed("take Holdfast out of an agent host", "holdfast uninstall")
+        raise refusals.person_needed("take Holdfast out of an agent host", remedies.named("uninstall"))
     at = _setting(call)
     hosts = [_host(call)] if call.args.host else list(installation.HOSTS)
     plans = [installation.removing(host, at, call.settings.data_dir) for host in hosts]
@@ -74,7 +75,7 @@ def _host(call: Call) -> str:
     raise UsageError(
         "bad_host",
         f"{named[:80]!r} is not one of {', '.join(HOSTS)}",
-        remedy=f"holdfast {call.command.name} {close}",
+        remedy=remedies.named(call.command.name, {"host": close}),
         facts={"hosts": list(HOSTS)},
     )
 

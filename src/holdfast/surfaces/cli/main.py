@@ -10,7 +10,9 @@ from holdfast.surfaces.cli.output import Unwritten, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from typing import Any, NoReturn
+
+    from holdfast.core.remedy import Scope
 
 INTERRUPTED = 130
 
@@ -84,7 +86,11 @@ def _run(argv: list[str]) -> int:
     parsed = arguments.parse(command, rest)
     if parsed is None:
         return 0
-    return lookup.load(command.handler)(Call(command, parsed)) or 0
+    call = Call(command, parsed)
+    try:
+        return lookup.load(command.handler)(call) or 0
+    except HoldfastError as error:
+        return _report(error, argv, call.scope())
 
 
 def _require_utf8(argv: list[str]) -> None:
@@ -100,22 +106,48 @@ def _require_utf8(argv: list[str]) -> None:
             ) from None
 
 
-def _report(error: HoldfastError, argv: list[str]) -> int:
+def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None) -> int:
+    from holdfast.core import remedy
+
+    where = scope or remedy.ANYWHERE
+    error.remedies = _other_than(error, argv, where)
     if "--json" in argv:
         from holdfast.surfaces.cli.call import pretty
 
-        write(pretty(error.as_json()))
+        write(pretty(remedy.described(error, where)))
         return error.exit_code
     from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 
     style = Style(wants_colour(sys.stderr.isatty(), os.environ))
     text = style.red(escape(_sentence(error), lines=True)) + "\n"
-    if error.remedy:
-        text += f"{style.dim('→')} {escape(error.remedy)}\n"
+    if error.remedies:
+        text += f"{style.dim('→')} {escape(remedy.told(error.remedies, where))}\n"
+    own = [] if where.person else [one for one in error.remedies if getattr(one, "who", "") == "person"]
+    if own and len(own) < len(error.remedies):
+        text += f"{style.dim('for a person:')} {escape(remedy.told(own, where.replace(person=True)))}\n"
     utf8 = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.flush()
     sys.stderr.write(text if utf8 else to_ascii(text))
     return error.exit_code
+
+
+def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Any, ...]:
+    """The remedies, without the very command that was refused; where that is ambiguous, it is repeated with `-w`."""
+    from holdfast.core import remedies
+    from holdfast.core.remedy import quoted, shell, typed
+
+    if error.code == "ambiguous_workflow":
+        from holdfast.surfaces.cli.lookup import without_workflow
+
+        candidates = error.facts["candidates"]
+        assert isinstance(candidates, list)
+        ulid = candidates[0]["ulid"]
+        again = without_workflow(argv)
+        at = again.index("--") if "--" in again else len(again)
+        return (shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]),)
+    refused = " ".join(map(quoted, ["holdfast", *argv]))
+    others = tuple(one for one in error.remedies if isinstance(one, str) or typed(one, scope) != refused)
+    return others or tuple(remedies.status() for _ in error.remedies[:1])
 
 
 def _sentence(error: HoldfastError) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries, refusals, tasks
+from holdfast.core import lifecycle, queries, refusals, remedies, tasks
+from holdfast.core.remedy import Blank, shell
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.tasks import task_path
@@ -121,7 +122,7 @@ def _read(file: str) -> Mapping[str, Any]:
 
     data = sys.stdin.buffer.read(LARGEST + 1) if file == "-" else read_regular(file, LARGEST)
     if data is None:
-        raise NotFound("no_file", f"there is no file {file[:200]}", remedy=f"ls -l {file[:200]}")
+        raise NotFound("no_file", f"there is no file {file[:200]}", remedy=shell("ls", "-l", file[:200]))
     try:
         said = parse(data)
     except ValueError as wrong:
@@ -149,7 +150,7 @@ def commit(call: Call) -> None:
         raise UsageError(
             "bad_usage",
             "a commit is a task's, the supervisor's or the outer loop's",
-            remedy="holdfast commit 1.1 -m TEXT",
+            remedy=remedies.named("commit", {"task": "1.1", "message": remedies.TEXT}),
         )
     path = task_path(workflow, args.task) if args.task else ""
     if path:
@@ -175,7 +176,7 @@ def _commit_phase(call: Call, workflow: Workflow) -> None:
         raise Refused(
             "wrong_status",
             f"the step {path} is pending: nothing of it can be committed before it begins",
-            remedy=f"holdfast begin {path}",
+            remedy=remedies.begin(path),
             facts={"step": path, "status": lifecycle.PENDING, "move": "commit"},
         )
     message = subject_line(path, call.args.message)
@@ -189,7 +190,11 @@ def milestone(call: Call) -> None:
 
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
-        raise UsageError("bad_usage", "name the issue, or say --create", remedy="holdfast milestone 1 --url URL")
+        raise UsageError(
+            "bad_usage",
+            "name the issue, or say --create",
+            remedy=remedies.named("milestone", {"phase": "1", "url": Blank("URL")}),
+        )
     path = _phase_path(workflow, args.phase)
     known = str(workflow.state.step(path).data.get(ISSUE) or "")
     if args.create and not known:
@@ -218,11 +223,11 @@ def _phase_path(workflow: Workflow, word: str) -> str:
         raise NotFound(
             "no_phase",
             f"there is no phase {word[:80]!r} in {workflow.id}",
-            remedy="holdfast status",
+            remedy=remedies.status(),
             facts={"phase": word[:200], "phases": phases[:50]},
         )
     if workflow.state.step(found).status not in lifecycle.FINISHED:
-        raise Refused("phase_not_done", f"{found} is not done: its milestone comes then", remedy="holdfast next")
+        raise Refused("phase_not_done", f"{found} is not done: its milestone comes then", remedy=remedies.next_step())
     return found
 
 

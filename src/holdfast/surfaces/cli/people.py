@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle, refusals
+from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.gates import policy
+from holdfast.core.remedy import Blank
 from holdfast.errors import NotFound, UsageError
 from holdfast.surfaces import approving
 from holdfast.surfaces.cli.call import Call
@@ -32,7 +33,7 @@ def review(call: Call) -> None:
         raise UsageError(
             "bad_usage",
             "a review says whether the work is approved",
-            remedy=f"holdfast review {path} --verdict approved, or --verdict needs_revision --feedback TEXT",
+            remedy=remedies.review(path),
         )
     workflow.review(path, call.args.verdict, call.args.feedback or "", **call.how())
     call.changed(workflow, path)
@@ -46,7 +47,7 @@ def approve(call: Call) -> None:
     modifications = pairs(args.values)
     if args.sign and args.signature:
         raise UsageError(
-            "bad_usage", "--sign and --signature exclude each other", remedy=f"holdfast approve {path} --sign KEY"
+            "bad_usage", "--sign and --signature exclude each other", remedy=remedies.approve(path, sign=Blank("KEY"))
         )
     if args.payload:
         _payload(call, workflow, path, modifications)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.errors import UsageError
 from holdfast.project.required import OUTSIDE
 from holdfast.surfaces.cli.call import Call
@@ -37,7 +37,9 @@ def reading_remove(call: Call) -> None:
     workflow = call.workflow()
     led = [one.entry for one in workflow.required() if one.standing == OUTSIDE] if call.args.outside else []
     if not call.args.paths and not call.args.outside:
-        raise UsageError("bad_usage", "no file is named", remedy="holdfast reading remove PATH")
+        raise UsageError(
+            "bad_usage", "no file is named", remedy=remedies.named("reading remove", {"paths": [remedies.PATH]})
+        )
     if call.args.paths or led:
         workflow.read_no_more(*call.args.paths, *led, **call.how())
     _said_reading(call, workflow)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import answers, queries
+from holdfast.core import answers, queries, remedies
 from holdfast.errors import HoldfastError
 from holdfast.surfaces import render
 from holdfast.surfaces.cli.call import Call, words
@@ -25,7 +25,7 @@ def status(call: Call) -> None:
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
     lost = call.project.troubles
     if call.args.json:
-        data = answers.status(state, facts, words(state))
+        data = answers.status(state, facts, words(state), call.scope())
         call.write_json(
             {
                 **data,
@@ -35,7 +35,7 @@ def status(call: Call) -> None:
             }
         )
         return
-    text = render.status(state, facts, call.style, call.width, unicode=call.unicode)
+    text = render.status(state, facts, call.style, call.width, unicode=call.unicode, scope=call.scope())
     told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart, *lost) if said)
     call.answer({}, text + told)
 
@@ -56,17 +56,17 @@ def _definition_changed(call: Call, state: State) -> str:
     from holdfast.surfaces.cli import amend
 
     try:
-        return "definition changed: holdfast amend" if amend.differences(call, state)[1] else ""
+        return f"definition changed: {call.told((remedies.amend(),))}" if amend.differences(call, state)[1] else ""
     except HoldfastError:
-        return f"definition changed and has mistakes: holdfast workflows check {state.source}"
+        return f"definition changed and has mistakes: {remedies.check_file(state.source)}"
 
 
 def next_step(call: Call) -> None:
     workflow = call.workflow()
     state, facts = workflow.state, workflow.facts()
     call.answer(
-        {**answers.next_step(state, facts), "workflow_id": state.id},
-        lambda: render.next_step(state, facts, call.style, call.width, unicode=call.unicode),
+        {**answers.next_step(state, facts, call.scope()), "workflow_id": state.id},
+        lambda: render.next_step(state, facts, call.style, call.width, unicode=call.unicode, scope=call.scope()),
     )
 
 

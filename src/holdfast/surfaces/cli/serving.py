@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.core import remedies
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
@@ -17,7 +18,11 @@ def mcp(call: Call) -> None:
     if not os.path.isdir(args.root):
         raise NotFound("no_folder", f"there is no folder {args.root[:200]!r}", remedy="name a folder that exists")
     if not args.http and (args.no_token or args.allow_host or args.allow_origin):
-        raise UsageError("bad_usage", "these options are for HTTP, and --http is missing", remedy="holdfast mcp --http")
+        raise UsageError(
+            "bad_usage",
+            "these options are for HTTP, and --http is missing",
+            remedy=remedies.named("mcp", {"http": True}),
+        )
     os.chdir(args.root)  # relative paths of tools mean the project, wherever the host was started
     settings = settings_.read(os.environ, terminal=False, surface="mcp", role=args.role or "")
     try:

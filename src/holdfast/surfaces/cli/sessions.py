@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
@@ -27,7 +29,7 @@ def create(call: Call) -> None:
 def use(call: Call) -> None:
     name = "" if call.args.none else call.args.name or ""
     if bool(name) == bool(call.args.none):
-        raise UsageError("bad_usage", "name a session, or --none to leave it", remedy="holdfast session list")
+        raise UsageError("bad_usage", "name a session, or --none to leave it", remedy=remedies.session("list"))
     before = _sessions(call).use(name)
     said = f"session {name} is in use" if name else f"left the session {before}" if before else "no session is in use"
     call.answer({"active": name, "before": before}, lambda: call.ok(said))
@@ -118,11 +120,11 @@ def cancel(call: Call) -> None:
             raise UsageError(
                 "not_confirmed",
                 f"cancelling {name} deletes its files, workflows and journals for good",
-                remedy=f"holdfast session cancel {name} --yes",
+                remedy=remedies.session("cancel", name).given(yes=True),
                 facts={"session": name},
             )
         if not call.ask(_shown_before_end(sessions, name), f"Delete the session {escape(name)} for good?"):
-            raise HoldfastError("declined", f"{name} was not cancelled", remedy=f"holdfast session status {name}")
+            raise HoldfastError("declined", f"{name} was not cancelled", remedy=remedies.session("status", name))
     sessions.cancel(name)
     call.answer({"session": name, "cancelled": True}, lambda: call.ok(f"session {name} is cancelled, nothing is left"))
 
@@ -136,7 +138,7 @@ def _sessions(call: Call) -> Sessions:
 def _named(sessions: Sessions, name: str | None) -> str:
     found = name or sessions.active()
     if not found:
-        raise NotFound("no_session", "no session is in use", remedy="holdfast session use NAME")
+        raise NotFound("no_session", "no session is in use", remedy=remedies.session("use", Blank("NAME")))
     return found
 
 

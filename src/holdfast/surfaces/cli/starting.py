@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers, lifecycle, queries, refusals, tasks
+from holdfast.core import answers, lifecycle, queries, refusals, remedies, tasks
+from holdfast.core.remedy import Remedy
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.surfaces.cli.call import Call, words
 from holdfast.surfaces.terminal import escape
@@ -20,7 +21,7 @@ def start(call: Call) -> None:
 
     args, context = call.args, pairs(call.args.values)
     if args.resume and args.fresh:
-        raise UsageError("bad_usage", "--resume and --fresh exclude each other", remedy="holdfast start --help")
+        raise UsageError("bad_usage", "--resume and --fresh exclude each other", remedy=remedies.usage("start"))
     there = None if args.fresh or args.key else call.project.find(args.definition, args.subject, context)
     if there is None or not _goes_on(call, there):
         _begin(call, context, fresh=args.fresh or there is not None)
@@ -29,6 +30,7 @@ def start(call: Call) -> None:
 def resume(call: Call) -> None:
     """Without a name, the workflow of this branch, else the one last worked on."""
     workflow = call.workflow() if call.args.workflow else call.project.latest()
+    call.about = workflow.state.ulid
     path = workflow.path(call.args.step) if call.args.step else ""
     if workflow.state.loads and not path and queries.status(workflow.state) == "in_progress":
         _rejoin(call, workflow)
@@ -58,10 +60,10 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
     if workflow.state.loads:
         _tidy(call)
     state = workflow.state
-    call.about = state.id if len(project.wired.store.active()) > 1 else ""
+    call.about = state.ulid
     workflow.said = (*said, *_commands(state), *_set_aside(project.set_aside))
     if args.json:
-        data = answers.status(state, workflow.facts(), words(state))
+        data = answers.status(state, workflow.facts(), words(state), call.scope())
         call.write_json({**data, "resumed": False, "said": workflow.said})
     else:
         call.changed(workflow, said=call.ok(f"started {state.id}"))
@@ -104,7 +106,7 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
         said = workflow.ahead().said
     state, now = workflow.state, call.now()
     if call.args.json:
-        data = answers.status(state, workflow.facts(), words(state))
+        data = answers.status(state, workflow.facts(), words(state), call.scope())
         more = {"resumed": True, "read_only": other is not None, "summary": resuming.sentence(state), "said": said}
         call.write_json({**data, **more, "signal": tasks.signal(state)})
         return
@@ -114,7 +116,7 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     facts = workflow.facts()
     at = queries.current(state)
     blocked = queries.blockers(state, at, facts) if at else []
-    text += f"→ {escape(blocked[0].remedy)}\n" if blocked and other is None else ""
+    text += f"→ {escape(call.told(blocked[0].remedies))}\n" if blocked and other is None else ""
     call.answer({}, call.marked(text))
 
 
@@ -130,7 +132,7 @@ def _is_elsewhere(call: Call, state: State) -> bool:
 def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     """The two ways out, and a person may pick one; nobody is switched unasked."""
     state, place = workflow.state, call.project.wired.place
-    refusal = refusals.branch_mismatch(state, place.branch(), f"{_again(call)} --fresh")
+    refusal = refusals.branch_mismatch(state, place.branch(), _again(call).given(fresh=True))
     if not asks or place.repository is None:
         raise refusal
     there, here = escape(str(state.branch)), escape(str(place.branch()))
@@ -148,19 +150,11 @@ def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     raise refusal
 
 
-def _again(call: Call) -> str:
+def _again(call: Call) -> Remedy:
     """The command as it was typed."""
-    import shlex
-
-    from holdfast.plain.plainjson import compact
-
     args = call.args
-    typed = ["holdfast", "start", args.definition, *([args.subject] if args.subject else [])]
-    for name, value in args.values:
-        typed += ["--set", f"{name}={value if isinstance(value, str) else compact(value)}"]
-    for option in ("session", "title", "branch"):
-        typed += [f"--{option}", getattr(args, option)] if getattr(args, option) else []
-    return shlex.join(typed)
+    options = {name: getattr(args, name) for name in ("session", "title", "branch")}
+    return remedies.start(args.definition, args.subject, values=dict(args.values), **options)
 
 
 def _tidy(call: Call) -> None:

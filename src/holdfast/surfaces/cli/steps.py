@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, remedies
 from holdfast.core.queries import tries_left
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.call import Call
@@ -93,7 +93,7 @@ def check(call: Call) -> int:
         raise UsageError(
             "bad_usage",
             "--run, --passed and --failed exclude each other",
-            remedy=f"holdfast check {args.name} --run",
+            remedy=remedies.check(args.name),
         )
     workflow = call.workflow()
     evidence = _known(workflow, args.key or "", args.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.diagram import MARKS
 from holdfast.core.plan import parent
 from holdfast.core.tasks import COMMIT, DOCUMENT, TASK, new_task, next_number, untested
@@ -101,7 +101,7 @@ def _home(state: State) -> str:
         return branches[0]
     at = queries.current(state)
     if at is None:
-        raise Refused("all_done", f"all steps of {state.id} are done", remedy="holdfast reopen STEP")
+        raise Refused("all_done", f"all steps of {state.id} are done", remedy=remedies.reopen(remedies.STEP))
     return at.split("/")[0]
 
 
@@ -123,7 +123,7 @@ def task_path(workflow: Workflow, word: str) -> str:
         raise NotFound(
             "no_task",
             f"there is no task {word[:80]!r} in {workflow.id}",
-            remedy="holdfast task list",
+            remedy=remedies.named("task list"),
             facts={"task": word[:200], "tasks": tasks[:50]},
         )
     return found[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
-from holdfast.core import refusals
+from holdfast.core import refusals, remedies
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
@@ -21,7 +21,7 @@ def doctor(call: Call) -> int:
 
     report = (doctor.repair if call.args.repair else doctor.examine)(call.project)
     rows = [
-        {"level": f.level, "code": f.code, "message": f.message, "remedy": f.remedy, "path": f.path}
+        {"level": f.level, "code": f.code, "message": f.message, "remedy": call.told(f.remedies), "path": f.path}
         for f in report.findings
     ]
     broken = any(finding.level == "broken" for finding in report.findings)
@@ -35,8 +35,8 @@ def _lines(call: Call, findings: Sequence[Finding]) -> str:
     out = []
     for finding in findings:
         out.append(f"{marks[finding.level]} {escape(finding.message)}")
-        if finding.remedy and finding.level != "ok":
-            out.append(f"  {style.dim('→')} {escape(finding.remedy)}")
+        if finding.remedies and finding.level != "ok":
+            out.append(f"  {style.dim('→')} {escape(call.told(finding.remedies))}")
     return "\n".join(out) or call.ok("nothing is wrong")
 
 
@@ -46,9 +46,9 @@ def clean(call: Call) -> None:
     project, args = call.project, call.args
     if args.active and not args.dry_run:
         if not call.is_person:
-            raise refusals.person_needed("give up all active workflows", "holdfast clean --active")
+            raise refusals.person_needed("give up all active workflows", remedies.named("clean", {"active": True}))
         if not args.yes and not call.ask("Every active workflow of this folder is given up. ", "Clear all state?"):
-            raise HoldfastError("declined", "nothing was cleared", remedy="holdfast list")
+            raise HoldfastError("declined", "nothing was cleared", remedy=remedies.listing())
     everything = args.all or args.active
     done = clean.clean(project, now=call.now(), dry_run=args.dry_run, all=everything, active=args.active)
     rows = {"archived": done.archived, "removed": done.removed, "abandoned": done.abandoned}

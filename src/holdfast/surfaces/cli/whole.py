@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.core import remedies
 from holdfast.core.tasks import DOCUMENT
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
@@ -36,7 +37,7 @@ def _confirm_reset(call: Call, workflow: Workflow, path: str) -> None:
     named = f"{path} and all that waits for it" if path else f"everything in {workflow.id}"
     about = f"Reviews and approvals of {named} are put away, and it is begun anew.\n"
     if not call.ask(escape(about, lines=True), f"Reset {path or 'everything'}?"):
-        raise HoldfastError("declined", "nothing was reset", remedy="holdfast status")
+        raise HoldfastError("declined", "nothing was reset", remedy=remedies.status())
 
 
 def revalidate(call: Call) -> None:

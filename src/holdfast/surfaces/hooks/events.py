@@ -10,10 +10,11 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.needs import needs
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
+from holdfast.core.remedy import naming, told, typed
 from holdfast.errors import HoldfastError
 from holdfast.machine import configuration
 from holdfast.machine import place as places
@@ -131,7 +132,8 @@ def _count_compaction(workflow: Workflow, project: Project) -> None:
 
 def _one_line(workflow: Workflow, others: list[str]) -> str:
     listed = "; ".join((f"{workflow.id}: {seats.position(workflow.state)}", *others))
-    return f"Holdfast holds unfinished work here: {listed}. To take it up: holdfast resume-packet -w {workflow.id}"
+    onward = typed(remedies.resume_packet(), naming(workflow.state))
+    return f"Holdfast holds unfinished work here: {listed}. To take it up: {onward}"
 
 
 def _at_stop(project: Project, session: str) -> str:
@@ -147,8 +149,8 @@ def _at_stop(project: Project, session: str) -> str:
     if not outcome.changed or at is None:
         return ""
     first = queries.blockers(after, at, wired.world.facts(after, needs(after)))[0]
-    remedy = first.remedy if " -w " in first.remedy else f"{first.remedy} -w {after.id}"
-    reason = f"{after.id} is not done: {at} – {first.message}. Go on: {remedy}"
+    onward = told(first.remedies, project.scope(after.ulid).replace(person=False))
+    reason = f"{after.id} is not done: {at} – {first.message}. Go on: {onward}"
     return compact({"decision": "block", "reason": clean(reason)})
 
 

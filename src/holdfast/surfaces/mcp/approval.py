@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, refusals
+from holdfast.core import gates, refusals, remedies
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.plain.digest import digest
@@ -202,6 +202,6 @@ def _unanswered(path: str, action: str) -> HoldfastError:
     return HoldfastError(
         "declined",
         f"{path} was not approved: {word.get(action, 'nobody answered')}",
-        remedy=f"ask what should be different; a person can also type: holdfast approve {path}",
+        remedy=("ask what should be different", remedies.approve(path, text="a person can also type")),
         facts={"step": path, "action": action},
     )

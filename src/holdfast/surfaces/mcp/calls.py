@@ -13,9 +13,10 @@ from mcp.shared.exceptions import MCPError
 
 from holdfast.checks.running import GRACE_SECONDS
 from holdfast.core import queries
+from holdfast.core.remedy import ANYWHERE, Scope
 from holdfast.errors import HoldfastError, unexpected
 from holdfast.surfaces import tools
-from holdfast.surfaces.mcp import remedies, replies
+from holdfast.surfaces.mcp import replies
 from holdfast.surfaces.mcp.approval import Approvals
 from holdfast.surfaces.mcp.projects import Projects
 
@@ -77,19 +78,26 @@ class Calls:
                     return asked if isinstance(asked, types.InputRequiredResult) else replies.answer(asked)
             made = await (self._watched if tool.watched else self._run)(ctx, tool, arguments, session)
         except HoldfastError as error:
-            return replies.refusal(error, remedies.remedy_of(error, _named(arguments)))
+            scope = await self.worked(lambda: self._scope(arguments, session))
+            return replies.refusal(error, scope)
         except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
-            odd = unexpected(error)
-            return replies.refusal(odd, remedies.remedy_of(odd, ""))
+            return replies.refusal(unexpected(error), ANYWHERE)
         return replies.answer(made, whole=any(name in arguments for name in replies.MORE))
+
+    def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
+        named = arguments.get("workflow_id")
+        try:
+            with self._projects.lent(session) as project:
+                return project.scope(named if isinstance(named, str) else "")
+        except (HoldfastError, OSError):
+            return ANYWHERE
 
     async def _run(
         self, _: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         def work() -> dict[str, Any]:
             with self._projects.lent(session) as project:
-                made = tools.call(project, tool.name, arguments)
-                return _in_tools(made, str(arguments.get("workflow_id", ""))) if tool.name == "get_next_step" else made
+                return tools.call(project, tool.name, arguments)
 
         return await self.worked(work)
 
@@ -140,17 +148,6 @@ async def _beat(ctx: ServerRequestContext[Any], last: list[bytes], limit: float 
         line = last[0].decode("utf-8", "replace").rstrip().rpartition("\n")[2]
         said = "".join(c for c in line if c.isprintable())[-_SHOWN:]
         await ctx.session.report_progress(time.monotonic() - began, limit, said or "at work")
-
-
-def _in_tools(made: dict[str, Any], workflow_id: str) -> dict[str, Any]:
-    """What to do next, as a call; a command is for whoever has a terminal."""
-    action = made["required_action"]
-    return {**made, "required_action": remedies.in_tools(action, workflow_id) if action else action}
-
-
-def _named(arguments: Mapping[str, Any]) -> str:
-    named = arguments.get("workflow_id")
-    return named if isinstance(named, str) else ""
 
 
 def _session(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 
+from holdfast.core import remedies
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, Refused
 from holdfast.surfaces.mcp import keys
@@ -100,7 +101,7 @@ def _bound(address: Address) -> socket.socket:
         raise HoldfastError(
             "cannot_listen",
             f"nothing can listen on {address.host[:200]} port {address.port}: {said}",
-            remedy="holdfast mcp --http --port 0",
+            remedy=remedies.named("mcp", {"http": True, "port": "0"}),
             facts={"host": address.host[:200], "port": address.port},
         ) from None
     return made

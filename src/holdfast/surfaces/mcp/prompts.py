@@ -8,6 +8,7 @@ from mcp import types
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from holdfast.core.remedy import described
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
 
@@ -51,7 +52,7 @@ class Prompts:
         try:
             text = await self._worked(lambda: self._text(params.name, word))
         except HoldfastError as error:
-            raise MCPError(types.INVALID_PARAMS, error.message, data=error.as_json()) from None
+            raise MCPError(types.INVALID_PARAMS, error.message, data=described(error)) from None
         said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=_PROMPTS[params.name][1], messages=[said])
 

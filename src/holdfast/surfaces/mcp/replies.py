@@ -6,8 +6,10 @@ from _collections_abc import Iterator, Mapping
 
 from mcp import types
 
+from holdfast.core.remedy import Scope, rendered
 from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import compact, parse
+from holdfast.surfaces.tools.remedies import in_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,12 +30,13 @@ def answer(value: Mapping[str, Any], *, whole: bool = False) -> types.CallToolRe
     return types.CallToolResult(content=[_text(told)], structured_content=told)
 
 
-def refusal(error: HoldfastError, remedy: str) -> types.CallToolResult:
+def refusal(error: HoldfastError, scope: Scope) -> types.CallToolResult:
     """An error of a tool: the model reads it and does better. It has no structured form, which the schema would bind.
 
     What may be long is cut, the facts first: whoever follows the remedy needs them least.
     """
-    said = {"code": error.code, "message": error.message, "remedy": remedy, "facts": _plain(error.facts)}
+    remedy, facts = in_tools(error.remedies, scope), _plain(rendered(error.facts, scope))
+    said = {"code": error.code, "message": error.message, "remedy": remedy, "facts": facts}
     return types.CallToolResult(content=[_text(fitted(_clean({"error": said}), MOST))], is_error=True)
 
 

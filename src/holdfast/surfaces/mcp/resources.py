@@ -11,6 +11,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from holdfast.core import answers, lifecycle
 from holdfast.core.plan import parent
+from holdfast.core.remedy import described
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
@@ -96,7 +97,7 @@ class Resources:
         try:
             text = await self._worked(lambda: self._text(*named))
         except HoldfastError as error:
-            raise MCPError(absent, error.message, data={"uri": address[:400], **error.as_json()}) from None
+            raise MCPError(absent, error.message, data={"uri": address[:400], **described(error)}) from None
         kind = PARTS[named[1]][1]
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=address, mime_type=kind, text=text)])
 

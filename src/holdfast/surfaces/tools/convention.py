@@ -11,6 +11,7 @@ from holdfast.core.state import State
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces.tools.remedies import in_tools
 from holdfast.surfaces.tools.shape import Watch
 from holdfast.systems.seam.registry import dialect
 
@@ -81,7 +82,7 @@ def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
         "current_step_name": _name(state, at),
         "current_status": _step_word(state.step(at).status) if at else "completed",
         "blocking_reason": reason,
-        "required_action": action if reason else (found[0].remedy if found else None),
+        "required_action": action if action or not found else in_tools(found[0].remedies, project.scope(state.ulid)),
         "next_step": state.plan.number(_top(after)) if after else None,
         "next_step_name": state.plan.step(after).label if after else None,
         "prerequisites_met": not gates.missing(state, after, facts) if after else True,
@@ -96,7 +97,7 @@ def _in_the_way(state: State, at: str, found: list[gates.Unmet]) -> tuple[str | 
         if step.choice:
             return f"Human choice required for {about}", f"User must select a variant of {about}"
         return f"Human approval required for {about}", f"User must approve or modify {about}"
-    return (found[0].message, found[0].remedy) if found else (None, None)
+    return (found[0].message, None) if found else (None, None)
 
 
 def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:

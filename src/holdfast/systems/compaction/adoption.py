@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, moment
+from holdfast.core import gates, lifecycle, moment, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition, Step
 from holdfast.core.names import is_name
@@ -171,5 +171,5 @@ def _texts(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
 
 def _not_one(reason: str) -> UsageError:
     return UsageError(
-        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy="holdfast schema compaction"
+        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy=remedies.schema("compaction")
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, queries
+from holdfast.core import gates, lifecycle, queries, remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.state import State
 from holdfast.documents.lens.fields import MOMENT
@@ -176,7 +176,7 @@ def _passed(state: State, path: str) -> list[cmd.Command]:
         raise Refused(
             "gate_unmet",
             f"the work cannot go past {path}, which people have to pass first",
-            remedy=f"holdfast status -w {state.id}",
+            remedy=remedies.status(workflow=state.ulid),
             facts={"step": path},
         )
     if status == lifecycle.PENDING or path not in state.plan:

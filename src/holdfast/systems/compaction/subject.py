@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank
 from holdfast.errors import UsageError
 from holdfast.machine.place import Place
 from holdfast.systems.compaction.document import phases
@@ -17,7 +19,7 @@ def load(asked: Asked, _: Place) -> Loaded:
         raise UsageError(
             "bad_phases",
             "custom has no phases of its own",
-            remedy='holdfast start custom NAME --phases "Backup,Migrate,Verify"',
+            remedy=remedies.start("custom", Blank("NAME"), phases="Backup,Migrate,Verify"),
         )
     steps = phases(asked.phases) if asked.phases else definition.steps
     return Loaded(definition.replace(steps=steps), asked.subject, asked.context)

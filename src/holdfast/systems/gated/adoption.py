@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Definition, Retry, Review, Step
 from holdfast.core.plan import Plan
@@ -74,7 +74,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         raise UsageError(
             "not_a_workflow",
             f"this is not the state of a feature: {'; '.join(found)}",
-            remedy="holdfast schema gated",
+            remedy=remedies.schema("gated"),
             facts={"mistakes": found},
         )
     slug = id_of(document)

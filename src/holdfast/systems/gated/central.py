@@ -12,6 +12,8 @@ import os
 from _collections_abc import Callable, Mapping, Sequence
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
+from holdfast.core import remedies
+from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.files.replace import durable_write
@@ -260,37 +262,34 @@ def _write(base: str, writes: Sequence[Write]) -> None:
 
 
 def _docs_changed(slug: str, paths: Sequence[str]) -> Conflict:
-    import shlex
-
     merges = ", ".join(f"{path} into {_workspace(slug)}/{_own(path)}" for path in paths)
     phases = dict.fromkeys(phase_of(f"{_workspace(slug)}/{_own(path)}") for path in paths)
-    approvals = " and ".join(f"holdfast approve {phase} -w {slug}" for phase in phases)
-    said = " ".join(f"--merged {shlex.quote(path)}" for path in paths)
     were = "was" if len(paths) == 1 else "were"
     return Conflict(
         "docs_changed",
         f"{', '.join(paths)} {were} changed by others since this feature began; nothing was published",
-        remedy=f"merge {merges}; a person approves what they say then ({approvals}); then: holdfast finalize {said}",
+        remedy=(
+            f"merge {merges}",
+            f"then a person approves {' and '.join(phases)} again",
+            remedies.finalize(tuple(paths), text="then"),
+            *(remedies.approve(phase) for phase in phases),
+        ),
         facts={"paths": list(paths)},
     )
 
 
 def _unfit(code: str, path: str, why: str) -> UsageError:
-    import shlex
-
     shown = path if path.isprintable() else ascii(path)
-    return UsageError(code, f"{shown} {why}", remedy=f"ls -ld {shlex.quote(shown)}", facts={"path": shown})
+    return UsageError(code, f"{shown} {why}", remedy=shell("ls", "-ld", shown), facts={"path": shown})
 
 
 def _unreadable(path: str, failure: OSError) -> HoldfastError:
-    import shlex
-
     reason = failure.strerror or str(failure)
     if failure.errno == errno.ELOOP:
         return _unfit("symlink", path, "is a symbolic link, and links are not followed")
     return HoldfastError(
         "unreadable",
         f"{path} cannot be read: {reason}",
-        remedy=f"ls -ld {shlex.quote(path)}",
+        remedy=shell("ls", "-ld", path),
         facts={"path": path, "errno": failure.errno, "reason": reason},
     )

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.definition import Definition
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import FOUND, Act, State
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
@@ -21,11 +22,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_INSTEAD = {
-    words.IN_REVIEW: "holdfast review {}",
-    words.USER_REVIEW: "holdfast approve {}, or holdfast reject {} --feedback TEXT",
-    words.APPROVED: "holdfast reopen {}",
-    words.ESCALATED: "holdfast unblock {} --guidance TEXT, or holdfast approve {}",
+_INSTEAD: dict[str, Callable[[str], tuple[Remedy, ...]]] = {
+    words.IN_REVIEW: lambda path: (remedies.review(path, from_file=True),),
+    words.USER_REVIEW: lambda path: remedies.person(path, remedies.approve(path), remedies.reject(path)),
+    words.APPROVED: lambda path: (remedies.reopen(path),),
+    words.ESCALATED: lambda path: remedies.person(path, remedies.unblock(path, guided=True), remedies.approve(path)),
 }
 
 
@@ -142,7 +143,7 @@ def _also(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[
             raise Refused(
                 "not_possible",
                 f"{path} is {word} and cannot become {words.PHASE.encode(wants)} by hand",
-                remedy=_INSTEAD.get(word, "holdfast next").replace("{}", path),
+                remedy=_INSTEAD[word](path) if word in _INSTEAD else remedies.next_step(),
                 facts={"step": path, "from": word, "to": words.PHASE.encode(wants)},
             )
     return [*out, *_whole(state, old, new)]
@@ -159,7 +160,7 @@ def _whole(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list
     raise Refused(
         "not_possible",
         f"{state.id} cannot become {words.WORKFLOW.encode(wants)} by hand",
-        remedy="holdfast status",
+        remedy=remedies.status(),
         facts={"status": wants},
     )
 
@@ -167,7 +168,7 @@ def _whole(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list
 def _inside(document: Mapping[str, Any]) -> Mapping[str, Any]:
     phases = document.get("phases")
     if not isinstance(phases, Mapping) or not all(isinstance(one, Mapping) for one in phases.values()):
-        raise UsageError("wrong_shape", "phases must be an object of objects", remedy="holdfast schema gated")
+        raise UsageError("wrong_shape", "phases must be an object of objects", remedy=remedies.schema("gated"))
     return phases
 
 

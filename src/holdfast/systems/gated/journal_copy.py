@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from holdfast import git
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
@@ -85,7 +87,7 @@ def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
 
 def _put_right(slug: str, refusal: HoldfastError) -> HoldfastError:
     if isinstance(refusal, Broken):
-        refusal.remedy = f"git restore {name(slug)}, or: holdfast recover {slug}"
+        refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
     return refusal
 
 
@@ -115,7 +117,7 @@ def require_settled(wired: Wired, slug: str) -> None:
         raise Refused(
             "git_busy",
             f"git is in the middle of a {operation}, and brings a journal of {slug}",
-            remedy="git status",
+            remedy=shell("git", "status"),
             facts={"operation": operation},
         )
 
@@ -137,7 +139,7 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
         raise Conflict(
             "copy_refused",
             f"{name(slug)} is not taken over: {'; '.join(wrong)}",
-            remedy=f"git log -- {name(slug)}",
+            remedy=shell("git", "log", "--", name(slug)),
             facts={"reasons": wrong},
         )
 
@@ -180,6 +182,6 @@ def forked(slug: str, standing: Standing) -> Conflict:
         "journal_forked",
         f"the journal of {slug} that came with git and the one here went different ways after line {standing.common}: "
         "a person decides which one holds",
-        remedy=f"holdfast recover {slug} --take git|here",
+        remedy=remedies.recover(slug, take=Blank("git|here")),
         facts={"common": standing.common, "ours": standing.ours, "theirs": standing.theirs, "ulid": standing.ulid},
     )

@@ -7,8 +7,9 @@ from _collections_abc import Mapping
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import moment
+from holdfast.core import moment, remedies
 from holdfast.core.names import checked_text
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.value import Value
 from holdfast.errors import Refused, UsageError
 from holdfast.files.replace import durable_write
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SHORTEST, LONGEST = 5, 500
 SEEDED = "seeded"
+TITLE = Blank('"Human readable title"')
 """The value of the context that keeps what the central docs were when the workspace was seeded from them."""
 _LARGEST = 1 << 20
 
@@ -41,7 +43,7 @@ def described(subject: str, context: Mapping[str, Any]) -> Described:
         raise UsageError(
             "bad_description",
             f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}",
-            remedy='holdfast start feature "Human readable title"',
+            remedy=remedies.start("feature", TITLE),
         )
     checked_text(text, "description", 4 * LONGEST)
     slug = context.get("slug", "") or words.slug_of(text)
@@ -82,7 +84,7 @@ def _require_new(place: Place, home: str) -> None:
         raise Refused(
             "workspace_exists",
             f"{home} is the workspace of a feature already",
-            remedy=f"holdfast recover {slug}, or another name: --set slug=NAME",
+            remedy=(remedies.recover(slug), "another name: --set slug=NAME"),
             facts={"path": home},
         )
 
@@ -94,7 +96,7 @@ def _require_seen(place: Place, path: str) -> None:
         raise Refused(
             "workspace_ignored",
             f"git ignores {path}, so the work on the feature would be in no commit",
-            remedy=f"take what ignores it out of .gitignore: git check-ignore -v {path}",
+            remedy=shell("git", "check-ignore", "-v", path, text="take what ignores it out of .gitignore"),
             facts={"path": path},
         )
 

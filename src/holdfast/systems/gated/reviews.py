@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.names import fitting
 from holdfast.core.state import State
 from holdfast.errors import UsageError
@@ -18,7 +19,7 @@ def decided(wired: Wired, state: State, phase: str, said: str = "") -> tuple[str
         raise UsageError(
             "review_file_decides",
             f"the reviews of {state.id} are files: {path} decides",
-            remedy=f"holdfast review {phase}",
+            remedy=remedies.review(phase, from_file=True),
             facts={"path": path},
         )
     central.is_there(wired.place.base(state.worktree), path)  # no link on the way leads elsewhere

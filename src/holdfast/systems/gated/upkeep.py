@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.state import State
 from holdfast.errors import Conflict
 from holdfast.machine import place as places
@@ -53,7 +54,7 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
         raise Conflict(
             "already_started",
             f"{slug} has a journal here, which goes on from what is in {found.path}",
-            remedy=f"holdfast status -w {slug}",
+            remedy=remedies.named("status", {"workflow": slug}),
             facts={"workflow": slug, "path": found.path},
         )
     return journal_copy.known(wired, slug)
@@ -62,7 +63,7 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
 UPKEEP = Upkeep(
     name=_slug,
     lost=_lost,
-    recover=lambda path: f"holdfast recover {_slug(path)}",
+    recover=lambda path: remedies.recover(_slug(path)),
     journaled=_journaled,
     adopt=_adopt,
 )

@@ -10,7 +10,8 @@ import os
 from _collections_abc import Mapping
 
 from holdfast import git
-from holdfast.core import cycle, lifecycle, queries, refusals
+from holdfast.core import cycle, lifecycle, queries, refusals, remedies
+from holdfast.core.remedy import naming, shell, typed
 from holdfast.core.state import State
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
@@ -55,7 +56,8 @@ def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
         new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
         if new:
             listed = ", ".join(new[:8]) + (", …" if len(new) > 8 else "")
-            said.append(f"not committed, so not reviewed: {listed} (holdfast commit {phase} -m TEXT)")
+            commit = remedies.named("commit", {"task": phase, "message": remedies.TEXT})
+            said.append(f"not committed, so not reviewed: {listed} ({typed(commit, naming(state))})")
     return tuple(said)
 
 
@@ -65,7 +67,7 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
         return ()
     said = commit(wired, after, _message(before, after, summary))
     if after.finished_at and before is not None and not before.finished_at:
-        said += (f"all phases are approved: holdfast finalize -w {after.id} publishes the docs",)
+        said += (f"all phases are approved: {typed(remedies.finalize(), naming(after))} publishes the docs",)
     return said
 
 
@@ -112,7 +114,9 @@ def commit(wired: Wired, state: State, message: str) -> tuple[str, ...]:
     except HoldfastError as refusal:
         if refusal.code == "nothing_to_commit":
             return ()
-        return (f"not committed yet: {refusal.message} (holdfast continue tries again)",)
+        return (
+            f"not committed yet: {refusal.message} ({typed(remedies.named('continue'), naming(state))} tries again)",
+        )
     return ()
 
 
@@ -122,7 +126,7 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
     base = place.base(state.worktree)
     repository = git.find(base)
     if repository is None:
-        raise Refused("no_repository", f"{base} is in no git repository", remedy="git init")
+        raise Refused("no_repository", f"{base} is in no git repository", remedy=shell("git", "init"))
     here = git.branch(repository)
     if state.branch and here != state.branch:
         raise refusals.branch_mismatch(state, here)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import lifecycle, moment
+from holdfast.core import lifecycle, moment, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry, Step
 from holdfast.core.names import is_name
@@ -320,5 +320,5 @@ def _moment(data: Mapping[str, Any], name: str) -> str:
 
 def _not_one(reason: str) -> UsageError:
     return UsageError(
-        "not_a_workflow", f"this is not the document of a run: {reason}", remedy="holdfast schema orchestrator"
+        "not_a_workflow", f"this is not the document of a run: {reason}", remedy=remedies.schema("orchestrator")
     )

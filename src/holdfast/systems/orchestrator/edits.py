@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, tasks
+from holdfast.core import lifecycle, remedies, tasks
 from holdfast.core.names import is_name
 from holdfast.core.state import Evidence, State
 from holdfast.documents.lens.fields import MOMENT
@@ -91,7 +91,7 @@ def _spending(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Comman
         return []
     more = words.MONEY.decode(new.get("cost_so_far")) - words.MONEY.decode(old.get("cost_so_far"))
     if more < 0:
-        raise Refused("forged", "what was spent cannot become less", remedy="holdfast status", facts={"less": -more})
+        raise Refused("forged", "what was spent cannot become less", remedy=remedies.status(), facts={"less": -more})
     return [cmd.Spend(more)] if more else []
 
 
@@ -128,7 +128,7 @@ def _given_up(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Comman
     if new.get("status") not in words.STATUSES:
         known = ", ".join(words.STATUSES)
         raise Refused(
-            "unknown_word", f"{str(new.get('status'))[:40]!r} is not one of {known}", remedy="holdfast schema"
+            "unknown_word", f"{str(new.get('status'))[:40]!r} is not one of {known}", remedy=remedies.schema()
         )
     return [cmd.Cancel("its document says so")] if new.get("status") == words.FAILED else []
 
@@ -139,7 +139,7 @@ def _task(state: State, number: object) -> str:
         raise Refused(
             "no_task",
             f"there is no task {str(number)[:40]!r}",
-            remedy="holdfast task list",
+            remedy=remedies.named("task list"),
             facts={"task": str(number)},
         )
     return found[0]
@@ -148,12 +148,12 @@ def _task(state: State, number: object) -> str:
 def _listed(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     listed = document.get(name, [])
     if not isinstance(listed, list) or not all(isinstance(entry, Mapping) for entry in listed):
-        raise Refused("wrong_shape", f"{name} is not a list of objects", remedy="holdfast schema orchestrator")
+        raise Refused("wrong_shape", f"{name} is not a list of objects", remedy=remedies.schema("orchestrator"))
     return listed
 
 
 def _inside(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     inner = document.get(name, {})
     if not isinstance(inner, Mapping):
-        raise Refused("wrong_shape", f"{name} is not an object", remedy="holdfast schema orchestrator")
+        raise Refused("wrong_shape", f"{name} is not an object", remedy=remedies.schema("orchestrator"))
     return inner

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 
 from holdfast import git
+from holdfast.core import remedies
 from holdfast.core.definition import Bounds, Check, Definition, Retry, Step
 from holdfast.core.mistakes import check_steps
+from holdfast.core.remedy import Blank, naming, shell, told
 from holdfast.core.state import State, Supervision
 from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.errors import Conflict, UsageError
@@ -41,7 +43,7 @@ def load(asked: Asked, place: Place) -> Loaded:
         raise UsageError(
             "no_subject",
             f"{definition.name} needs a task document",
-            remedy=f"holdfast start {definition.name} path/to/task.md",
+            remedy=remedies.start(definition.name, Blank("path/to/task.md")),
         )
     path = absolute(subject)
     seen = digest_of(path)
@@ -112,9 +114,10 @@ def out_of_sync(repository: git.Repository, state: State) -> str:
     taken = next((one for one in state.snapshots if one.number == state.stands_at and one.head and one.revision), None)
     if taken is None or git_changes.contains(repository, str(taken.head)):
         return ""
+    ways = (remedies.restore(Blank("N")), shell("git", "reset", "--hard", str(taken.head)))
     return (
         f"the state is ahead of git: checkpoint {taken.number} was taken at {str(taken.head)[:12]}, "
-        f"which is not part of this branch (holdfast restore N, or: git reset --hard {taken.head})"
+        f"which is not part of this branch ({told(ways, naming(state))})"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core import lifecycle, moment, queries, remedies, tasks
 from holdfast.core.plan import Plan, parent
 from holdfast.core.state import Progress, State
 from holdfast.documents.lens.spec import Codec
@@ -144,7 +144,7 @@ def warning_text(said: str) -> str:
 def _read_money(text: Any) -> int:
     micros = moment.read_money(text)
     if micros is None:
-        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not an amount such as $0.75", remedy="holdfast schema")
+        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not an amount such as $0.75", remedy=remedies.schema())
     return micros
 
 
@@ -160,7 +160,7 @@ LIMIT = Codec(_plain_money, _read_money)
 def _read_span(text: Any) -> int:
     seconds = moment.read_span(text) if isinstance(text, str) else None
     if seconds is None:
-        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not a span such as 2h", remedy="holdfast schema")
+        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not a span such as 2h", remedy=remedies.schema())
     return seconds
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 
 from holdfast import git
-from holdfast.core import queries, refusals, tasks
+from holdfast.core import queries, refusals, remedies, tasks
 from holdfast.core.definition import ACTIONS
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import Evidence, State
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.git import changes as git_changes
@@ -75,7 +76,9 @@ def _on_branch(repository: git.Repository, state: State) -> None:
 def _branch(repository: git.Repository, state: State) -> Acted:
     name = state.branch
     if not name:
-        raise UsageError("no_branch", f"{state.id} has no branch to make", remedy="holdfast start … --branch NAME")
+        raise UsageError(
+            "no_branch", f"{state.id} has no branch to make", remedy=remedies.start(Blank("…"), branch=Blank("NAME"))
+        )
     made = git.branch(repository) != name
     git_changes.make_branch(repository, name)
     return Acted({"branch": name}, said=(f"on the new branch {name}",) if made else ())
@@ -91,7 +94,9 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
             raise refusals.no_commit(order.commit)
         if not git_changes.contains(repository, sha):
             raise Refused(
-                "foreign_commit", f"{sha[:12]} is not part of {state.branch or 'HEAD'}", remedy="git log --oneline"
+                "foreign_commit",
+                f"{sha[:12]} is not part of {state.branch or 'HEAD'}",
+                remedy=shell("git", "log", "--oneline"),
             )
         return Acted({tasks.COMMIT: sha}, said=mark.put())
     own = os.path.relpath(mark.full, repository.top) if mark.full else ""
@@ -113,10 +118,10 @@ def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> 
     """Commits the files that are named, or all that changed, with exactly these words."""
     repository = git.find(wired.place.base(state.worktree))
     if repository is None:
-        raise UsageError("no_repository", "there is no git repository to commit to", remedy="git init")
+        raise UsageError("no_repository", "there is no git repository to commit to", remedy=shell("git", "init"))
     found = _paths(wired, repository, state, queries.current(state) or "", Order(paths=paths), "")
     if not found:
-        raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy="git status")
+        raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy=shell("git", "status"))
     return git_changes.commit(repository, found, message)
 
 
@@ -138,8 +143,10 @@ def _paths(wired: Wired, repository: git.Repository, state: State, path: str, or
         raise Refused(
             "mixed_changes",
             f"{', '.join(mixed[:8])} had changes that are not of this work before it began",
-            remedy=f"name what belongs to it: holdfast done {path} --path PATH, or commit it and name it: "
-            f"holdfast done {path} --commit HEAD",
+            remedy=(
+                remedies.done(path, given={"paths": [remedies.PATH]}, text="name what belongs to it"),
+                remedies.done(path, given={"commit": "HEAD"}, text="commit it and name it"),
+            ),
             facts={"paths": mixed[:50]},
         )
     return [name for name in changed if name not in before]
@@ -153,7 +160,7 @@ def _made_before(repository: git.Repository, state: State, path: str) -> str:
         raise Refused(
             "nothing_to_commit",
             f"nothing changed that {path} could commit",
-            remedy=f"name the commit that has it: holdfast done {path} --commit HEAD",
+            remedy=remedies.done(path, given={"commit": "HEAD"}, text="name the commit that has it"),
             facts={"step": path, "head": head},
         )
     git_changes.catch_up(repository)
@@ -184,13 +191,13 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
         return _opened(wired, state, path, number, url, run_by="reported")
     branch = state.branch or git.branch(repository)
     if not branch:
-        raise Refused("no_branch", "HEAD is on no branch", remedy="git switch -c NAME")
+        raise Refused("no_branch", "HEAD is on no branch", remedy=shell("git", "switch", "-c", Blank("NAME")))
     base, title = _base(repository, branch), state.title or state.subject
     if forge.refusal is not None:
         raise Refused(
             forge.refusal.code,
             f"{forge.refusal.message}, so the pull request is yours to make",
-            remedy=f"{forge.typed(branch, title, base)}; then: holdfast done {path} --url URL",
+            remedy=(forge.typed(branch, title, base), remedies.done(path, given={"url": Blank("URL")}, text="then")),
             facts={"branch": branch, "base": base, "title": title, "page": forge.page(branch, base)},
         )
     if not git_changes.is_pushed(repository, branch):

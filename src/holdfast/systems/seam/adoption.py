@@ -7,9 +7,11 @@ import time
 from _collections_abc import Callable, Iterable, Mapping
 
 from holdfast.core import commands as cmd
+from holdfast.core import remedies
 from holdfast.core.definition import Bounds, Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
+from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, State
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.lens.spec import Dialect
@@ -62,7 +64,7 @@ def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
         raise Broken(
             "document_broken",
             f"{', '.join(kept)} cannot be read and no journal knows it; a copy is in {', '.join(kept.values())}",
-            remedy="begin afresh: holdfast start WORKFLOW",
+            remedy=remedies.start(Blank("WORKFLOW"), text="begin afresh"),
             facts={"quarantined": kept, "adopted": [state.id for state in adopted]},
         )
     if refusals:
@@ -133,7 +135,7 @@ def _adopted(wired: Wired, found: Found, *, or_known: bool = False) -> State:
         state, document = understood(wired, found)
     except UsageError as refusal:
         if refusal.code == "not_a_workflow" and found.recovery:
-            refusal.remedy = found.recovery
+            refusal.remedies = (found.recovery,)
         raise
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with wired.store.exclusively("starting"):
@@ -151,7 +153,7 @@ def begun(wired: Wired, state: State, document: Mapping[str, Any], found: Found,
         raise Conflict(
             "already_active",
             f"{state.id} is already active and has a journal",
-            remedy=f"holdfast status -w {state.id}",
+            remedy=remedies.status(workflow=state.ulid),
             facts={"workflow": state.id, "ulid": other.ulid},
         )
     wired.documents.accept(state, found.path, found.data)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.value import Value
 from holdfast.documents.files import LARGEST
 from holdfast.documents.lens.spec import Dialect
@@ -43,7 +45,7 @@ class Found(Value):
         return self.wrong is not None and self.wrong.code == "document_broken"
 
     @property
-    def recovery(self) -> str:
+    def recovery(self) -> Remedy | None:
         """The command that rebuilds it from what lies beside it; empty where a broken one is set aside."""
         return upkeep(self.dialect.name).recover(self.path)
 
@@ -73,7 +75,7 @@ def parsed(data: bytes) -> Mapping[str, Any] | None:
 
 
 def _broken(found: Found, what: str) -> Broken:
-    remedy = found.recovery or "holdfast adopt"
+    remedy = found.recovery or remedies.adopt()
     return Broken("document_broken", f"{found.path} {what}", remedy=remedy, facts={"path": found.path})
 
 
@@ -83,11 +85,13 @@ def _bytes(full: str, path: str) -> bytes:
         if size <= LARGEST:
             return read_file(full)
     except FileNotFoundError:
-        raise NotFound("no_document", f"there is no file {path}", remedy="holdfast adopt") from None
+        raise NotFound("no_document", f"there is no file {path}", remedy=remedies.adopt()) from None
     except OSError as failure:
-        raise UsageError("unreadable", f"{path} cannot be read: {failure.strerror}", remedy=f"ls -l {path}") from None
+        raise UsageError(
+            "unreadable", f"{path} cannot be read: {failure.strerror}", remedy=shell("ls", "-l", path)
+        ) from None
     too_large = f"{path} has {size} bytes; a document has at most {LARGEST}"
-    raise UsageError("too_large", too_large, remedy=f"ls -l {path}", facts={"path": path, "bytes": size})
+    raise UsageError("too_large", too_large, remedy=shell("ls", "-l", path), facts={"path": path, "bytes": size})
 
 
 def _depth(document: object) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.core.definition import Definition, Step
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State, Supervision
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
@@ -73,7 +74,7 @@ def refuse_phases(asked: Asked) -> None:
 
 def require_repository(definition: Definition, place: Place) -> None:
     if place.repository is None:
-        raise UsageError("no_repository", f"{definition.name} works in a git repository", remedy="git init")
+        raise UsageError("no_repository", f"{definition.name} works in a git repository", remedy=shell("git", "init"))
 
 
 class Subject(Value):
@@ -169,7 +170,7 @@ class Upkeep(Value):
     """What the path of a document calls the workflow."""
     lost: Callable[[str, str], bool] = staticmethod(lambda _worktree, _path: False)
     """Whether a document is missing whose work left other files beside it."""
-    recover: Callable[[str], str] = staticmethod(lambda _: "")
+    recover: Callable[[str], Remedy | None] = staticmethod(lambda _: None)
     """The command that rebuilds the document at a path from what lies beside it; without one, it is set aside."""
     journaled: Callable[[Wired, Found], bool] = staticmethod(_has_ended)
     """Whether a workflow that is known here wrote a document, although none that runs says so."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.core import remedies
 from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ def system(name: str) -> System:
         raise NotFound(
             "no_dialect",
             f"there is no dialect {name[:60]!r}; there are: {', '.join(NAMES)}",
-            remedy="holdfast schema",
+            remedy=remedies.schema(),
             facts={"dialect": name[:200], "dialects": list(NAMES)},
         )
     card: System = _module(f"{_PACKAGE}.{name}").SYSTEM

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, queries
+from holdfast.core import gates, lifecycle, queries, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Approval, Check, Choice, Definition, Step
 from holdfast.core.names import is_name
@@ -289,5 +289,5 @@ def _moment(data: Mapping[str, Any], name: str) -> str:
 
 def _not_one(reason: str) -> UsageError:
     return UsageError(
-        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy="holdfast schema skill"
+        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy=remedies.schema("skill")
     )

@@ -6,9 +6,10 @@ import os
 from _collections_abc import Iterator, Mapping
 
 from holdfast.checks import equipping, tooling
-from holdfast.core import lifecycle
+from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import MAX_STEPS, Step
 from holdfast.core.names import checked_text
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
 from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, next_number, shaped
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -133,14 +134,14 @@ def _feature(asked: Asked, place: Place) -> Loaded:
         raise UsageError(
             "no_subject",
             f"{asked.definition.name} needs a feature file or a folder of them",
-            remedy=f"holdfast start {asked.definition.name} features/NAME.md",
+            remedy=remedies.start(asked.definition.name, Blank("features/NAME.md")),
         )
     subject = _written(asked.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
     names = features.in_folder(full) if folder else [""]
     if not names:
-        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=f"ls {subject}")
+        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
     read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
     steps, finished = _with_tasks(asked.definition.steps, read, folder=folder)
     first = read[0]
@@ -206,7 +207,9 @@ def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
     text = text or (subject if not named else "")
     number = context.get("task_index")
     if not text and not named:
-        raise UsageError("no_task", "a cycle needs a task", remedy='holdfast start tdd --set task="TEXT"')
+        raise UsageError(
+            "no_task", "a cycle needs a task", remedy=remedies.start("tdd", values={"task": Blank('"TEXT"')})
+        )
     file = _written(named, place) if named else ""
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
         raise UsageError("bad_number", "task_index is the number of a task, from 1", remedy="--set task_index=1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle
+from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Choice, Definition, Retry, Step
 from holdfast.core.names import is_name
@@ -178,5 +178,5 @@ def _moment(data: Mapping[str, Any], name: str) -> str:
 
 def _not_one(reason: str) -> UsageError:
     return UsageError(
-        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy="holdfast schema story"
+        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy=remedies.schema("story")
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
@@ -24,7 +26,7 @@ def scene_id(text: object) -> str:
         raise UsageError(
             "bad_scene",
             f"{said[:60]!r} is not a scene such as 0204 (chapter 02, scene 04)",
-            remedy="holdfast start generation 0204",
+            remedy=remedies.start("generation", "0204"),
         )
     return said
 
@@ -36,13 +38,13 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
         raise UsageError(
             "bad_level",
             f"level is one of {', '.join(LEVELS)}",
-            remedy="holdfast start story/planning --set level=scene --set act=1 --set chapter=2 --set scene=4",
+            remedy=remedies.start("story/planning", values={"level": "scene", "act": 1, "chapter": 2, "scene": 4}),
         )
     needed = {"act": ("act",), "chapter": ("act", "chapter"), "scene": ("act", "chapter", "scene")}[level]
     wrong = [name for name in needed if not _is_number(context.get(name))]
     if wrong:
-        numbers = " ".join(f"--set {name}={context[name] if name not in wrong else 1}" for name in needed)
-        typed = f"holdfast start story/planning --set level={level} {numbers}"
+        numbers = {name: context[name] if name not in wrong else 1 for name in needed}
+        typed = remedies.start("story/planning", values={"level": level, **numbers})
         raise UsageError(
             "bad_number", f"a {level}'s plan needs {' and '.join(wrong)}, a number from 1 to 99", remedy=typed
         )
@@ -96,14 +98,17 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
         raise Refused(
             "ambiguous_blueprint",
             f"scene {scene} has more than one blueprint: {', '.join(found)}",
-            remedy="holdfast done 1 --artifact blueprint_path=PATH",
+            remedy=remedies.done("1", output="blueprint_path"),
             facts={"scene": scene, "found": list(found)},
         )
     if not found:
         raise Refused(
             "no_blueprint",
             f"scene {scene} has no blueprint: there is no acts/act-N/{inner}",
-            remedy=f"write acts/act-N/{inner}, or plan the scene: holdfast start story/planning --set level=scene …",
+            remedy=(
+                f"write acts/act-N/{inner}",
+                remedies.start("story/planning", values={"level": "scene", "act": Blank("…")}, text="plan the scene"),
+            ),
             facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"},
         )
     return next(iter(found))
@@ -154,4 +159,4 @@ def _read(root: str, path: str, session: str) -> str:
         data = read_regular(os.path.join(base, path), LARGEST)
         if data is not None:
             return data.decode("utf-8", "replace")
-    raise NotFound("no_file", f"there is no readable file {path}", remedy=f"ls -l {path}", facts={"path": path})
+    raise NotFound("no_file", f"there is no readable file {path}", remedy=shell("ls", "-l", path), facts={"path": path})

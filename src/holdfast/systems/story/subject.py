@@ -6,7 +6,7 @@ import os
 from _collections_abc import Iterator, Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries
+from holdfast.core import queries, remedies
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError, Refused
 from holdfast.machine.place import Place
@@ -57,12 +57,11 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     if approved:
         parent, seal = max(approved, key=lambda pair: pair[0].ulid)
         return command.replace(parent=parent.ulid, parent_seal=seal)
-    said = " ".join(f"--set {name}={value}" for name, value in wanted.items())
     running = next((state for state in found if queries.is_active(state)), None)
     raise Refused(
         "parent_not_approved",
         f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it",
-        remedy=f"holdfast status -w {running.id}" if running else f"holdfast start story/planning {said}",
+        remedy=remedies.status(workflow=running.ulid) if running else remedies.start("story/planning", values=wanted),
         facts={"needed": planned(wanted), "running": running.id if running else None},
     )
 

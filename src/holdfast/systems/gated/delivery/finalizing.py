@@ -10,7 +10,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import refusals
+from holdfast.core import refusals, remedies
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.git import changes as git_changes
@@ -31,7 +31,7 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
         raise UsageError(
             "nothing_to_finalize",
             f"{workflow.id} has no workspace to publish",
-            remedy="holdfast status",
+            remedy=remedies.status(),
             facts={"workflow": workflow.id},
         )
     with wired.store.exclusively("finalizing"):
@@ -83,11 +83,15 @@ def _require_approved(state: State, write: central.Write) -> None:
     unknown = state.origin == "adopted" and not handed_in  # it was handed in before Holdfast came
     if unknown or (write.source, digest(write.content)) in handed_in:
         return
-    aside = f"move {write.source} out of the workspace, or put it back as it was approved; then: holdfast finalize"
+    aside = (
+        f"move {write.source} out of the workspace",
+        "put it back as it was approved",
+        remedies.finalize(workflow=state.ulid, text="then"),
+    )
     raise Refused(
         "gate_unmet",
         f"nobody approved {write.source} as it is, so {write.target} is not written; nothing was published",
-        remedy=aside if state.finalized else f"holdfast reopen {phase} -w {state.id}",
+        remedy=aside if state.finalized else remedies.reopen(phase, workflow=state.ulid),
         facts={"step": phase, "path": write.source},
     )
 

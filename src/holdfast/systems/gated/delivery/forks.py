@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries, refusals
+from holdfast.core import queries, refusals, remedies
 from holdfast.core.apply import Record
 from holdfast.core.state import State
 from holdfast.engine.ports import Copy, Standing
@@ -31,7 +31,7 @@ def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State)
     if not take:
         raise _both(wired, slug, standing.replace(ours=ours.revision), copy, ours)
     if wired.settings.actor.kind != "human":
-        raise refusals.person_needed("decide which of two journals holds", f"holdfast recover {slug} --take {take}")
+        raise refusals.person_needed("decide which of two journals holds", remedies.recover(slug, take=take))
     if take == HERE:
         return ours, "the journal here holds"
     journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)
@@ -69,7 +69,7 @@ def _both(wired: Wired, slug: str, standing: Standing, copy: Copy, ours: State) 
         for where, end in ends.items()
     )
     return Conflict(
-        refusal.code, f"{refusal.message}. {spoken}", remedy=refusal.remedy, facts={**refusal.facts, **ends}
+        refusal.code, f"{refusal.message}. {spoken}", remedy=refusal.remedies, facts={**refusal.facts, **ends}
     )
 
 

@@ -10,8 +10,9 @@ from _collections_abc import Mapping
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries, refusals
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
+from holdfast.core.remedy import naming, shell, told
 from holdfast.core.state import Actor, State
 from holdfast.errors import Conflict, Refused
 from holdfast.forges.none import NO_FORGE
@@ -64,7 +65,7 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         return (*said, *workspace.wanted(wired, state, at))
     forge = _forge(wired, state)
     if isinstance(forge, str):
-        by_hand = f"holdfast approve {at}, or holdfast reject {at} --feedback TEXT"
+        by_hand = told((remedies.approve(at), remedies.reject(at)), naming(state, person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
     return (*said, *_reviewed(wired, workflow, at, forge, how))
 
@@ -114,14 +115,17 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
         raise Refused(
             "pull_request_elsewhere",
             f"the pull request of {workflow.id} is {workflow.state.context.get('pr_url')}, and this is {request.url}",
-            remedy="git remote -v",
+            remedy=shell("git", "remote", "-v"),
             facts={"number": number, "url": request.url},
         )
     if request.state == "closed" or request.head != branch:
         raise Refused(
             "pull_request_closed",
             f"pull request {number} is {'closed' if request.state == 'closed' else f'not of {branch}'}",
-            remedy=f"reopen it on {request.url}, or: holdfast cancel -w {workflow.id} --reason TEXT",
+            remedy=(
+                f"reopen it on {request.url}",
+                remedies.cancel(workflow=workflow.state.ulid).given(reason=remedies.TEXT),
+            ),
             facts={"number": number, "url": request.url},
         )
     said = _said(forge, number)
@@ -237,6 +241,6 @@ def _require_unchanged(workflow: Workflow, at: str) -> None:
         raise Conflict(
             "changed_meanwhile",
             f"{', '.join(changed)} changed since {at} was handed in; the approval is of what was",
-            remedy=f"git restore {changed[0]}, or: holdfast reject {at} --feedback TEXT",
+            remedy=(shell("git", "restore", changed[0]), remedies.reject(at)),
             facts={"paths": changed},
         )

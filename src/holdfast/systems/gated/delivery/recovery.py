@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import queries, refusals
+from holdfast.core import queries, refusals, remedies
 from holdfast.core.state import Grant, State
 from holdfast.core.value import Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
@@ -15,7 +15,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageErro
 from holdfast.machine import place as places
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
-from holdfast.systems.gated import journal_copy, words, workspace
+from holdfast.systems.gated import journal_copy, opening, words, workspace
 from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
@@ -55,7 +55,7 @@ def recover(project: Project, slug: str, take: str = "") -> Rebuilt | Recovery:
     if state is not None:
         return Rebuilt(state, _rebuilt(project, state))
     if take:
-        raise UsageError("nothing_to_take", f"{slug} has no journal here", remedy=f"holdfast recover {slug}")
+        raise UsageError("nothing_to_take", f"{slug} has no journal here", remedy=remedies.recover(slug))
     return reconstruct(project, slug)
 
 
@@ -89,7 +89,7 @@ def chosen(project: Project, word: str) -> str:
     raise UsageError(
         "ambiguous_feature",
         f"several features are here: {', '.join(found[:8])}",
-        remedy=f"name one: holdfast recover {found[0]}",
+        remedy=remedies.recover(found[0], text="name one"),
         facts={"features": found},
     )
 
@@ -98,7 +98,7 @@ def no_feature(path: str, why: str) -> NotFound:
     return NotFound(
         "no_feature",
         why,
-        remedy='git restore the folder if it was deleted, or begin one: holdfast start feature "Human readable title"',
+        remedy=("git restore the folder if it was deleted", remedies.start("feature", opening.TITLE, text="begin one")),
         facts={"path": path},
     )
 
@@ -117,9 +117,7 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
     wired, slug = project.wired, recovery.slug
     actor = wired.settings.actor
     if actor.kind != "human":
-        raise refusals.person_needed(
-            "confirm a state that was put together from what is left", f"holdfast recover {slug}"
-        )
+        raise refusals.person_needed("confirm a state that was put together from what is left", remedies.recover(slug))
     home = f"{words.HOME}/{slug}"
     beside = {f"{home}/{phase}/{words.STATUS_FILE}": status for phase, status in recovery.statuses.items()}
     path = f"{home}/{words.DOCUMENT}"
@@ -132,7 +130,7 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
             raise Conflict(
                 "changed_meanwhile",
                 f"what is left of {slug} has changed since it was shown",
-                remedy=f"holdfast recover {slug}",
+                remedy=remedies.recover(slug),
                 facts={"slug": slug},
             )
         _refuse_second(project, slug)
@@ -152,7 +150,7 @@ def _refuse_second(project: Project, slug: str) -> None:
         raise Conflict(
             "already_active",
             f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}",
-            remedy=f"go on there; or give it up: holdfast cancel -w {entry.ulid}",
+            remedy=("go on there", remedies.cancel(workflow=entry.ulid, text="give it up")),
             facts={"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)},
         )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
+from holdfast.core.remedy import Remedy
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
 from holdfast.systems.orchestrator.task_document.model import Criterion, Phase, Task, TaskDocument
@@ -41,7 +43,7 @@ def parse(text: str, path: str) -> TaskDocument:
         raise _bad(path, [(1, f"the document is larger than {LARGEST} bytes")], _SPLIT)
     reading = Reading(text, os.path.abspath(path))
     if mistakes := reading.mistakes:
-        raise _bad(path, mistakes, f"holdfast start dev {_quoted(path)}" if reading.is_feature else _REMEDY)
+        raise _bad(path, mistakes, remedies.start("dev", path) if reading.is_feature else _REMEDY)
     return reading.document
 
 
@@ -96,18 +98,18 @@ def _text(path: str) -> str:
     try:
         return feature_file.load(path, path).text(path)
     except NotFound as error:
-        raise NotFound("no_task_document", error.message, remedy=error.remedy, facts={"path": path}) from None
+        raise NotFound("no_task_document", error.message, remedy=error.remedies, facts={"path": path}) from None
     except UsageError as error:
         reason = str(error.facts["reason"])
         raise UsageError(
             "bad_task_document",
             error.message,
-            remedy=_SPLIT if reason.startswith("is larger") else error.remedy,
+            remedy=_SPLIT if reason.startswith("is larger") else error.remedies,
             facts={"path": path, "reason": reason, "mistakes": []},
         ) from None
 
 
-def _bad(path: str, mistakes: list[tuple[int, str]], remedy: str) -> UsageError:
+def _bad(path: str, mistakes: list[tuple[int, str]], remedy: Remedy | str) -> UsageError:
     many, name = len(mistakes), os.path.basename(path)
     told = [{"where": f"{name}:{line}", "message": message} for line, message in mistakes]
     listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])

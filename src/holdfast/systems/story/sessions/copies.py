@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.names import checked_text
 from holdfast.errors import NotFound, Refused
 from holdfast.files.replace import make_directories
@@ -40,7 +41,7 @@ class Copies(Desk):
                 raise Refused(
                     "deleted_here",
                     f"the session {name} deleted {path}",
-                    remedy=f"bring it back with new content: holdfast session write {path}",
+                    remedy=remedies.session("write", path, text="bring it back with new content"),
                     facts={"path": path, "session": name},
                 )
             data = content(layout.full(path))
@@ -153,6 +154,6 @@ def _no_file(layout: Layout, path: str) -> NotFound:
     return NotFound(
         "no_file",
         f"there is no file {path} in the session {layout.name}",
-        remedy=f"holdfast session status {layout.name}",
+        remedy=remedies.session("status", layout.name),
         facts={"session": layout.name, "path": path},
     )

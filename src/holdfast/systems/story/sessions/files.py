@@ -6,6 +6,7 @@ import errno
 import os
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
+from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
 from holdfast.files.replace import (
     durable_write,
@@ -34,7 +35,7 @@ def content(full: str) -> bytes | None:
     except OSError as failure:
         what = "a symbolic link" if failure.errno == errno.ELOOP else failure.strerror
         raise UsageError(
-            "unreadable", f"{full} cannot be read: {what}", remedy=f"ls -ld {full}", facts={"path": full}
+            "unreadable", f"{full} cannot be read: {what}", remedy=shell("ls", "-ld", full), facts={"path": full}
         ) from failure
 
 

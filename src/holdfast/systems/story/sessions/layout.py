@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from stat import S_ISLNK, S_ISREG
 
+from holdfast.core import remedies
+from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.files.replace import remove
@@ -94,7 +96,7 @@ class Layout(Value):
             raise NotFound(
                 "no_session",
                 f"there is no session {self.name!r}",
-                remedy="holdfast session list",
+                remedy=remedies.session("list"),
                 facts={"session": self.name},
             )
         self.require_solid("")
@@ -112,7 +114,7 @@ class Layout(Value):
                 raise UsageError(
                     "symlink",
                     f"{at} is a symbolic link",
-                    remedy=f"ls -ld {at}",
+                    remedy=shell("ls", "-ld", at),
                     facts={"path": at, "session": self.name},
                 )
 

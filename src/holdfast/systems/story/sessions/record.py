@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core import remedies
 from holdfast.core.names import is_name
 from holdfast.core.value import Value
 from holdfast.documents.lens.text import Writer
@@ -73,7 +74,7 @@ def read(layout: Layout) -> Record:
         raise Broken(
             "session_broken",
             f"{path} cannot be read, so nobody knows what the copies were made from",
-            remedy=f"mend it by hand, or holdfast session cancel {layout.name}",
+            remedy=("mend it by hand", remedies.session("cancel", layout.name)),
             facts={"path": path, "session": layout.name},
         ) from None
 

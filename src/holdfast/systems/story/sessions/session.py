@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import remedies
 from holdfast.core.names import checked_text
+from holdfast.core.remedy import Blank, quoted, shell
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record, runs
@@ -44,7 +46,7 @@ class Sessions(Copies):
                 raise Conflict(
                     "session_exists",
                     f"there already is a session {name!r}",
-                    remedy=f"holdfast session use {name}",
+                    remedy=remedies.session("use", name),
                     facts={"session": name},
                 )
             index = layout.copy_of(f"{STATES}/index.json")
@@ -154,7 +156,10 @@ def _conflict(layout: Layout, conflicts: list[dict[str, str]]) -> Conflict:
     return Conflict(
         "session_conflict",
         f"changed in the project too, or not to be committed from {layout.name}: {paths}",
-        remedy="put both together in the session's copy, then holdfast session keep PATH; or drop the copy: "
-        f"rm {layout.folder}/PATH",
+        remedy=(
+            "put both together in the session's copy",
+            remedies.session("keep", remedies.PATH, text="then"),
+            shell("rm", Blank(f"{quoted(layout.folder)}/PATH"), text="drop the copy"),
+        ),
         facts={"session": layout.name, "conflicts": conflicts},
     )

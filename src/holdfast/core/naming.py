@@ -1,0 +1,170 @@
+"""How every command is spelled: its words and options, what it is about, and the tool that does the same.
+
+Remedies name commands and are printed by this table; the command line adds help, readers and handlers to it.
+In a usage, `STEP` is a word and `[STEP]` one that may be missing; `…` takes several; `--reason=TEXT!` must be there;
+`values:--set=K=V…` is kept under another name than its own.
+"""
+
+from __future__ import annotations
+
+READ, WRITE = "w", "wtkr"
+"""The common options: `w` a workflow, `t` a fencing token, `k` an idempotency key, `r` a revision."""
+COMMON = {"w": "-w,--workflow=ID", "t": "--token=N", "k": "--key=K", "r": "--revision=N"}
+ALWAYS = "--json role:--as=ROLE --debug"
+
+NAMES: dict[str, tuple[str, ...]] = {
+    "start": (
+        "k",
+        "definition:WORKFLOW [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume --fresh \
+--phases=A,B,C reading:--read=PATH… --remind=TEXT…",
+        "start_workflow workflow:definition subject title fresh",
+    ),
+    "status": (READ, "", "get_workflow_status"),
+    "next": (READ, "", "get_next_step"),
+    "wait": (READ, "for:--for=person|change|done --since=REVISION --timeout=SPAN"),
+    "show": (READ, ""),
+    "list": ("", "--status=S --type=T --session=S --all", "list_workflows"),
+    "log": (READ, "--after=N --limit=N"),
+    "metrics": (READ, ""),
+    "diagram": (READ, "--lifecycle"),
+    "begin": (WRITE, "STEP", "update_workflow_state step status=in_progress"),
+    "done": (
+        WRITE,
+        "STEP --artifact=NAME=PATH… -m,--message=TEXT paths:--path=PATH… --commit=SHA --url=URL",
+        "update_workflow_state step status=completed artifacts:artifact",
+    ),
+    "attach": (WRITE, "STEP --artifact=NAME=PATH…!"),
+    "check": (
+        WRITE,
+        "NAME --run --passed --failed values:--set=K=V… --step=STEP",
+        "run_check check:name passed step :run",
+    ),
+    "fail": (WRITE, "STEP --reason=TEXT!", "update_workflow_state step status=failed reason"),
+    "block": (WRITE, "STEP --reason=TEXT!"),
+    "unblock": (WRITE, "STEP --guidance=TEXT"),
+    "skip": (WRITE, "STEP --reason=TEXT"),
+    "submit": (
+        WRITE,
+        "STEP --artifact=NAME=PATH…",
+        "update_workflow_state step status=waiting_approval artifacts:artifact",
+    ),
+    "review": (
+        WRITE,
+        "STEP --verdict=approved|needs_revision --feedback=TEXT",
+        "review_step step verdict feedback reviewer:role",
+    ),
+    "approve": (WRITE, "STEP --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes"),
+    "reject": (WRITE, "STEP --feedback=TEXT"),
+    "reopen": (WRITE, "STEP --feedback=TEXT", "resume_workflow from_step:step"),
+    "reset": (WRITE, "[STEP] --yes"),
+    "continue": (WRITE, ""),
+    "finalize": (WRITE, "--merged=PATH…"),
+    "recover": ("", "[SLUG] --take=git|here --yes"),
+    "init": ("", ""),
+    "resume": (WRITE, "step:--from=STEP", "resume_workflow from_step:step"),
+    "revalidate": (WRITE, ""),
+    "cancel": (WRITE, "--reason=TEXT", "cancel_workflow reason"),
+    "abort": (WRITE, "--reason=TEXT"),
+    "pause": (WRITE, "--reason=TEXT!"),
+    "extend": (WRITE, "--cost=N --time=SPAN --iterations=N"),
+    "note": (WRITE, "TEXT --step=STEP"),
+    "reading": (READ, ""),
+    "reading add": (WRITE, "paths:PATH…"),
+    "reading remove": (WRITE, "paths:[PATH…] --outside"),
+    "remind": (WRITE, "texts:[TEXT…] --remove"),
+    "learn": (WRITE, "TEXT --type=pattern|antipattern|insight --pattern=TEXT --context=TEXT --step=STEP"),
+    "resume-packet": (READ, "--limit=N", "get_resume_packet"),
+    "ack": (WRITE, "packet:ID", "get_resume_packet ack:packet"),
+    "hook": ("", "--line"),
+    "compacted": (WRITE, "--note=TEXT"),
+    "signal": (READ, ""),
+    "set": (WRITE, "values:K=V…"),
+    "snapshot": (WRITE, "--label=TEXT"),
+    "restore": (WRITE, "number:N"),
+    "agent start": (WRITE, "name:ROLE --step=STEP --ttl=SPAN"),
+    "agent beat": (WRITE, "lease:[TOKEN]"),
+    "agent end": (WRITE, "lease:[TOKEN] --outcome=TEXT"),
+    "agent spend": (WRITE, "AMOUNT --agent=ROLE --step=STEP"),
+    "agent list": (READ, ""),
+    "lock": (WRITE, "paths:PATH… --agent=ROLE --ttl=SPAN", "lock_files paths"),
+    "unlock": (WRITE, "paths:PATH…"),
+    "locks": (READ, ""),
+    "task add": (WRITE, "TEXT --under=STEP --id=ID"),
+    "task start": (WRITE, "task:N"),
+    "task done": (WRITE, "task:N -m,--message=TEXT paths:--path=PATH… --commit=SHA"),
+    "task list": (READ, ""),
+    "task iterate": (WRITE, "TASK --reason=TEXT!"),
+    "task retry": (WRITE, "TASK"),
+    "task skip": (WRITE, "TASK --reason=TEXT"),
+    "task manual": (WRITE, "TASK --reason=TEXT"),
+    "supervise": (
+        WRITE,
+        "check_type:pre_task|post_task|on_demand [TASK] --verdict=PASS|AUTO_FIX|RE_PLAN \
+--conflict=KIND --resolution=TEXT --fixes=N --affects=TASK… --file=FILE",
+    ),
+    "commit": ("wt", "[TASK] -m,--message=TEXT! --supervisor --outer paths:--path=PATH…"),
+    "milestone": (WRITE, "PHASE --url=URL --create"),
+    "learnings": ("", "words:[WORD…] --type=pattern|antipattern|insight --task=TASK --limit=N"),
+    "amend": ("wt", "[STEP] --all --retire --add=ID --name=TEXT --under=STEP --after=ID"),
+    "session create": ("", "NAME --description=TEXT"),
+    "session use": ("", "[NAME] --none"),
+    "session status": ("", "[NAME]"),
+    "session list": ("", ""),
+    "session write": ("", "PATH source:--from=FILE --session=S"),
+    "session path": ("", "PATH --session=S"),
+    "session read": ("", "PATH --session=S"),
+    "session delete": ("", "PATH --session=S"),
+    "session keep": ("", "PATH --session=S"),
+    "session retry": ("", "PATH --reason=TEXT! --session=S"),
+    "session commit": ("", "NAME --force"),
+    "session cancel": ("", "NAME --yes"),
+    "workflows": ("", ""),
+    "workflows check": ("", "FILE"),
+    "workflows new": ("", "NAME"),
+    "trust": ("", "definition:FILE_OR_NAME --remove --yes"),
+    "schema": ("", "[DIALECT]"),
+    "install": ("", "[HOST] --scope=project|user --dry-run"),
+    "uninstall": ("", "[HOST] --scope=project|user --dry-run"),
+    "statusline": ("", "--line"),
+    "doctor": ("", "--repair"),
+    "clean": ("", "--dry-run --all --active --yes"),
+    "adopt": ("", "paths:[PATH…]"),
+    "demo": ("", "--fast"),
+    "mcp": ("", "--root=DIR --http --host=ADDRESS --port=N --no-token --allow-host=HOST… --allow-origin=ORIGIN…"),
+    "completion": ("", "shell:bash|zsh|fish"),
+}
+"""Each command: the common options it takes, its usage and, where there is one, its tool.
+
+A tool comes with its fields: `from_step:step` is filled by the argument `step`, `status=failed` is always said, and
+`:run` goes without saying. An argument that is not listed is one that the tool does not take.
+"""
+PEOPLES = ("reset", "extend", "trust", "task retry", "task skip", "uninstall")
+"""What is refused to an agent in any case."""
+
+
+class Spelling:
+    """One word or option of a command: what is typed, and under which name the value is kept."""
+
+    def __init__(self, written: str) -> None:
+        dest, _, rest = written.rpartition(":")
+        self.required = rest.endswith("!")
+        self.is_flag = rest.startswith("-")
+        bare = rest.strip("[]").rstrip("!")
+        several = bare.endswith("…")
+        typed, equals, shown = bare.rstrip("…").partition("=") if self.is_flag else ("", "=", bare.rstrip("…"))
+        self.takes_value = bool(equals)
+        self.many = several and self.is_flag
+        self.nargs = "" if self.is_flag else ("*" if several else "?") if rest[0] == "[" else "+" if several else ""
+        self.shown = shown
+        self.choices = tuple(shown.split("|")) if "|" in shown else ()
+        self.dest = dest or (typed.rpartition(",")[2].lstrip("-").replace("-", "_") or shown.lower())
+        self.flags = typed.replace(",", " ") or self.dest
+
+
+def spellings(command: str) -> list[Spelling]:
+    """The words and options of a command, with those that every command takes."""
+    return [Spelling(written) for written in (*NAMES[command][1].split(), *ALWAYS.split(), "--help")]
+
+
+def is_about_workflow(command: str) -> bool:
+    return command in NAMES and "w" in NAMES[command][0]

@@ -1,0 +1,175 @@
+"""What leads on: a command by its name and arguments, another program, or words; and how it is typed.
+
+A remedy knows which workflow it is about, not whether that has to be said: that depends on where it is typed.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Iterable, Mapping
+
+from holdfast.core.value import Value
+from holdfast.errors import HoldfastError, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.state import State
+
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
+
+
+class Blank(Value):
+    """What only the reader knows; a remedy that has one is not typed as it stands."""
+
+    shown: str
+
+
+class Remedy(Value):
+    """One way on. In a tuple of them the best is first; one whose text begins with "then" follows the one before."""
+
+    command: str = ""
+    """A name of `naming.NAMES`: "approve", "task retry"."""
+    arguments: Mapping[str, Any] = {}
+    """By the names under which the command keeps them; pairs such as `--artifact NAME=PATH` are mappings."""
+    workflow: str = ""
+    """Its ULID; empty where the workflow at hand is meant."""
+    who: str = "anyone"
+    """Whose it is: "anyone", "agent" or "person"."""
+    shell: tuple[str | Blank, ...] = ()
+    text: str = ""
+    """Words before the command, or instead of one."""
+
+    def __str__(self) -> str:
+        return typed(self)
+
+    def given(self, **arguments: object) -> Remedy:
+        """The same with more arguments."""
+        return self.replace(arguments={**self.arguments, **arguments})
+
+    @property
+    def blanks(self) -> list[str]:
+        given = [*self.arguments.values(), *self.shell]
+        inner = [one for value in given for one in (value.values() if isinstance(value, Mapping) else (value,))]
+        return [one.shown for one in inner if isinstance(one, Blank)]
+
+
+class Scope(Value):
+    """Where remedies are read, and by whom."""
+
+    default: str = ""
+    """ULID of the workflow that a command picks without `-w`; empty where it picks none."""
+    active: Mapping[str, str] = {}
+    """ULIDs of workflows, each with the id that names it and no other."""
+    about: str = ""
+    """ULID of the workflow at hand, which remedies that name none are about."""
+    person: bool = False
+
+
+ANYWHERE = Scope()
+
+
+def naming(state: State, *, person: bool = False) -> Scope:
+    """Where a text is kept or travels: commands in it name their workflow always."""
+    return Scope(active={state.ulid: state.id}, about=state.ulid, person=person)
+
+
+def shell(*command: str | Blank, text: str = "") -> Remedy:
+    """Another program with its arguments."""
+    return Remedy(shell=command, text=text)
+
+
+def told(remedies: Iterable[Remedy | str], scope: Scope = ANYWHERE) -> str:
+    """All that leads on, in one line, as it is typed."""
+    return one_line(
+        tuple(remedies), lambda one: one if isinstance(one, str) else typed(one, scope), person=scope.person
+    )
+
+
+def as_json(remedies: Iterable[Remedy | str], scope: Scope = ANYWHERE) -> list[dict[str, Any]]:
+    """Each remedy for itself: whose it is, what is typed, and what only the reader knows of it."""
+    found = [one if isinstance(one, Remedy) else Remedy(text=one) for one in remedies]
+    return [
+        {
+            "who": one.who,
+            "text": one.text,
+            "command": typed(one.replace(text=""), scope),
+            **({"blanks": one.blanks} if one.blanks else {}),
+        }
+        for one in found
+    ]
+
+
+def described(error: HoldfastError, scope: Scope = ANYWHERE) -> dict[str, Any]:
+    """A refusal as JSON."""
+    said = {"code": error.code, "message": error.message, "remedy": told(error.remedies, scope)}
+    return {"error": {**said, "remedies": as_json(error.remedies, scope), "facts": rendered(error.facts, scope)}}
+
+
+def rendered(value: Any, scope: Scope) -> Any:
+    """A value with every remedy in it as it is typed."""
+    if isinstance(value, Remedy):
+        return typed(value, scope)
+    if isinstance(value, Mapping):
+        return {name: rendered(one, scope) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return told(value, scope) if value and isinstance(value[0], Remedy) else [rendered(one, scope) for one in value]
+    return value
+
+
+def typed(remedy: Remedy, scope: Scope = ANYWHERE) -> str:
+    """A remedy as it is typed in a shell, with `-w` where the workflow is not the one that would be picked."""
+    command = _command(remedy, scope) if remedy.command else " ".join(quoted(word) for word in remedy.shell)
+    return f"{remedy.text}: {command}" if remedy.text and command else remedy.text or command
+
+
+def _command(remedy: Remedy, scope: Scope) -> str:
+    from holdfast.core import naming
+
+    free: list[str | Blank] = []
+    options: list[str] = []
+    for spelling in naming.spellings(remedy.command):
+        value = remedy.arguments.get(spelling.dest)
+        if value is None or value is False or value == "":
+            continue
+        if not spelling.is_flag:
+            free += value if isinstance(value, (list, tuple)) else [value]
+        elif not spelling.takes_value:
+            options.append(value.shown if isinstance(value, Blank) else spelling.flags.rpartition(" ")[2])
+        else:
+            options += [_option(spelling.flags, one) for one in _each(value)]
+    dashed = any(isinstance(word, str) and word.startswith("-") for word in free)
+    said = [quoted(word) for word in free]
+    workflow = remedy.workflow or scope.about
+    if workflow and workflow != scope.default and naming.is_about_workflow(remedy.command):
+        options.append(f"-w {quoted(scope.active.get(workflow, workflow))}")
+    return " ".join(["holdfast", remedy.command, *([*options, "--", *said] if dashed else [*said, *options])])
+
+
+def _each(value: Any) -> list[Any]:
+    if isinstance(value, Mapping):
+        return [_pair(name, one) for name, one in value.items()]
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _pair(name: str, value: Any) -> str | Blank:
+    if isinstance(value, Blank):
+        return Blank(f"{quoted(name)}={value.shown}")
+    from holdfast.plain.plainjson import compact
+
+    return f"{name}={value if isinstance(value, str) else compact(value)}"
+
+
+def _option(flags: str, value: Any) -> str:
+    """An option with its value; a value that could be taken for an option is written behind `=`."""
+    if isinstance(value, str) and value.startswith("-"):
+        return f"{flags.rpartition(' ')[2]}={quoted(value)}"
+    return f"{flags.partition(' ')[0]} {quoted(value)}"
+
+
+def quoted(word: object) -> str:
+    """A word for a shell; a blank stays as it is, since nobody types it as it stands."""
+    if isinstance(word, Blank):
+        return word.shown
+    text = str(word)
+    return text if text and _PLAIN.issuperset(text) else "'" + text.replace("'", "'\"'\"'") + "'"

@@ -1,0 +1,56 @@
+"""Remedies as calls of tools: a model has no terminal, or should not need one."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterable, Mapping
+
+from holdfast.core import naming
+from holdfast.core.remedy import Blank, Remedy, Scope, typed
+from holdfast.errors import one_line
+from holdfast.plain.plainjson import spaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_ANY = ("list_workflows", "start_workflow")
+"""Tools that are about no workflow."""
+
+
+def in_tools(remedies: Iterable[Remedy | str], scope: Scope) -> str:
+    """What leads on: tools with their arguments, and who has to type what."""
+    return one_line(tuple(remedies), lambda one: one if isinstance(one, str) else _said(one, scope))
+
+
+def _said(remedy: Remedy, scope: Scope) -> str:
+    if not remedy.command or remedy.who == "person":
+        return typed(remedy, scope)
+    call = _call(remedy, scope) or f"in a shell: {typed(remedy.replace(text=''), scope)}"
+    return f"{remedy.text}: {call}" if remedy.text else call
+
+
+def _call(remedy: Remedy, scope: Scope) -> str:
+    """The call that does what the command does; empty where no tool takes what it says."""
+    tool, *fields = naming.NAMES[remedy.command][2].split() if len(naming.NAMES[remedy.command]) > 2 else [""]
+    given = {name: value for name, value in remedy.arguments.items() if value not in (None, "", False, [])}
+    arguments: dict[str, Any] = {}
+    named = remedy.workflow or scope.about
+    if named and tool not in _ANY:
+        arguments["workflow_id"] = scope.active.get(named, named)
+    for field in fields:
+        name, equals, constant = field.partition("=")
+        name, _, source = name.partition(":")
+        if equals:
+            arguments[name] = constant
+        elif (source or name) in given:
+            value = _plain(given.pop(source or name))
+            arguments.update({name: value} if name else {})
+    return "" if given or not tool else f"{tool} {spaced(arguments)}"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Blank):
+        return "true|false" if value.shown.startswith("--") else value.shown
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return value
