@@ -130,7 +130,7 @@ def _finished(store: FilesStore, definition: Definition, number: int, session: s
     state: State | None = None
     lines: list[bytes] = []
     commands: tuple[cmd.Command, ...] = (
-        cmd.Start(definition, name, f"past-{number}", session=session),
+        cmd.Start.of(definition, name, f"past-{number}", session=session),
         cmd.Begin("step-1"),
         cmd.Done("step-1"),
     )

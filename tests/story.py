@@ -9,6 +9,7 @@ from holdfast.core import moment, reading
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
 from holdfast.core.state import Actor, Evidence, State
+from holdfast.systems.seam.registry import rules
 
 NOON = moment.to_epoch("2026-01-31T12:00:00Z")
 PERSON = Actor("human", "ada", "cli")
@@ -24,7 +25,7 @@ class Story:
         self.records: list[Record] = []
         self.world: dict[str, Any] = {}
         made = reading.read({"name": "release", "bounds": bounds or {}, "step": list(steps)})
-        begun = cmd.Start(made, "01JZ0000000000000000000000", "release-1", **start)
+        begun = cmd.Start.of(made, "01JZ0000000000000000000000", "release-1", **start)
         self._state: State | None = None
         self.do(begun, PERSON, after=0)
 
@@ -36,7 +37,7 @@ class Story:
     def do(self, command: cmd.Command, actor: Actor = CODER, *, after: float = 60, token: int = 0) -> Story:
         self.now += after
         facts = self.facts()
-        events = decide(self._state, cmd.Request(command, actor, token), facts)
+        events = decide(self._state, cmd.Request(command, actor, token), facts, rules)
         record = Record(len(self.records) + 1, facts.now, actor, type(command).__name__.lower(), events)
         self.records.append(record)
         self._state = fold(self._state, record)

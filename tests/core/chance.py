@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from holdfast.core.definition import Approval, Bounds, Check, Choice, Definition, Retry, Review, Step
 from holdfast.core.mistakes import check_steps
-from holdfast.core.tasks import DOCUMENT, TASK
+from holdfast.core.tasks import TASK
 from holdfast.errors import UsageError
 
 T = TypeVar("T")
@@ -43,7 +43,7 @@ def random_definition(chance: Chance) -> Definition:
         "story",
         mended,
         bounds=bounds,
-        loads=chance.pick(("", "", DOCUMENT)),
+        loads=chance.pick(("", "", "task_document")),
         keep_going=chance.one_in(2),
         require_ack=chance.one_in(12),
         reading=("@a.md",),

@@ -19,7 +19,7 @@ ONE, TWO, THREE, FOUR, FIVE = words.PHASES
 
 def feature(*begun: str) -> Play:
     play = Play()
-    play.do(Start(FEATURE, "0" * 26, "dark-mode", title="Dark mode", begun=begun))
+    play.do(Start.of(FEATURE, "0" * 26, "dark-mode", title="Dark mode", begun=begun))
     return play
 
 

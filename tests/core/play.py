@@ -33,6 +33,7 @@ from holdfast.core.plan import Plan
 from holdfast.core.reading import read
 from holdfast.core.state import Actor, Artifact, Evidence, Grant, Progress, State
 from holdfast.errors import HoldfastError
+from holdfast.systems.seam.registry import rules
 
 PERSON = Actor("human", "ada", "terminal")
 AGENT = Actor("agent", "coder", "command line", "session-1")
@@ -104,7 +105,7 @@ class Play:
     ):
         """The events a command would lead to; nothing is kept."""
         state = self.states[-1] if self.states else None
-        return decide(state, Request(command, by, token, key, payload), self.facts(**facts))
+        return decide(state, Request(command, by, token, key, payload), self.facts(**facts), rules)
 
     def do(self, *commands: Command, by: Actor = AGENT, token: int = 0, key: str = "", payload: str = "", **facts: Any):
         """Carries commands out, one record each; returns the events of the last."""
@@ -166,7 +167,7 @@ def given(*steps: dict[str, Any], bounds: Mapping[str, Any] | None = None, **sta
     """A workflow that was just started."""
     play = Play()
     keys = {"bounds": bounds} if bounds else {}
-    play.do(Start(definition(*steps, **keys), "0" * 26, "release-1", **start))
+    play.do(Start.of(definition(*steps, **keys), "0" * 26, "release-1", **start))
     return play
 
 
@@ -174,7 +175,7 @@ def adopted(*steps: dict[str, Any], **progress: Progress) -> Play:
     """A workflow that was taken over from a document; double underscores stand for the slashes of a path."""
     play = Play()
     at = {path.replace("__", "/"): where for path, where in progress.items()}
-    state = State("0" * 26, "release-1", "release", Plan(definition(*steps).steps), progress=at)
+    state = State("0" * 26, "release-1", "release", plan=Plan(definition(*steps).steps), progress=at)
     play.do(Adopt(state, {"status": "as found"}))
     return play
 

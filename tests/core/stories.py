@@ -20,6 +20,7 @@ from holdfast.core.events import Event
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError
+from holdfast.systems.seam.registry import conduct_of
 from tests.core.chance import IDS, Chance, gated, random_definition
 from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, REVIEWER, Play, failed, passed
 
@@ -52,7 +53,8 @@ class Story:
         self.play = Play()
         self.play.world.update(tree="tree-0", head="head-0")
         self.definition = random_definition(chance)
-        self.play.do(cmd.Start(self.definition, "0" * 26, "story"), by=PERSON)
+        conduct = conduct_of(self.definition.loads)
+        self.play.do(cmd.Start.of(self.definition, "0" * 26, "story", conduct=conduct), by=PERSON)
         self.first = self.play.state
         self.scenes = [self._scene(chance, actors, signers) for _ in range(LENGTH)]
 
@@ -255,12 +257,15 @@ def _of_an_agent(chance: Chance, path: str) -> cmd.Command:
     return chance.pick(options)
 
 
-def _verdict(chance: Chance, path: str) -> cmd.Supervise:
+def _verdict(chance: Chance, path: str) -> cmd.Own:
     verdict, conflict = chance.pick(
         (("PASS", ""), ("AUTO_FIX", "pattern"), ("RE_PLAN", "api"), ("RE_PLAN", "security"), ("RE_PLAN", "pattern"))
     )
     affected = (path,) if chance.one_in(2) else ()
-    return cmd.Supervise("post_task", chance.pick((path, "")), verdict, conflict, "so", chance.below(3), affected)
+    said = {"check_type": "post_task", "task": chance.pick((path, "")), "verdict": verdict, "conflict_type": conflict}
+    return cmd.Own(
+        "orchestrator", "supervise", {**said, "resolution": "so", "fixes": chance.below(3), "affected": affected}
+    )
 
 
 def _of_a_session(chance: Chance, state: State, path: str) -> cmd.Command:
@@ -279,7 +284,7 @@ def _of_a_session(chance: Chance, state: State, path: str) -> cmd.Command:
         cmd.Brief(chance.pick(("reading", "reminders")), add=chance.pick((files, ("",))), remove=("docs",)),
         cmd.Brief("reminders", exactly=chance.pick(((), files))),
         cmd.Learn("so it is", chance.pick(("pattern", "insight", "wisdom")), step=chance.pick((path, ""))),
-        cmd.Sight("PLAN.md", {"phase": chance.below(2)}),
+        cmd.Own("compaction", "sight", {"source": "PLAN.md", "account": {"phase": chance.below(2)}}),
         cmd.Lock(files, chance.pick(("", "writer")), chance.pick((600, 600, 0))),
         cmd.Lock(files),
         cmd.Unlock(files),

@@ -13,6 +13,7 @@ from holdfast.core.definition import ACTIONS
 from holdfast.core.events import Checked, Moved, Recorded, Started
 from holdfast.core.reading import read
 from holdfast.errors import NotFound, UsageError
+from holdfast.systems.seam.registry import loads
 from tests.core.play import AGENT, PERSON, Play, definition, failed, given, moves, only, passed, step
 
 SHA = "172c0b0" + "0" * 33
@@ -21,7 +22,7 @@ SHA = "172c0b0" + "0" * 33
 def started(*steps, finished=None, **keys) -> Play:
     """A workflow whose steps begin by themselves."""
     play = Play()
-    play.do(Start(definition(*steps, **{"advance": True, **keys}), "0" * 26, "release-1", finished=finished or {}))
+    play.do(Start.of(definition(*steps, **{"advance": True, **keys}), "0" * 26, "release-1", finished=finished or {}))
     return play
 
 
@@ -82,9 +83,11 @@ def test_an_action_and_people_need_a_step_each(gate):
 
 def test_a_definition_that_loads_a_feature_says_what_its_tasks_look_like():
     with pytest.raises(UsageError) as caught:
-        read({"name": "mine", "loads": "feature", "step": [{"id": "work"}]})
+        read({"name": "mine", "loads": "feature", "step": [{"id": "work"}]}, loads=loads())
     assert "[step.task]" in caught.value.message
-    made = read({"name": "mine", "loads": "feature", "step": [{"id": "work", "task": {"action": "commit"}}]})
+    made = read(
+        {"name": "mine", "loads": "feature", "step": [{"id": "work", "task": {"action": "commit"}}]}, loads=loads()
+    )
     assert made.steps[0].task.action == "commit"
 
 

@@ -96,14 +96,14 @@ def test_what_was_given_up_is_not_briefed():
 def test_a_definition_and_the_start_both_say_what_to_read():
     said = definition(step("a"), reading=["docs/a.md", "@docs/b.md"], reminders=["tests first"])
     play = Play()
-    play.do(Start(said, "0" * 26, "r-1", reading=("@docs/b.md", "@c.md"), reminders=("tests first", "small steps")))
+    play.do(Start.of(said, "0" * 26, "r-1", reading=("@docs/b.md", "@c.md"), reminders=("tests first", "small steps")))
     assert play.state.reading == ("@docs/a.md", "@docs/b.md", "@c.md")
     assert play.state.reminders == ("tests first", "small steps")
 
 
 def test_a_start_with_an_entry_that_cannot_be_is_refused():
     with pytest.raises(UsageError) as caught:
-        Play().do(Start(definition(step("a")), "0" * 26, "r-1", reminders=("x" * 2001,)))
+        Play().do(Start.of(definition(step("a")), "0" * 26, "r-1", reminders=("x" * 2001,)))
     assert caught.value.code == "bad_text"
 
 

@@ -35,7 +35,7 @@ NAMELESS = Actor("agent", "coder", "command line")
 def begun(by: Actor = AGENT, **keys) -> Play:
     """A workflow whose first step is worked on."""
     play = Play()
-    play.do(Start(definition(step("a"), step("b"), **keys), "0" * 26, "release-1"), by=by)
+    play.do(Start.of(definition(step("a"), step("b"), **keys), "0" * 26, "release-1"), by=by)
     play.do(Begin("a"), by=by)
     return play
 

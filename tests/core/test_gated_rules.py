@@ -404,9 +404,9 @@ CHANGES: tuple[cmd.Command, ...] = (
     cmd.TakeOver("f", {}, {}),
     cmd.Brief("reminders", ("x",)),
     cmd.Learn("x"),
-    cmd.Supervise("on_demand", "", "PASS"),
+    cmd.Own("orchestrator", "supervise", {"check_type": "on_demand", "verdict": "PASS"}),
     cmd.Refile("f"),
-    cmd.Sight("f", {}),
+    cmd.Own("compaction", "sight", {"source": "f", "account": {}}),
     cmd.Together((cmd.Note("x"),)),
     edit(cmd.Note("x")),
 )
@@ -451,7 +451,7 @@ def test_other_roles_lead_the_work(name):
 
 def test_where_a_definition_keeps_nobody_from_writing_a_reviewer_reviews():
     play = Play()
-    play.do(cmd.Start(FEATURE.replace(read_only=()), "0" * 26, "dark-mode", begun=(ONE,)))
+    play.do(cmd.Start.of(FEATURE.replace(read_only=()), "0" * 26, "dark-mode", begun=(ONE,)))
     play.do(cmd.Done(ONE), cmd.Review(ONE, "approved"), by=Actor("agent", "reviewer"))
     assert word_of(play) == USER_REVIEW
 

@@ -14,7 +14,7 @@ HOOK = Actor("hook", "", "hook", "session-1")
 
 def begun(*steps, by: Actor = PERSON, worktree: str = "", **keys) -> Play:
     play = Play()
-    play.do(Start(definition(*steps or [step("a")], **keys), "0" * 26, "release-1", worktree=worktree), by=by)
+    play.do(Start.of(definition(*steps or [step("a")], **keys), "0" * 26, "release-1", worktree=worktree), by=by)
     return play
 
 

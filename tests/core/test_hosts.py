@@ -24,10 +24,10 @@ from holdfast.core.commands import (
     Leave,
     Lock,
     Note,
+    Own,
     Pause,
     Remember,
     Resume,
-    Sight,
     Sit,
     Spend,
     Start,
@@ -39,7 +39,8 @@ from holdfast.core.commands import (
 )
 from holdfast.core.state import KEPT_SEATS, Actor, Seat
 from holdfast.engine import codec
-from tests.core.play import AGENT, DOLLAR, HOUR, OTHER_AGENT, PERSON, Play, definition, step
+from holdfast.systems.compaction.rules import seen
+from tests.core.play import AGENT, DOLLAR, HOUR, OTHER_AGENT, PERSON, Play, definition, only, step
 
 HOOK = Actor("hook", "", "hook", "session-1")
 OTHER_HOOK = HOOK.replace(session="session-2")
@@ -49,7 +50,7 @@ NAMELESS = Actor("agent", "coder", "command line")
 def begun(by: Actor = AGENT, **keys) -> Play:
     """A workflow of three steps whose first one is worked on."""
     play = Play()
-    play.do(Start(definition(step("a"), step("b"), step("c"), **keys), "0" * 26, "release-1"), by=by)
+    play.do(Start.of(definition(step("a"), step("b"), step("c"), **keys), "0" * 26, "release-1"), by=by)
     play.do(Begin("a"), by=by)
     return play
 
@@ -217,7 +218,7 @@ def test_nobody_is_held_where_the_workflow_does_not_ask_for_it():
 def test_nobody_is_held_while_people_have_the_word():
     play = Play()
     steps = (step("a", approval={"by": "human"}), step("b"))
-    play.do(Start(definition(*steps, keep_going=True), "0" * 26, "release-1"))
+    play.do(Start.of(definition(*steps, keep_going=True), "0" * 26, "release-1"))
     play.do(Begin("a"))
     assert held(play, 1) == 1
     play.do(Done("a"))
@@ -281,7 +282,7 @@ def test_the_newest_hundred_files_are_kept():
 
 def test_files_changed_before_or_after_the_work_belong_to_no_step():
     play = Play()
-    play.do(Start(definition(step("a")), "0" * 26, "release-1"))
+    play.do(Start.of(definition(step("a")), "0" * 26, "release-1"))
     play.unchanged_by(Touch(("src/a.py",)), by=HOOK)
     play.finish("a")
     play.unchanged_by(Touch(("src/a.py",)), by=HOOK)
@@ -298,13 +299,18 @@ def test_what_happened_around_the_work_is_in_the_history():
     play.refuses(Remember("two words"), "bad_name", by=HOOK)
 
 
+def sight(source, account) -> Own:
+    return Own("compaction", "sight", {"source": source, "account": account})
+
+
 def test_what_notes_say_is_kept_by_their_file_and_told_once():
     play = begun()
     account = {"phase": {"current": 2}, "reminders": ["x"]}
-    assert play.do(Sight("CLAUDE.local.md", account), by=HOOK) == (ev.Sighted("CLAUDE.local.md", account),)
-    play.do(Sight("PLAN.md", {}), by=HOOK)
-    assert play.state.sighted == {"CLAUDE.local.md": account, "PLAN.md": {}}
-    play.unchanged_by(Sight("CLAUDE.local.md", account), by=HOOK)
+    [event] = only(play.do(sight("CLAUDE.local.md", account), by=HOOK), ev.Owned)
+    assert (event.system, event.values) == ("compaction", {"CLAUDE.local.md": account})
+    play.do(sight("PLAN.md", {}), by=HOOK)
+    assert seen(play.state) == {"CLAUDE.local.md": account, "PLAN.md": {}}
+    play.unchanged_by(sight("CLAUDE.local.md", account), by=HOOK)
 
 
 # Together
@@ -343,10 +349,10 @@ def test_everything_that_happened_comes_back_from_the_journal():
     play.do(Acknowledge(packet(play, AGENT)), Learn("so", "pattern", "do", "here", "a"))
     play.do(Brief("reading", add=("@docs/b.md",)), Lock(("src/*",)), Lock(("docs",), "writer", 60))
     play.do(Unlock(("docs",)), by=AGENT.replace(name="writer"))
-    play.do(Sight("PLAN.md", {"phase": {"current": 1}}), Together((Note("x"), Begin("a"))), by=HOOK)
+    play.do(sight("PLAN.md", {"phase": {"current": 1}}), Together((Note("x"), Begin("a"))), by=HOOK)
     play.do(Leave("exit"), by=HOOK)
     assert from_journal(play) == play.state
     assert {type(event) for one in play.records for event in one.events} >= {
         *(ev.Seated, ev.Urged, ev.Recorded, ev.Remembered, ev.Compacted, ev.Acknowledged),
-        *(ev.Learned, ev.Briefed, ev.Locked, ev.Unlocked, ev.Sighted),
+        *(ev.Learned, ev.Briefed, ev.Locked, ev.Unlocked, ev.Owned),
     }

@@ -26,6 +26,7 @@ from holdfast.core.commands import (
     Unblock,
 )
 from holdfast.core.state import Snapshot
+from holdfast.systems.seam.registry import conduct_of
 from tests.core.play import DOLLAR, HOUR, OTHER_AGENT, PERSON, Play, definition, moves, only, step
 
 TASK = "phase-1/1.1"
@@ -47,7 +48,7 @@ def run(iterations: int = 3, **bounds) -> Play:
         loads="task_document",
         bounds=limits,
     )
-    play.do(Start(made, "0" * 26, "run-1", begun=("plan",)))
+    play.do(Start.of(made, "0" * 26, "run-1", begun=("plan",), conduct=conduct_of("task_document")))
     play.do(Done("plan"), Approve("plan"), Begin(TASK))
     return play
 
@@ -101,12 +102,12 @@ def test_a_task_that_another_agent_holds_is_not_iterated():
 def test_a_step_that_is_no_task_of_a_document_keeps_to_its_own_tries():
     """An agent that iterates what may be tried once only would never have to ask a person."""
     play = Play()
-    play.do(Start(definition(step("a", retry={"max": 1, "exhausted": "escalated"})), "0" * 26, "r"), Begin("a"))
+    play.do(Start.of(definition(step("a", retry={"max": 1, "exhausted": "escalated"})), "0" * 26, "r"), Begin("a"))
     play.refuses(Iterate("a", "red"), "not_a_task")
     document = run()
     document.do(Iterate(TASK, "red"))
     other = Play()
-    other.do(Start(definition(step("t", kind="task", retry={"max": 1})), "0" * 26, "r"), Begin("t"))
+    other.do(Start.of(definition(step("t", kind="task", retry={"max": 1})), "0" * 26, "r"), Begin("t"))
     other.refuses(Iterate("t", "red"), "not_a_task")
 
 
@@ -273,7 +274,7 @@ def test_a_task_that_is_skipped_leaves_no_checkpoint():
 
 def test_other_workflows_keep_nothing_of_their_own_accord():
     play = Play()
-    play.do(Start(definition(step("a", kind="task")), "0" * 26, "release-1"))
+    play.do(Start.of(definition(step("a", kind="task")), "0" * 26, "release-1"))
     play.do(Begin("a"), Done("a"), head="beef")
     assert (play.state.snapshots, play.state.step("a").data) == ((), {})
 

@@ -25,7 +25,6 @@ from holdfast.core.state import (
     Evidence,
     Grant,
     Hold,
-    Intervention,
     Learning,
     Lease,
     Progress,
@@ -73,8 +72,8 @@ def test_the_stories_get_somewhere():
     assert set(moved) == set(lifecycle.MOVES)
     expected = {"step_blocked", "gate_unmet", "person_needed", "bound_reached", "lease_held", "fenced", "too_late"}
     assert expected | {"not_caught_up", "wrong_packet", "locked"} <= set(codes)
-    new = {ev.Seated, ev.Acknowledged, ev.Compacted, ev.Urged, ev.Briefed, ev.Learned, ev.Sighted}
-    assert new | {ev.Locked, ev.Unlocked, ev.Supervised, ev.Snapshotted} <= happened
+    new = {ev.Seated, ev.Acknowledged, ev.Compacted, ev.Urged, ev.Briefed, ev.Learned, ev.Owned}
+    assert new | {ev.Locked, ev.Unlocked, ev.Snapshotted} <= happened
 
 
 # Replay
@@ -414,7 +413,6 @@ TREES = st.builds(
 )
 PROGRESS = st.dictionaries(PATHS, st.builds(Progress, status=some(*lifecycle.STATUSES), attempt=NUMBERS), max_size=3)
 HOLDS = st.builds(Hold, WORDS, NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS)
-INTERVENTION = Intervention("t", "pre_task", "1.1", "api", "high", "re_plan", "so")
 EVENTS = st.one_of(
     st.builds(ev.Moved, some(*lifecycle.MOVES), PATHS, NUMBERS, WORDS, WORDS, st.booleans()),
     st.builds(ev.Moved, some(*lifecycle.MOVES), PATHS, NUMBERS, WORDS, WORDS, st.booleans()),
@@ -436,8 +434,7 @@ EVENTS = st.one_of(
     some(ev.Compacted(), ev.Seated(), ev.Acknowledged(), ev.Urged()),
     st.builds(ev.Briefed, some("reading", "reminders"), st.lists(WORDS, max_size=2).map(tuple)),
     st.builds(ev.Learned, st.builds(Learning, WORDS, WORDS)),
-    st.builds(ev.Sighted, WORDS, st.just({"k": 1})),
-    st.builds(ev.Supervised, WORDS, WORDS, some("PASS", "RE_PLAN"), some(None, INTERVENTION), NUMBERS),
+    st.builds(ev.Owned, WORDS, some({}, {"k": 1}, {"l": []}), some({}, {"event": "seen"}, {"source": "f"}), WORDS),
     st.builds(ev.Refiled, WORDS),
     st.builds(
         ev.Amended, some("add", "retire", "change"), PATHS, st.one_of(st.none(), TREES), some(None, "a", "nowhere")
@@ -448,7 +445,7 @@ EVENTS = st.one_of(
     st.builds(ev.Remembered, st.just({"k": 1})),
     st.builds(ev.Alerted, st.builds(Alert, WORDS, WORDS, WORDS)),
 )
-BEGINNING = ev.Started("0" * 26, "w", "t", (Step("a"), Step("b", steps=(Step("a"), Step("b"))), Step("c")))
+BEGINNING = ev.Started("0" * 26, "w", "t", steps=(Step("a"), Step("b", steps=(Step("a"), Step("b"))), Step("c")))
 
 
 @settings(max_examples=150)
@@ -462,7 +459,6 @@ def test_applying_is_total_and_keeps_what_it_keeps_bounded(events):
         assert len(state.alerts) <= 10
         assert len(state.seats) <= KEPT_SEATS
         assert len(state.learnings) <= 100
-        assert len(state.supervision.interventions) <= 100
         assert state.spent >= sum(one.spent for one in state.progress.values())
         assert all(len(one.verdicts) <= KEPT_PER_STEP for one in state.progress.values())
         done = all(state.step(path).status in lifecycle.FINISHED for path in state.plan.children(""))

@@ -118,6 +118,19 @@ def test_each_try_keeps_what_was_found_and_what_the_next_should_stress():
     assert play.state.step("write").feedback == ("too short; no rain", "still too short")
 
 
+def test_the_words_of_a_result_are_those_of_the_step():
+    words = step("check", outputs=["verdict"], result="verdict", passed="ok", failed="wrong")
+    play = given(words).write(RESULT, "a result")
+    play.do(Begin("check"))
+    handed_in = Done("check", {"verdict": RESULT})
+    refusal = play.refuses(handed_in, "bad_result", results={RESULT: {"status": "PASS"}})
+    assert '"status": "ok"' in refusal.remedy
+    play.do(handed_in, results={RESULT: {"status": "wrong"}})
+    assert (play.status("check"), play.state.step("check").reason) == ("failed", "the result says wrong")
+    with pytest.raises(HoldfastError, match="two words"):
+        given(step("check", outputs=["verdict"], result="verdict", passed="FAIL"))
+
+
 def test_a_fail_that_gives_no_reason_still_has_one():
     play = round_of(writing(), {"status": "FAIL"})
     (only,) = play.state.step("write").tries

@@ -461,7 +461,7 @@ def test_a_starter_definition_needs_a_proper_name(name):
 
 
 def running(steps):
-    command = cmd.Start(Definition("d", steps), "0" * 26, "d-1")
+    command = cmd.Start.of(Definition("d", steps), "0" * 26, "d-1")
     return applied(None, command)
 
 

@@ -1,9 +1,9 @@
-"""Events, records and states as JSON: what is read back is what was written, by this version and by older ones."""
+"""Events, records and states as JSON: what is read back is what was written."""
 
 from __future__ import annotations
 
 import json
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -14,17 +14,18 @@ from holdfast.core import events as ev
 from holdfast.core import lifecycle
 from holdfast.core import state as state_module
 from holdfast.core.apply import Record, replay
+from holdfast.core.conduct import Conduct
 from holdfast.core.plan import Plan
 from holdfast.core.state import (
     Act,
     Actor,
     Alert,
     Artifact,
+    Carried,
     Escalation,
     Evidence,
     Grant,
     Hold,
-    Intervention,
     Learning,
     Lease,
     Mark,
@@ -32,7 +33,6 @@ from holdfast.core.state import (
     Seat,
     Snapshot,
     State,
-    Supervision,
     Try,
     Verdict,
 )
@@ -64,6 +64,8 @@ STEP = de.Step(
     kind="task",
     action="commit",
     result="log",
+    passed="OK",
+    failed="NOT OK",
     task=de.Step(id="task", steps=(de.Step(id="red"),)),
     deny=("Bash(git push*)",),
     steps=(de.Step(id="inner", steps=(de.Step(id="innermost"),)),),
@@ -77,8 +79,6 @@ LEASE = Lease("coder", 3, AT, "boot", 99.5, 600, "verify", "session", "agent-7")
 HOLD = Hold("coder", 4, AT, "boot", 99.5, 600, "session", 3)
 SEAT = Seat(AT, 2, 1)
 LEARNING = Learning(AT, "secrets leaked", "antipattern", "use the environment", "deployment", "verify", 2)
-INTERVENTION = Intervention(AT, "pre_task", "1.2", "security", "critical", "re_plan", "no secrets in code")
-SUPERVISION = Supervision(True, True, 4, 3, 2, 1, AT, (INTERVENTION,))
 SNAPSHOT = Snapshot(1, 3, AT, "abc", "label")
 ALERT = Alert(AT, "edit_refused", "an edit was refused", "a.json", ".holdfast/quarantine/x")
 ACT = Act(AT, "created", 1, "NEEDS_REVISION")
@@ -107,78 +107,78 @@ PROGRESS = Progress(
     data={"commit_sha": "abc"},
     spent=250_000,
 )
+IDENTITY: dict[str, Any] = {
+    "ulid": "0" * 26,
+    "id": "release-1",
+    "type": "release",
+    "dialect": "story",
+    "version": 2,
+    "digest": "d",
+    "source": "a.toml",
+    "title": "Release",
+    "subject": "1.0 \u2028 ü",
+    "context": {"k": [1, 2.5, None, True, {"n": "x"}]},
+    "bounds": BOUNDS,
+    "branch": "main",
+    "worktree": "/w",
+    "session": "s",
+    "loads": "feature",
+    "conduct": Conduct(("feature",), ("task",), ("task",), ("task",), ("task",), True, False, True, True),
+    "advance": True,
+    "head": "abc",
+    "dirt": {"a.py": "b1"},
+    "parent": "1" * 26,
+    "parent_seal": "as it was",
+    "reading": ("@docs/a.md",),
+    "reminders": ("run the tests",),
+    "keep_going": True,
+    "require_ack": True,
+    "read_only": ("*-reviewer",),
+    "own": {"orchestrator": {"checks": 4, "interventions": [{"at": AT, "task": "1.2"}]}, "story": {}},
+}
+CARRIED: dict[str, Any] = {
+    "created_at": AT,
+    "progress": {"verify": PROGRESS, "verify/inner": Progress("active", 1)},
+    "history": ({"at": AT, "event": "started", "by": "ada"},),
+    "history_count": 101,
+    "file": "untracked/workflow-state/x/state-x.json",
+    "learnings": (LEARNING,),
+    "snapshots": (SNAPSHOT,),
+    "spent": 4,
+    "rested_seconds": 1.5,
+    "leases": {"coder@verify": LEASE},
+    "alerts": (ALERT,),
+    "escalations": (ESCALATION,),
+}
 STATE = State(
-    ulid="0" * 26,
-    id="release-1",
-    type="release",
+    **IDENTITY,
+    **CARRIED,
     plan=Plan((STEP, de.Step(id="publish"))),
-    dialect="story",
-    version=2,
-    digest="d",
-    source="a.toml",
-    title="Release",
-    subject="1.0 \u2028 ü",
-    context={"k": [1, 2.5, None, True, {"n": "x"}]},
-    branch="main",
-    worktree="/w",
-    session="s",
-    loads="feature",
-    advance=True,
-    head="abc",
-    dirt={"a.py": "b1"},
     origin="adopted",
-    created_at=AT,
     updated_at=AT,
     finished_at=AT,
     revision=7,
-    progress={"verify": PROGRESS, "verify/inner": Progress("active", 1)},
-    bounds=BOUNDS,
-    spent=4,
     agent_calls=2,
     warned=("cost:75",),
     rest_since="2026-01-01T00:00:00Z",
-    rested_seconds=1.5,
     cancelled=Mark(AT, "ada", "enough"),
     paused=Mark(AT, "ada"),
     finalized=Mark(AT, "ada"),
-    parent="1" * 26,
-    parent_seal="as it was",
     outdated=Mark(AT, "engine", "it changed"),
-    committed_from="darker",
-    reading=("@docs/a.md",),
-    reminders=("run the tests",),
-    keep_going=True,
-    require_ack=True,
-    file="untracked/workflow-state/x/state-x.json",
-    sighted={"CLAUDE.local.md": {"phase": {"current": 2}}},
-    learnings=(LEARNING,),
     learnings_count=7,
-    supervision=SUPERVISION,
-    escalations=(ESCALATION,),
-    read_only=("*-reviewer",),
-    leases={"coder@verify": LEASE},
     locks={"src/a.py": HOLD},
     seats={"session": SEAT},
     urged=2,
     fence=3,
     keys={"k1": ("payload", 2)},
     notes=({"at": AT, "by": "ada", "text": "n"},),
-    history=({"at": AT, "event": "started", "by": "ada"},),
-    history_count=101,
-    snapshots=(SNAPSHOT,),
-    alerts=(ALERT,),
     base={"workflow": {"id": "x"}, "unknown": [1]},
     renderings=((6, {"a.json": "h6"}), (7, {"a.json": "h7"})),
     stands_at=1,
 )
 EVENTS: list[ev.Event] = [
-    ev.Started("0" * 26, "r-1", "r", (STEP,), "story", 2, "d", "a.toml", "t", "s", {"k": 1}, BOUNDS, "main", "/w", "s",
-               "feature", True, "abc", {"a.py": "b1"}, "1" * 26, "as it was", ("@a.md",), ("heed",), True, True,
-               ("*-reviewer",), SUPERVISION),
-    ev.Adopted("0" * 26, "x-1", "x", (STEP,), {}, "ours", "t", "s", {"k": 1}, "main", "/w", AT, {"a": PROGRESS}, ({},),
-               5, 2, "d", "a.toml", BOUNDS, "feature", "darker", ("@a.md",), ("heed",), True, True, ("reader",),
-               "x/state.json", SUPERVISION, (LEARNING,), (SNAPSHOT,), 4, 1.5, {"coder@verify": LEASE}, (ALERT,),
-               (ESCALATION,)),
+    ev.Started(**IDENTITY, steps=(STEP,)),
+    ev.Adopted(**IDENTITY, **CARRIED, steps=(STEP,), document={}),
     ev.Moved("completed", "verify", 2, "why", "feedback", True, {"violations": [{"check": "words"}]}, "build"),
     ev.Produced("verify", "log", ARTIFACT),
     ev.Checked("verify", "tests", EVIDENCE),
@@ -204,9 +204,8 @@ EVENTS: list[ev.Event] = [
     ev.Urged(),
     ev.Briefed("reading", ("@a.md",)),
     ev.Learned(LEARNING),
-    ev.Supervised("pre_task", "1.2", "RE_PLAN", INTERVENTION, 2),
+    ev.Owned("orchestrator", {"checks": 2}, {"event": "supervised", "verdict": "PASS"}, "supervisor: PASS"),
     ev.Refiled(".claude/archive/r-1/agent-state.json"),
-    ev.Sighted("CLAUDE.local.md", {"phase": {"current": 2}}),
     ev.Amended("add", "verify", STEP, "build"),
     ev.Snapshotted(1, "abc", "label"),
     ev.Restored(1, (STEP,), {"verify": PROGRESS}),
@@ -256,7 +255,6 @@ def test_there_is_an_example_of_every_event():
         HOLD,
         SEAT,
         LEARNING,
-        SUPERVISION,
         SNAPSHOT,
         STEP,
         STEP.approval,
@@ -290,10 +288,10 @@ def test_a_state_with_everything_comes_back_as_it_was():
 
 def test_every_value_a_state_holds_has_an_example_above():
     parts: tuple[Value, ...] = (
-        *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, INTERVENTION, SUPERVISION, SNAPSHOT),
+        *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, SNAPSHOT),
         *(ALERT, PROGRESS, STATE, ACT, ESCALATION),
     )
-    shown = {Actor, Mark, Try, *map(type, parts)}
+    shown = {Actor, Mark, Try, Carried, *map(type, parts)}
     defined = {cls for cls in vars(state_module).values() if isinstance(cls, type) and issubclass(cls, Value)}
     assert {cls for cls in defined if cls.__module__ == state_module.__name__} <= shown
 
@@ -346,37 +344,18 @@ def test_any_document_and_context_comes_back_as_it_was(values):
 # Other versions
 
 
-def test_older_records_are_lifted_one_version_at_a_time():
-    lifted = []
-
-    def one_to_two(data):
-        lifted.append((1, data["events"][0]["event"]))
-        return {**data, "events": [{**event, "event": "remark"} for event in data["events"]]}
-
-    def two_to_three(data):
-        lifted.append((2, data["events"][0]["event"]))
-        return {**data, "events": [{"event": "noted", "text": event["words"]} for event in data["events"]]}
-
-    old = {**line(record()), "v": 1, "events": [{"event": "said", "words": "n"}]}
-    upcasts = {1: one_to_two, 2: two_to_three}
-    assert codec.decode_record(old, version=3, upcasts=upcasts).events == (ev.Noted("n"),)
-    assert lifted == [(1, "said"), (2, "remark")]
-    lifted.clear()
-    middle = {**old, "v": 2}
-    assert codec.decode_record(middle, version=3, upcasts=upcasts).events == (ev.Noted("n"),)
-    assert lifted == [(2, "said")]
+def test_a_record_of_an_unreleased_version_is_refused_with_a_remedy():
+    with pytest.raises(Broken) as caught:
+        codec.decode_record({**line(record(ev.Noted("n"))), "v": 1})
+    assert (caught.value.code, caught.value.exit_code) == ("older_version", 6)
+    assert caught.value.facts == {"format": 1, "known": codec.VERSION}
+    assert "holdfast adopt" in caught.value.remedy
 
 
-def test_a_record_of_this_version_is_lifted_by_nothing():
-    def never(data):
-        raise AssertionError("lifted a record that is not old")
-
-    one = record(ev.Noted("n"))
-    assert codec.decode_record({**line(one), "v": 3}, version=3, upcasts={1: never, 2: never}) == one
-
-
-def test_there_is_a_lift_from_every_version_that_was_ever_written():
-    assert set(codec.UPCASTS) == set(range(1, codec.VERSION))
+def test_an_event_that_is_not_known_comes_from_a_newer_version():
+    with pytest.raises(Broken) as caught:
+        codec.decode_record({**line(record()), "events": [{"event": "frobnicated", "step": "a"}]})
+    assert (caught.value.code, caught.value.facts) == ("newer_version", {"event": "frobnicated"})
 
 
 @pytest.mark.parametrize("version", [codec.VERSION + 1, 99, "2", None, 1.5])

@@ -84,7 +84,7 @@ def engine(store, views):
 
 
 def start(number=1, **how):
-    return cmd.Start(RELEASE, ulid(number), how.pop("id", f"release-{number}"), **how)
+    return cmd.Start.of(RELEASE, ulid(number), how.pop("id", f"release-{number}"), **how)
 
 
 NAME = ulid(1)

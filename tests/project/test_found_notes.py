@@ -14,6 +14,7 @@ from holdfast.core.state import Actor
 from holdfast.machine import place as places
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
+from holdfast.systems.compaction import rules
 from holdfast.systems.compaction.upkeep import adopt_accounts, take_sightings
 
 HOOK = Actor("hook", "", "hook", "S1")
@@ -157,7 +158,7 @@ def test_notes_that_change_move_nothing_that_an_agent_has_moved_since(house):
     assert list(standing(state).values()) == ["done", "done", "active"]
     house.open("human").workflow(state.id).reopen("phase-1")
     (state,) = noted(house, "3/3 - Ship")
-    assert (queries.top_number(state), state.sighted["CLAUDE.local.md"]["phase"]["current"]) == (1, 3)
+    assert (queries.top_number(state), rules.seen(state)["CLAUDE.local.md"]["phase"]["current"]) == (1, 3)
 
 
 def test_notes_move_the_work_again_once_it_is_where_they_put_it(house):
@@ -193,7 +194,7 @@ def test_notes_about_a_workflow_that_is_known_are_merged_with_it(house):
     (state,) = noted(house, "2/3 - Import", "docs/a.md")
     assert state.ulid == started.ulid
     assert (state.reading, queries.top_number(state)) == (("@docs/a.md",), 1)
-    assert list(state.sighted) == ["CLAUDE.local.md"]
+    assert list(rules.seen(state)) == ["CLAUDE.local.md"]
 
 
 def ended(house, state, how):
@@ -256,7 +257,7 @@ def test_notes_with_more_than_there_is_room_for_are_looked_at_and_not_taken(hous
     workflow.read_first(*(str(house.write(f"docs/{number}.md", "x")) for number in range(99)))
     (state,) = noted(house, "3/3 - Review", *(f"new/{number}.md" for number in range(5)))
     assert len(state.reading) == 99
-    assert state.sighted["CLAUDE.local.md"]["phase"]["current"] == 3
+    assert rules.seen(state)["CLAUDE.local.md"]["phase"]["current"] == 3
 
 
 def test_a_plan_that_is_under_way_is_a_workflow_with_its_phases(house):

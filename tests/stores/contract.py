@@ -50,7 +50,7 @@ def started(
     number: int = 1, *, id: str = "", shape: Definition = RELEASE, key: str = "", at: str = NOW
 ) -> tuple[Record, State]:
     """The first record of a workflow, and the state it leads to."""
-    command = Start(shape, ulid(number), id or f"release-{number}", branch="main")
+    command = Start.of(shape, ulid(number), id or f"release-{number}", branch="main")
     events = decide(None, Request(command, AGENT, key=key, payload="words" if key else ""), Facts(now=at))
     record = Record(1, at, AGENT, "start", events, key, "words" if key else "")
     return record, fold(None, record)

@@ -15,6 +15,7 @@ from holdfast.core.definition import Definition
 from holdfast.core.reading import read
 from holdfast.core.state import Evidence
 from holdfast.surfaces import resuming
+from holdfast.systems.seam.registry import conduct_of
 from tests.core.play import HOUR, MINUTE, PERSON, Play
 
 TASKS = ("Add User model", "Add password hashing", "Add AuthService", "Add login method", "Add logout method")
@@ -37,7 +38,7 @@ def dev(*texts: str, untested: tuple[str, ...] = (), **start: Any) -> Play:
     context = {"feature_file": LOGIN, "feature_title": "User Login", "folder_mode": False}
     begun = {"id": "dev-auth-a1b2c3", "title": "User Login", "branch": "feat/user-auth", "context": context}
     play = Play()
-    play.do(Start(made.replace(steps=steps), "0" * 26, **{**begun, **start}))
+    play.do(Start.of(made.replace(steps=steps), "0" * 26, **{**begun, **start}))
     play.do(Done("load_feature", data={"loaded": LOGIN}), Done("create_branch", data={"branch": "feat/user-auth"}))
     return play
 
@@ -253,7 +254,9 @@ def test_of_several_features_the_current_one_is_unfolded():
     listed = [{"file": f"features/auth/{step.id}.md", "title": step.name} for step in below]
     context = {"folder_mode": True, "folder_path": "features/auth/", "folder_features": listed}
     play = Play()
-    play.do(Start(made.replace(steps=steps), "0" * 26, "dev-1", branch="feat/auth", context=context))
+    made = made.replace(steps=steps)
+    how = {"branch": "feat/auth", "context": context, "conduct": conduct_of("feature")}
+    play.do(Start.of(made, "0" * 26, "dev-1", **how))
     play.do(Done("load_feature", data={"loaded": "x"}), Done("create_branch", data={"branch": "feat/auth"}))
     for number in ("1", "2"):
         play.do(Done(f"task_execution/01-in/{number}", data={"commit_sha": SHAS[0]}))
@@ -274,7 +277,7 @@ def test_of_several_features_the_current_one_is_unfolded():
 
 def test_a_cycle_is_shown_by_its_task_and_phases():
     play = Play()
-    play.do(Start(built_in("tdd"), "0" * 26, "tdd-1", title="Add login", subject="Add login"))
+    play.do(Start.of(built_in("tdd"), "0" * 26, "tdd-1", title="Add login", subject="Add login"))
     assert resuming.summary(play.state, play.now) == (
         "Found active workflow:\n"
         "  ID: tdd-1\n"
@@ -294,7 +297,7 @@ def test_a_cycle_is_shown_by_its_task_and_phases():
 
 def test_the_last_run_of_a_cycle_is_shown():
     play = Play()
-    play.do(Start(built_in("tdd"), "0" * 26, "tdd-1", title="Add login"))
+    play.do(Start.of(built_in("tdd"), "0" * 26, "tdd-1", title="Add login"))
     seen(play, "red", "test_fails", passed=True, code=1, failing=["test_login"])
     play.do(Done("red"))
     play.wait(3 * MINUTE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
-from holdfast.core import births, cycle, lifecycle, moment
+from holdfast.core import cycle, lifecycle, moment
 from holdfast.core import events as ev
 from holdfast.core.history import entry_of
 from holdfast.core.plan import Plan
@@ -23,7 +23,6 @@ from holdfast.core.state import (
     Seat,
     Snapshot,
     State,
-    Supervision,
     Try,
 )
 from holdfast.core.value import Value
@@ -85,11 +84,32 @@ def replay(records: Iterable[Record], state: State | None = None) -> State | Non
 
 def apply(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
     if isinstance(event, ev.Started):
-        return _remember(births.started(event, at), event, at, actor)
+        return _remember(_first(event, created_at=at, updated_at=at), event, at, actor)
     if isinstance(event, ev.Adopted):
-        return _remember(_rested(_finished(births.adopted(event, at), at), at), event, at, actor)
+        return _remember(_rested(_finished(_adopted(event, at), at), at), event, at, actor)
     assert state is not None, "a journal begins with started or adopted"
     return _remember(_rested(_applied(state, event, at, actor), at), event, at, actor)
+
+
+def _first(event: ev.Started | ev.Adopted, **changes: Any) -> State:
+    """The first state: what the event and a state have in common, with these changes."""
+    shared = {name: value for name, value in event.items() if name in State._known}
+    return State(**{**shared, "plan": Plan(event.steps), **changes})
+
+
+def _adopted(event: ev.Adopted, at: str) -> State:
+    return _first(
+        event,
+        origin="adopted",
+        created_at=event.created_at or at,
+        updated_at=at,
+        history=event.history[-KEPT:],
+        history_count=max(len(event.history), event.history_count),
+        learnings=event.learnings[-KEPT:],
+        learnings_count=len(event.learnings),
+        fence=max((lease.token for lease in event.leases.values()), default=0),
+        base=event.document,
+    )
 
 
 def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
@@ -192,12 +212,10 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Learned():
             learned = (*state.learnings, event.learning)[-KEPT:]
             return state.replace(learnings=learned, learnings_count=state.learnings_count + 1)
-        case ev.Supervised():
-            return state.replace(supervision=_supervised(state.supervision, event, at))
+        case ev.Owned():
+            return state.replace(own={**state.own, event.system: {**state.own.get(event.system, {}), **event.values}})
         case ev.Refiled():
             return state.replace(file=event.file)
-        case ev.Sighted():
-            return state.replace(sighted={**state.sighted, event.source: event.account})
         case ev.Amended():
             return _finished(_amended(state, event), at)
         case ev.Snapshotted():
@@ -221,18 +239,6 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
 def _recorded(known: Mapping[str, Any], event: ev.Recorded) -> dict[str, Any]:
     kept = {name: value for name, value in known.items() if name not in event.removed}
     return {**kept, **event.values}
-
-
-def _supervised(supervision: Supervision, event: ev.Supervised, at: str) -> Supervision:
-    found = event.intervention
-    return supervision.replace(
-        checks=supervision.checks + 1,
-        conflicts=supervision.conflicts + (found is not None),
-        auto_fixes=supervision.auto_fixes + event.fixes,
-        re_plans=supervision.re_plans + (event.verdict == "RE_PLAN"),
-        last_check=at,
-        interventions=(*supervision.interventions, found)[-KEPT:] if found else supervision.interventions,
-    )
 
 
 def _seated(state: State, actor: Actor, seat: Seat) -> State:
@@ -336,7 +342,7 @@ def _rehomed(state: State, event: ev.Rehomed) -> State:
         for path, step in state.progress.items()
     }
     base = None if state.base is None else moved(state.base)
-    return state.replace(session="", committed_from=event.session, progress=progress, base=base)
+    return state.replace(session="", progress=progress, base=base)
 
 
 def _extended(state: State, event: ev.Extended) -> State:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Definition, Step
-from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State, Supervision
+from holdfast.core.identity import Identity
+from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State
 from holdfast.core.value import Value
 
 TYPE_CHECKING = False
@@ -15,27 +16,29 @@ if TYPE_CHECKING:
     from holdfast.core.needs import Needs
 
 
-class Start(Value):
-    definition: Definition
-    ulid: str
-    id: str
-    subject: str = ""
-    title: str = ""
-    context: Mapping[str, Any] = {}
-    branch: str | None = None
-    worktree: str = ""
-    session: str = ""
-    head: str | None = None
-    dirt: Mapping[str, str] = {}
-    parent: str = ""
-    parent_seal: str = ""
+class Start(Identity, kw_only=True):
+    steps: tuple[Step, ...]
     finished: Mapping[str, str] = {}
     """Steps that need not be done any more, and why."""
-    reading: tuple[str, ...] = ()
-    reminders: tuple[str, ...] = ()
     begun: tuple[str, ...] = ()
     """Steps that begin with the workflow."""
-    supervision: Supervision = Supervision()
+
+    @classmethod
+    def of(
+        cls,
+        definition: Definition,
+        ulid: str,
+        id: str,
+        *,
+        reading: tuple[str, ...] = (),
+        reminders: tuple[str, ...] = (),
+        **more: Any,
+    ) -> Start:
+        """What a definition says, what is to be read and heeded beside that, and what only this start knows."""
+        said = {name: value for name, value in definition.items() if name in cls._known and name != "title"}
+        said["reading"] += reading
+        said["reminders"] += reminders
+        return cls(ulid=ulid, id=id, type=definition.name, **{**said, **more})
 
 
 class Begin(Value):
@@ -325,30 +328,18 @@ class Learn(Value):
     step: str = ""
 
 
-class Supervise(Value):
-    """What a check of the supervisor found: `PASS`, `AUTO_FIX` or `RE_PLAN`, and of which kind the conflict is."""
+class Own(Value):
+    """What only a system understands: its rule of this name decides, and says what the system keeps."""
 
-    check_type: str
-    task: str
-    verdict: str
-    conflict_type: str = ""
-    resolution: str = ""
-    fixes: int = 0
-    affected: tuple[str, ...] = ()
-    """The tasks that have to be planned anew."""
+    system: str
+    name: str
+    data: Mapping[str, Any] = {}
 
 
 class Refile(Value):
     """The document of a workflow that is over goes to another place."""
 
     file: str
-
-
-class Sight(Value):
-    """What a file of the project says of this work, and what follows from what is new in it."""
-
-    source: str
-    account: Mapping[str, Any]
 
 
 class Together(Value):
@@ -432,9 +423,8 @@ Command = (
     | Remember
     | Brief
     | Learn
-    | Supervise
+    | Own
     | Refile
-    | Sight
     | Together
     | Edit
     | Adopt

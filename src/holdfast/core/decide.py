@@ -11,14 +11,21 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import queries, refusals
 from holdfast.core.apply import apply
-from holdfast.core.draft import Draft
+from holdfast.core.draft import Draft, no_rules
 from holdfast.core.names import checked, checked_text
-from holdfast.core.rules import agents, briefing, hosts, locks, people, steps, supervising, tree, whole
+from holdfast.core.rules import agents, briefing, hosts, locks, people, steps, tree, whole
 from holdfast.core.state import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from holdfast.core.draft import Rules
+
+
+def _own(draft: Draft, command: cmd.Own) -> None:
+    draft.rules(command.system)[command.name](draft, command.data)
+
 
 HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Begin: steps.begin,
@@ -60,8 +67,7 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Remember: hosts.remember,
     cmd.Brief: briefing.brief,
     cmd.Learn: briefing.learn,
-    cmd.Sight: briefing.sight,
-    cmd.Supervise: supervising.supervise,
+    cmd.Own: _own,
     cmd.Refile: whole.refile,
     cmd.Lock: locks.lock,
     cmd.Unlock: locks.unlock,
@@ -75,38 +81,14 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
 }
 
 WORK = (
-    *(
-        cmd.Begin,
-        cmd.Done,
-        cmd.Iterate,
-        cmd.Submit,
-        cmd.Review,
-        cmd.Approve,
-        cmd.Skip,
-        cmd.Reopen,
-        cmd.Reset,
-        cmd.Unblock,
-    ),
+    *(cmd.Begin, cmd.Done, cmd.Iterate, cmd.Submit, cmd.Review, cmd.Approve),
+    *(cmd.Skip, cmd.Reopen, cmd.Reset, cmd.Unblock),
 )
 """What moves the work on: refused while the workflow is cancelled, paused or out of bounds."""
 
 ALWAYS = (
-    cmd.Note,
-    cmd.Alarm,
-    cmd.Compacted,
-    cmd.Acknowledge,
-    cmd.Sit,
-    cmd.Leave,
-    cmd.Refile,
-    cmd.Remember,
-    cmd.Unlock,
-    cmd.EndAgent,
-    cmd.BeatAgent,
-    cmd.Spend,
-    cmd.Resume,
-    cmd.Cancel,
-    cmd.Extend,
-    cmd.Rehome,
+    *(cmd.Note, cmd.Alarm, cmd.Compacted, cmd.Acknowledge, cmd.Sit, cmd.Leave, cmd.Refile, cmd.Remember),
+    *(cmd.Unlock, cmd.EndAgent, cmd.BeatAgent, cmd.Spend, cmd.Resume, cmd.Cancel, cmd.Extend, cmd.Rehome),
 )
 """What stays possible whatever has happened, and needs no lease."""
 
@@ -117,7 +99,9 @@ AFTERWARDS = (
 """What can still be said of a workflow whose result is handed over."""
 
 
-def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple[ev.Event, ...]:
+def decide(
+    state: State | None, request: cmd.Request, facts: cmd.Facts, rules: Rules = no_rules
+) -> tuple[ev.Event, ...]:
     """The events a request leads to; none when it changes nothing; a refusal is raised and changes nothing."""
     if request.key:
         checked(request.key, "key", 200)
@@ -128,12 +112,12 @@ def decide(state: State | None, request: cmd.Request, facts: cmd.Facts) -> tuple
         return (_adopted(command),)
     if state is None:
         raise refusals.no_workflow()
-    return tuple(weigh(state, request, facts).events)
+    return tuple(weigh(state, request, facts, rules).events)
 
 
-def weigh(state: State, request: cmd.Request, facts: cmd.Facts) -> Draft:
+def weigh(state: State, request: cmd.Request, facts: cmd.Facts, rules: Rules = no_rules) -> Draft:
     """The decision on a running workflow, with the state it leads to: who keeps it need not fold the events again."""
-    draft = Draft(state, request.actor, facts, request.token)
+    draft = Draft(state, request.actor, facts, request.token, rules)
     if request.key and checked(request.key, "key", 200) in state.keys:
         payload, revision = state.keys[request.key]
         if payload != request.payload:
@@ -202,78 +186,15 @@ def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tupl
 
 
 def _start(command: cmd.Start) -> ev.Started:
-    definition = command.definition
     if command.subject:
         checked_text(command.subject, "subject", 1000)
     if command.title:
         checked_text(command.title, "title", 500)
-    return ev.Started(
-        ulid=command.ulid,
-        id=command.id,
-        type=definition.name,
-        steps=definition.steps,
-        dialect=definition.dialect,
-        version=definition.version,
-        digest=definition.digest,
-        source=definition.source,
-        title=command.title,
-        subject=command.subject,
-        context=command.context,
-        bounds=definition.bounds,
-        branch=command.branch,
-        worktree=command.worktree,
-        session=command.session,
-        loads=definition.loads,
-        advance=definition.advance,
-        head=command.head,
-        dirt=command.dirt,
-        parent=command.parent,
-        parent_seal=command.parent_seal,
-        reading=briefing.checked("reading", (*definition.reading, *command.reading)),
-        reminders=briefing.checked("reminders", (*definition.reminders, *command.reminders)),
-        keep_going=definition.keep_going,
-        require_ack=definition.require_ack,
-        read_only=definition.read_only,
-        supervision=command.supervision,
-    )
+    said = {name: value for name, value in command.items() if name in ev.Started._known}
+    lists = {what: briefing.checked(what, getattr(command, what)) for what in briefing.LONGEST}
+    return ev.Started(**{**said, **lists})
 
 
 def _adopted(command: cmd.Adopt) -> ev.Adopted:
-    state = command.state
-    return ev.Adopted(
-        ulid=state.ulid,
-        id=state.id,
-        type=state.type,
-        steps=state.plan.steps,
-        document=command.document,
-        dialect=state.dialect,
-        title=state.title,
-        subject=state.subject,
-        context=state.context,
-        branch=state.branch,
-        worktree=state.worktree,
-        created_at=state.created_at,
-        progress=state.progress,
-        history=state.history,
-        history_count=state.history_count,
-        version=state.version,
-        digest=state.digest,
-        source=state.source,
-        bounds=state.bounds,
-        loads=state.loads,
-        session=state.session,
-        reading=state.reading,
-        reminders=state.reminders,
-        keep_going=state.keep_going,
-        require_ack=state.require_ack,
-        file=state.file,
-        supervision=state.supervision,
-        learnings=state.learnings,
-        snapshots=state.snapshots,
-        spent=state.spent,
-        rested_seconds=state.rested_seconds,
-        leases=state.leases,
-        alerts=state.alerts,
-        escalations=state.escalations,
-        read_only=state.read_only,
-    )
+    said = {name: value for name, value in command.state.items() if name in ev.Adopted._known}
+    return ev.Adopted(**said, steps=command.state.plan.steps, document=command.document)

@@ -18,8 +18,6 @@ ACTIONS = {
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
 AT_ONCE = ("load", "branch")
 """Actions that need nobody: Holdfast does them as soon as their step is reached."""
-LOADS = ("feature", "task", "scene", "plan", "phases", "task_document", "description")
-"""What the subject of a workflow can be read as."""
 MAX_STEPS = 2000
 DEEPEST = 8
 
@@ -108,7 +106,10 @@ class Step(Value):
     """Whether nobody may leave it out, not even a person."""
     action: str = ""
     result: str = ""
-    """The output that says in JSON whether the work passed: `{"status": "PASS"}` or `FAIL`, with its violations."""
+    """The output that says in JSON whether the work passed, with its violations if it did not."""
+    passed: str = "PASS"
+    failed: str = "FAIL"
+    """The words of the result for these two."""
     task: Step | None = None
     """The shape of every task below this step."""
     deny: tuple[str, ...] = ()

@@ -12,17 +12,25 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.queries import is_used_up
 from holdfast.core.state import Actor, Artifact, Progress, State
-from holdfast.core.tasks import DOCUMENT, TASK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _collections_abc import Callable
     from typing import Any
+
+    Rules = Callable[[str], Mapping[str, Callable[["Draft", Mapping[str, Any]], None]]]
+    """The rules of a system's own commands: from its name to those, by the names of the commands."""
+
+
+def no_rules(system: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]:
+    return {}
 
 
 class Draft:
     """Rules speak through a draft: what one rule emits, the next one sees."""
 
-    def __init__(self, state: State, actor: Actor, facts: Facts, token: int = 0) -> None:
+    def __init__(self, state: State, actor: Actor, facts: Facts, token: int = 0, rules: Rules = no_rules) -> None:
+        self.rules = rules
         self.state = state
         self.actor = actor
         self.facts = facts
@@ -66,9 +74,9 @@ class Draft:
         self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed, data or {}, blames))
 
     def is_bounded(self, path: str) -> bool:
-        """Whether the bound on tries counts for a step: for every leaf, and of a task document for its tasks alone."""
-        step = self.state.plan.step(path)
-        return not step.steps and (self.state.loads != DOCUMENT or step.kind == TASK)
+        """Whether the bound on tries counts for a step."""
+        step, kinds = self.state.plan.step(path), self.state.conduct.bounded
+        return not step.steps and (not kinds or step.kind in kinds)
 
     def open_branches(self, path: str) -> None:
         """A step that is worked on stands in branches that are worked on."""

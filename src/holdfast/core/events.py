@@ -5,19 +5,17 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Bounds, Step
+from holdfast.core.identity import Identity
 from holdfast.core.state import (
     Alert,
     Artifact,
-    Escalation,
+    Carried,
     Evidence,
     Grant,
     Hold,
-    Intervention,
     Learning,
     Lease,
     Progress,
-    Snapshot,
-    Supervision,
     Verdict,
 )
 from holdfast.core.value import Value
@@ -27,76 +25,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Started(Value):
+class Started(Identity, kw_only=True):
     """A workflow began. The whole tree is here: a changed definition file affects new workflows only."""
 
-    ulid: str
-    id: str
-    type: str
     steps: tuple[Step, ...]
-    dialect: str = "skill"
-    version: int = 1
-    digest: str = ""
-    source: str = ""
-    title: str = ""
-    subject: str = ""
-    context: Mapping[str, Any] = {}
-    bounds: Bounds = Bounds()
-    branch: str | None = None
-    worktree: str = ""
-    session: str = ""
-    loads: str = ""
-    advance: bool = False
-    head: str | None = None
-    dirt: Mapping[str, str] = {}
-    parent: str = ""
-    parent_seal: str = ""
-    reading: tuple[str, ...] = ()
-    reminders: tuple[str, ...] = ()
-    keep_going: bool = False
-    require_ack: bool = False
-    read_only: tuple[str, ...] = ()
-    supervision: Supervision = Supervision()
 
 
-class Adopted(Value):
-    """A document with no journal was taken over whole. What it claims of gates opens nothing until confirmed."""
+class Adopted(Carried, kw_only=True):
+    """A document without a journal became a workflow. What it claims of gates opens nothing until confirmed."""
 
-    ulid: str
-    id: str
-    type: str
     steps: tuple[Step, ...]
     document: Mapping[str, Any]
-    dialect: str = "skill"
-    title: str = ""
-    subject: str = ""
-    context: Mapping[str, Any] = {}
-    branch: str | None = None
-    worktree: str = ""
-    created_at: str = ""
-    progress: Mapping[str, Progress] = {}
-    history: tuple[Mapping[str, Any], ...] = ()
-    history_count: int = 0
-    version: int = 1
-    digest: str = ""
-    source: str = ""
-    bounds: Bounds = Bounds()
-    loads: str = ""
-    session: str = ""
-    reading: tuple[str, ...] = ()
-    reminders: tuple[str, ...] = ()
-    keep_going: bool = False
-    require_ack: bool = False
-    read_only: tuple[str, ...] = ()
-    file: str = ""
-    supervision: Supervision = Supervision()
-    learnings: tuple[Learning, ...] = ()
-    snapshots: tuple[Snapshot, ...] = ()
-    spent: int = 0
-    rested_seconds: float = 0
-    leases: Mapping[str, Lease] = {}
-    alerts: tuple[Alert, ...] = ()
-    escalations: tuple[Escalation, ...] = ()
 
 
 class Moved(Value):
@@ -253,25 +192,17 @@ class Learned(Value):
     learning: Learning
 
 
-class Supervised(Value):
-    """A check of the supervisor. Without an intervention it found no conflict."""
+class Owned(Value):
+    """A system keeps these values now. `entry` is what the history says of it, `line` the same as one sentence."""
 
-    check_type: str
-    task: str
-    verdict: str
-    intervention: Intervention | None = None
-    fixes: int = 0
+    system: str
+    values: Mapping[str, Any]
+    entry: Mapping[str, Any] = {}
+    line: str = ""
 
 
 class Refiled(Value):
     file: str
-
-
-class Sighted(Value):
-    """A file of the project was looked at, and said this."""
-
-    source: str
-    account: Mapping[str, Any]
 
 
 class Amended(Value):
@@ -343,9 +274,8 @@ Event = (
     | Urged
     | Briefed
     | Learned
-    | Supervised
+    | Owned
     | Refiled
-    | Sighted
     | Amended
     | Snapshotted
     | Restored

@@ -88,13 +88,11 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return entry("briefed", what=event.what, count=len(event.entries))
         case ev.Learned():
             return entry("learned", step=event.learning.step, type=event.learning.type, lesson=event.learning.lesson)
-        case ev.Supervised():
-            said = event.intervention.resolution if event.intervention else ""
-            return entry("supervised", check=event.check_type, task=event.task, verdict=event.verdict, resolution=said)
+        case ev.Owned():
+            named = event.entry.get("event", event.system)
+            return {"at": at, "event": named, "by": actor.label, **event.entry} if event.entry else None
         case ev.Refiled():
             return entry("archived", path=event.file)
-        case ev.Sighted():
-            return entry("sighted", source=event.source)
         case ev.Adopted() | ev.Recorded() | ev.Spent() | ev.Beat() | ev.Seated():
             return None
         case _:

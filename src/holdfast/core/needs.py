@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core.lifecycle import OPEN
-from holdfast.core.tasks import COMMIT, DOCUMENT
+from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Value
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         results=tuple(filter(None, results)),
         commits=_commits(command),
         tree=(command is None or isinstance(command, _TREE)) and _has_tree_evidence(state),
-        head=isinstance(command, _HEAD if state.loads == DOCUMENT else cmd.TakeSnapshot),
+        head=isinstance(command, _HEAD if state.conduct.checkpointed else cmd.TakeSnapshot),
         locks=isinstance(command, cmd.Lock),
         trust=_trust(state, command) if isinstance(command, cmd.RecordCheck) else None,
         past=command.number if isinstance(command, cmd.Restore) else 0,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import moment
+from holdfast.core.conduct import Conduct
 from holdfast.core.definition import (
     ACTIONS,
     DEEPEST,
-    LOADS,
     MAX_STEPS,
     POLICIES,
     Approval,
@@ -29,21 +29,8 @@ if TYPE_CHECKING:
 
 CHECK_KEYS = ("name", "run", "run_by", "timeout", "uses", "test", "report")
 STEP_KEYS = (
-    *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks"),
-    *(
-        "review",
-        "approval",
-        "choice",
-        "retry",
-        "parallel",
-        "optional",
-        "mandatory",
-        "action",
-        "result",
-        "task",
-        "deny",
-        "step",
-    ),
+    *("id", "name", "description", "kind", "agents", "requires", "outputs", "checks", "review", "approval", "choice"),
+    *("retry", "parallel", "optional", "mandatory", "action", "result", "passed", "failed", "task", "deny", "step"),
 )
 TASK_KEYS = tuple(key for key in STEP_KEYS if key not in ("id", "name", "requires", "task"))
 TOP_KEYS = (
@@ -60,13 +47,27 @@ def read(
     data: Mapping[str, Any],
     locate: Callable[[tuple[str | int, ...]], str] = lambda path: dotted(path),
     digest: str = "",
+    loads: Mapping[str, Conduct] | None = None,
 ) -> Definition:
-    """A definition from plain data; raises one error that lists every mistake."""
+    """A definition from plain data; raises one error that lists every mistake.
+
+    `loads` are the words that a subject can be read as, with what holds for each; without them any word will do.
+    """
     mistakes = Mistakes(locate)
     definition = _Reader(mistakes).definition(data, digest)
+    if loads is not None and definition.loads:
+        _check_loads(definition, loads, mistakes)
     check_references(definition.steps, mistakes)
     mistakes.report()
     return definition
+
+
+def _check_loads(definition: Definition, loads: Mapping[str, Conduct], mistakes: Mistakes) -> None:
+    word = definition.loads
+    if word not in loads:
+        mistakes.add(("loads",), f"loads is one of {', '.join(loads)}")
+    elif loads[word].groups and not any(step.task for step in definition.steps):
+        mistakes.add(("loads",), f"a step has to say what the {word}'s tasks look like ([step.task])")
 
 
 class _Reader:
@@ -92,15 +93,13 @@ class _Reader:
         if not steps:
             self._mistakes.add(("step",), "a definition needs at least one [[step]]")
         check_names(steps, ("step",), self._mistakes)
-        if data.get("loads") == "feature" and not any(step.task for step in steps):
-            self._mistakes.add(("loads",), "a step has to say what the feature's tasks look like ([step.task])")
         return Definition(
             name=name or "unnamed",
             version=version,
             title=self._text(data, (), "title"),
             dialect=dialect,
             bounds=self._bounds(data.get("bounds"), ("bounds",)),
-            loads=self._word(data, (), "loads", ("", *LOADS), ""),
+            loads=self._text(data, (), "loads"),
             advance=self._flag(data, (), "advance"),
             reading=self._reading(data),
             reminders=self._reminders(data),
@@ -143,6 +142,8 @@ class _Reader:
             mandatory=self._flag(data, path, "mandatory"),
             action=self._word(data, path, "action", ("", *ACTIONS), ""),
             result=self._text(data, path, "result"),
+            passed=self._text(data, path, "passed") or Step.passed,
+            failed=self._text(data, path, "failed") or Step.failed,
             task=self._task(data.get("task"), (*path, "task")),
             deny=self._deny(data, path),
             steps=self._steps(data.get("step"), (*path, "step")),
@@ -153,6 +154,8 @@ class _Reader:
             self._mistakes.add((*path, "mandatory"), "a step is either optional or mandatory")
         if step.result and step.result not in step.outputs:
             self._mistakes.add((*path, "result"), "result names one of the step's outputs")
+        if step.passed == step.failed:
+            self._mistakes.add((*path, "failed"), "passed and failed are two words")
         if step.action and (step.review or step.approval or step.choice):
             self._mistakes.add((*path, "action"), "an action needs a step of its own, after the one that people pass")
         return step

@@ -203,11 +203,11 @@ def no_repository(folder: str) -> Refused:
     )
 
 
-def bad_result(step: str, path: str) -> Refused:
+def bad_result(step: str, path: str, passed: str, failed: str) -> Refused:
     return Refused(
         "bad_result",
         f"{path} does not say whether {step} passed",
-        remedy=f'write {{"status": "PASS"}} or {{"status": "FAIL", "violations": […]}} into {path}',
+        remedy=f'write {{"status": "{passed}"}} or {{"status": "{failed}", "violations": […]}} into {path}',
         facts={"step": step, "path": path},
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle
-from holdfast.core.definition import Bounds
+from holdfast.core.identity import Identity
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
 
@@ -208,31 +208,6 @@ class Learning(Value):
     attempt: int = 0
 
 
-class Intervention(Value):
-    """A conflict that the supervisor found, and what was done about it."""
-
-    at: str
-    check_type: str
-    task: str
-    conflict_type: str
-    severity: str
-    action: str
-    resolution: str
-
-
-class Supervision(Value):
-    """The supervisor's part in a run: whether there is one, and what its checks came to."""
-
-    enabled: bool = False
-    auto_fix: bool = False
-    checks: int = 0
-    conflicts: int = 0
-    auto_fixes: int = 0
-    re_plans: int = 0
-    last_check: str = ""
-    interventions: tuple[Intervention, ...] = ()
-
-
 class Mark(Value):
     """An explicit mark on the workflow: cancelled, paused, finalized."""
 
@@ -261,64 +236,39 @@ class Alert(Value):
     kept: str = ""
 
 
-class State(Value):
-    ulid: str
-    id: str
-    type: str
-    plan: Plan
-    dialect: str = "skill"
-    version: int = 1
-    digest: str = ""
-    source: str = ""
-    title: str = ""
-    subject: str = ""
-    context: Mapping[str, Any] = {}
-    branch: str | None = None
-    worktree: str = ""
-    session: str = ""
-    loads: str = ""
-    advance: bool = False
-    head: str | None = None
-    """The commit the work began at."""
-    dirt: Mapping[str, str] = {}
-    """What was changed and not committed at that time: the path and the hash of its content."""
-    origin: str = "started"
+class Carried(Identity):
+    """What a workflow can bring along when it is adopted from a document."""
+
     created_at: str = ""
+    progress: Mapping[str, Progress] = {}
+    history: tuple[Mapping[str, Any], ...] = ()
+    history_count: int = 0
+    file: str = ""
+    """Where its document lies, if not where the dialect would put it."""
+    learnings: tuple[Learning, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    spent: int = 0
+    rested_seconds: float = 0
+    leases: Mapping[str, Lease] = {}
+    alerts: tuple[Alert, ...] = ()
+    escalations: tuple[Escalation, ...] = ()
+
+
+class State(Carried, kw_only=True):
+    plan: Plan
+    origin: str = "started"
     updated_at: str = ""
     finished_at: str = ""
     revision: int = 0
-    progress: Mapping[str, Progress] = {}
-    bounds: Bounds = Bounds()
-    spent: int = 0
     agent_calls: int = 0
     warned: tuple[str, ...] = ()
     rest_since: str = ""
-    rested_seconds: float = 0
     cancelled: Mark | None = None
     paused: Mark | None = None
     finalized: Mark | None = None
-    parent: str = ""
-    """The ULID of the workflow whose result this one builds on."""
-    parent_seal: str = ""
-    """What that result was when this one was last built on it."""
     outdated: Mark | None = None
-    """Set when that result has changed since."""
-    committed_from: str = ""
-    """The session it was in before that was committed."""
-    reading: tuple[str, ...] = ()
-    reminders: tuple[str, ...] = ()
-    keep_going: bool = False
-    require_ack: bool = False
-    file: str = ""
-    """Where its document lies, if not where the dialect would put it."""
-    sighted: Mapping[str, Mapping[str, Any]] = {}
-    """What notes of the project said of this work when they were last looked at, by file."""
-    supervision: Supervision = Supervision()
-    learnings: tuple[Learning, ...] = ()
+    """Set when the parent's result has changed since this one was last built on it."""
     learnings_count: int = 0
-    escalations: tuple[Escalation, ...] = ()
-    read_only: tuple[str, ...] = ()
-    leases: Mapping[str, Lease] = {}
     locks: Mapping[str, Hold] = {}
     seats: Mapping[str, Seat] = {}
     urged: int = 0
@@ -326,12 +276,8 @@ class State(Value):
     fence: int = 0
     keys: Mapping[str, tuple[str, int]] = {}
     notes: tuple[Mapping[str, str], ...] = ()
-    history: tuple[Mapping[str, Any], ...] = ()
-    history_count: int = 0
-    snapshots: tuple[Snapshot, ...] = ()
     stands_at: int = 0
     """The snapshot that was taken or restored last."""
-    alerts: tuple[Alert, ...] = ()
     base: Mapping[str, Any] | None = None
     renderings: tuple[tuple[int, Mapping[str, str]], ...] = ()
 

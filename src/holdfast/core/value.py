@@ -23,7 +23,7 @@ class Value:
     _known: frozenset[str] = frozenset()
     _required: frozenset[str] = frozenset()
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
         names = dict.fromkeys(cls._fields)
         names.update(dict.fromkeys(n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("_")))
         cls._fields = tuple(names)

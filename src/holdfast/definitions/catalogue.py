@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import remedies
+from holdfast.core.conduct import Conduct
 from holdfast.core.definition import Definition
 from holdfast.core.names import is_name, nearest
 from holdfast.core.plan import Plan
@@ -36,16 +37,29 @@ class Catalogue:
 
     A built-in one has a full name, `dialect/name`, and is kept in `name.toml`, or in `dialect-name.toml` where the
     short name is not enough; `builtin` are the folders that have them. `trusted` is asked about the digest and path of
-    each of the user's definitions.
+    each of the user's definitions. `loads` are the words that a subject can be read as.
     """
 
     def __init__(
-        self, root: str, trusted: Callable[[str, str], bool] | None = None, *, builtin: tuple[str, ...] = ()
+        self,
+        root: str,
+        trusted: Callable[[str, str], bool] | None = None,
+        *,
+        builtin: tuple[str, ...] = (),
+        loads: Mapping[str, Conduct] | None = None,
     ) -> None:
+        self._loads = loads
         self._root = root
         self._own = os.path.join(root, ".holdfast", "workflows")
         self._builtin = builtin
         self._trusted = trusted
+
+    def load(self, path: str) -> Definition:
+        """The definition in a file, wherever it lies."""
+        return self._file(path).definition()
+
+    def _file(self, path: str) -> DefinitionFile:
+        return DefinitionFile(path, self._root, self._loads)
 
     def get(self, name: str) -> Definition:
         return self._find(name).definition()
@@ -90,7 +104,7 @@ class Catalogue:
         dialect, slash, short = name.rpartition("/")
         if is_name(short) and (is_name(dialect) or not slash):
             if not slash:
-                at_hand = DefinitionFile(os.path.join(self._own, f"{name}.toml"), self._root)
+                at_hand = self._file(os.path.join(self._own, f"{name}.toml"))
                 if os.path.lexists(at_hand.path) and at_hand.name == name:
                     return at_hand
                 if found := [file for file in self._files(self._own) if _name(file) == name]:
@@ -121,7 +135,7 @@ class Catalogue:
                 "unreadable", f"{folder} cannot be read: {failure.strerror}", remedy=shell("ls", "-ld", folder)
             ) from None
         kept = (name for name in names if name.endswith(".toml") and not name.startswith("."))
-        return [DefinitionFile(os.path.join(folder, name), self._root) for name in kept]
+        return [self._file(os.path.join(folder, name)) for name in kept]
 
     def _unknown(self, name: str) -> NotFound:
         entries = self.all()

@@ -15,23 +15,26 @@ from holdfast.plain.digest import digest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _collections_abc import Mapping
     from typing import Any
 
+    from holdfast.core.conduct import Conduct
     from holdfast.machine.tomlplaces import Places
 
 LARGEST = 1 << 20
 
 
-def load(path: str, root: str = "") -> Definition:
+def load(path: str, root: str = "", loads: Mapping[str, Conduct] | None = None) -> Definition:
     """The definition in a TOML file; one error lists every mistake as FILE:LINE, seen from the root."""
-    return DefinitionFile(path, root).definition()
+    return DefinitionFile(path, root, loads).definition()
 
 
 class DefinitionFile:
     """One definition file. It is parsed as soon as its name is asked for, and checked only when it is wanted."""
 
-    def __init__(self, path: str, root: str = "") -> None:
+    def __init__(self, path: str, root: str = "", loads: Mapping[str, Conduct] | None = None) -> None:
         self.path = path
+        self._loads = loads
         inside = root and os.path.abspath(path).startswith(os.path.join(os.path.abspath(root), ""))
         shown = os.path.relpath(path, root) if inside else path
         self.shown = os.fsencode(shown).decode("utf-8", "replace")
@@ -57,7 +60,7 @@ class DefinitionFile:
     def definition(self) -> Definition:
         data = self._parsed()
         try:
-            return read(data, self._locate, digest(self._bytes))
+            return read(data, self._locate, digest(self._bytes), self._loads)
         except UsageError as mistakes:
             raise self._named(mistakes) from None
 

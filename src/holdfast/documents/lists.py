@@ -36,8 +36,7 @@ class Lists:
         shown = self._shown.get(state.ulid)
         if spoken.index is None or (shown and shown[0] == _standing(state) and time.monotonic() - shown[1] < ACTIVITY):
             return
-        for session in dict.fromkeys((state.session, "" if state.committed_from else state.session)):
-            self._write(state, session, elsewhere)
+        self._write(state, state.session, elsewhere)
         self._shown[state.ulid] = (_standing(state), time.monotonic())
 
     def _write(self, state: State, session: str, elsewhere: Callable[[State, str], bool]) -> None:

@@ -1,7 +1,6 @@
 """Events, records and state ⇄ plain JSON. What is stored is small (defaults are left out) and readable with `jq`.
 
-A record carries the version it was written in. `UPCASTS` lifts older ones, one version at a time, so that every
-journal ever written stays readable.
+A record carries the version of the format it was written in. Only the present one is read.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from holdfast.core import definition as de
 from holdfast.core import events as ev
 from holdfast.core import state as st
 from holdfast.core.apply import Record
+from holdfast.core.conduct import Conduct
 from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
 from holdfast.core.value import Value
@@ -22,11 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-VERSION = 1
-UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
-"""From the version a record was written in to the next: `{1: one_to_two}` once version 2 exists."""
-
-
+VERSION = 2
 _MOVED = "moved"
 _EVENTS: dict[str, type[Any]] = {
     "started": ev.Started,
@@ -55,8 +51,7 @@ _EVENTS: dict[str, type[Any]] = {
     "urged": ev.Urged,
     "briefed": ev.Briefed,
     "learned": ev.Learned,
-    "sighted": ev.Sighted,
-    "supervised": ev.Supervised,
+    "owned": ev.Owned,
     "refiled": ev.Refiled,
     "amended": ev.Amended,
     "snapshotted": ev.Snapshotted,
@@ -85,7 +80,25 @@ def _map(cls: type[Any]) -> Callable[[Any], Any]:
     return lambda data: {key: decode(cls, item) for key, item in data.items()}
 
 
+_IDENTITY: dict[str, Callable[[Any], Any]] = {
+    "bounds": _one(de.Bounds),
+    "conduct": _one(Conduct),
+    "reading": _tuple,
+    "reminders": _tuple,
+    "read_only": _tuple,
+}
+_CARRIED = {
+    **_IDENTITY,
+    "progress": _map(st.Progress),
+    "history": _tuple,
+    "learnings": _many(st.Learning),
+    "snapshots": _many(st.Snapshot),
+    "leases": _map(st.Lease),
+    "alerts": _many(st.Alert),
+    "escalations": _many(st.Escalation),
+}
 _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
+    Conduct: dict.fromkeys(("groups", "bounded", "iterated", "checkpointed", "criteria"), _tuple),
     de.Check: {"run": _tuple},
     de.Review: {"by": _tuple},
     de.Choice: {"options": _tuple},
@@ -113,54 +126,21 @@ _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
         "tries": _many(st.Try),
     },
     st.State: {
+        **_CARRIED,
         "plan": lambda data: Plan(tuple(decode(de.Step, item) for item in data)),
-        "progress": _map(st.Progress),
-        "bounds": _one(de.Bounds),
         "warned": _tuple,
         "cancelled": _one(st.Mark),
         "paused": _one(st.Mark),
         "finalized": _one(st.Mark),
         "outdated": _one(st.Mark),
-        "escalations": _many(st.Escalation),
-        "read_only": _tuple,
-        "leases": _map(st.Lease),
         "locks": _map(st.Hold),
         "seats": _map(st.Seat),
-        "reading": _tuple,
-        "reminders": _tuple,
-        "learnings": _many(st.Learning),
-        "supervision": _one(st.Supervision),
         "keys": lambda data: {key: (payload, revision) for key, (payload, revision) in data.items()},
         "notes": _tuple,
-        "history": _tuple,
-        "snapshots": _many(st.Snapshot),
-        "alerts": _many(st.Alert),
         "renderings": lambda data: tuple((revision, hashes) for revision, hashes in data),
     },
-    st.Supervision: {"interventions": _many(st.Intervention)},
-    ev.Started: {
-        "steps": _many(de.Step),
-        "bounds": _one(de.Bounds),
-        "reading": _tuple,
-        "reminders": _tuple,
-        "read_only": _tuple,
-        "supervision": _one(st.Supervision),
-    },
-    ev.Adopted: {
-        "steps": _many(de.Step),
-        "progress": _map(st.Progress),
-        "history": _tuple,
-        "bounds": _one(de.Bounds),
-        "reading": _tuple,
-        "reminders": _tuple,
-        "supervision": _one(st.Supervision),
-        "learnings": _many(st.Learning),
-        "snapshots": _many(st.Snapshot),
-        "leases": _map(st.Lease),
-        "alerts": _many(st.Alert),
-        "escalations": _many(st.Escalation),
-        "read_only": _tuple,
-    },
+    ev.Started: {**_IDENTITY, "steps": _many(de.Step)},
+    ev.Adopted: {**_CARRIED, "steps": _many(de.Step)},
     ev.Produced: {"artifact": _one(st.Artifact)},
     ev.Checked: {"evidence": _one(st.Evidence)},
     ev.Reviewed: {"verdict": _one(st.Verdict)},
@@ -172,7 +152,6 @@ _SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
     ev.Recorded: {"removed": _tuple},
     ev.Briefed: {"entries": _tuple},
     ev.Learned: {"learning": _one(st.Learning)},
-    ev.Supervised: {"intervention": _one(st.Intervention)},
     ev.Amended: {"step": _one(de.Step)},
     ev.Rehomed: {"own": _tuple},
     ev.Restored: {"steps": _many(de.Step), "progress": _map(st.Progress)},
@@ -246,19 +225,11 @@ def encode_record(record: Record) -> str:
     return compact(data)
 
 
-def decode_record(
-    data: dict[str, Any],
-    *,
-    version: int = VERSION,
-    upcasts: Mapping[int, Callable[[dict[str, Any]], dict[str, Any]]] = UPCASTS,
-) -> Record:
-    """A record from a journal line, lifted to the present version."""
+def decode_record(data: dict[str, Any]) -> Record:
+    """A record from a journal line."""
     written = data.get("v", 0)
-    if not isinstance(written, int) or written > version:
-        facts = {"format": written, "known": version}
-        raise _newer(f"format {written}, this one reads up to {version}", facts)
-    while written < version:
-        data, written = upcasts[written](data), written + 1
+    if written != VERSION:
+        raise _other_version(written)
     return Record(
         revision=data["seq"],
         at=data["at"],
@@ -274,3 +245,15 @@ def decode_record(
 def decode_state(data: Mapping[str, Any]) -> st.State:
     state: st.State = decode(st.State, data)
     return state
+
+
+def _other_version(written: object) -> Broken:
+    facts = {"format": written, "known": VERSION}
+    if not isinstance(written, int) or written > VERSION:
+        return _newer(f"format {written}, this one reads up to {VERSION}", facts)
+    return Broken(
+        "older_version",
+        f"this journal was written by an unreleased Holdfast (format {written}, this one reads {VERSION})",
+        remedy="mv .holdfast .holdfast.old, then holdfast adopt: the documents become workflows again",
+        facts=facts,
+    )

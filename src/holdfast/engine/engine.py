@@ -8,6 +8,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal
 from holdfast.core.decide import decide, weigh
+from holdfast.core.draft import no_rules
 from holdfast.core.needs import needs
 from holdfast.core.refusals import stale_revision
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
@@ -17,6 +18,10 @@ from holdfast.engine.ports import Store, Views, World
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.draft import Rules
 
 TRIES = 3
 """How often facts are gathered without the lock before they are gathered with it."""
@@ -43,7 +48,8 @@ class Outcome(Value):
 
 
 class Engine:
-    def __init__(self, store: Store, world: World, views: Views) -> None:
+    def __init__(self, store: Store, world: World, views: Views, rules: Rules = no_rules) -> None:
+        self._rules = rules
         self.store = store
         self.world = world
         self._views = views
@@ -106,7 +112,7 @@ class Engine:
                     raise _Overtaken(state)
                 facts = self._facts(state, command, signer)
             facts = self.world.renewed(facts)
-            decided = weigh(state, request, facts)
+            decided = weigh(state, request, facts, self._rules)
             if not decided.events:
                 return None
             events = tuple(decided.events)
@@ -128,7 +134,7 @@ class Engine:
 
     def preview(self, state: State, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be."""
-        weigh(state, cmd.Request(command, actor, token), self._facts(state, command))
+        weigh(state, cmd.Request(command, actor, token), self._facts(state, command), self._rules)
 
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""
@@ -170,6 +176,8 @@ class Engine:
 
 def _name(command: cmd.Command) -> str:
     """`RecordCheck` → `record check`."""
+    if isinstance(command, cmd.Own):
+        return command.name
     name = type(command).__name__
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 

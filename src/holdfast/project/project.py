@@ -139,8 +139,9 @@ class Project:
             return workflow
         if isinstance(workflow, Mapping):
             from holdfast.core.reading import read
+            from holdfast.systems.seam.registry import loads
 
-            return read(workflow)
+            return read(workflow, loads=loads())
         return self.wired.definition(workflow)
 
     def workflow(self, word: str = "") -> Workflow:

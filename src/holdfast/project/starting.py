@@ -9,6 +9,7 @@ from holdfast import git
 from holdfast.checks import equipping
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
+from holdfast.core.conduct import Conduct
 from holdfast.core.definition import Definition, fill
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text, is_name
@@ -65,10 +66,11 @@ def start(
     begun = _surroundings(loaded, place, branch, wired.world.own(place.key()))
     card, spoken = system(definition.dialect), dialect(definition.dialect)
     about = subject_of(card.name)
-    command = cmd.Start(
-        definition=loaded.definition,
-        ulid=ulid.new(),
-        id=spoken.identify(definition, loaded.subject, loaded.context, wired.world.now()),
+    command = cmd.Start.of(
+        loaded.definition,
+        ulid.new(),
+        spoken.identify(definition, loaded.subject, loaded.context, wired.world.now()),
+        conduct=card.loads.get(definition.loads, Conduct()),
         subject=loaded.subject,
         title=title or loaded.title or fill(definition.title, loaded.subject, loaded.context),
         context=loaded.context,
@@ -81,7 +83,7 @@ def start(
         reading=required.entries(reading, place),
         reminders=reminders,
         begun=loaded.begun,
-        supervision=loaded.supervision,
+        own=loaded.own,
     )
     places.prepare(place, insist=wired.settings.allow_unsafe_fs)
     project.heal()
@@ -90,7 +92,7 @@ def start(
     else:
         _adopt_before(project, command.id, Asked(definition, loaded.subject, loaded.context))
     with wired.store.exclusively("starting"):
-        room = _Room(project, command, card)
+        room = _Room(project, command, definition, card)
         if not room.is_taken_by(key):
             command = room.make(fresh=fresh)
             if card.shares == "worktree":
@@ -113,7 +115,7 @@ def _load(asked: Asked, place: Place) -> Loaded:
         raise UsageError(
             "bad_loads",
             f"{definition.name} has the dialect {card.name}, which reads {known}, not {definition.loads}",
-            remedy=f'write loads = "{card.loads[0]}" in the definition',
+            remedy=f'write loads = "{next(iter(card.loads))}" in the definition',
             facts={"loads": definition.loads, "known": list(card.loads)},
         )
     if not about.takes_phases:
@@ -197,14 +199,15 @@ def _is_about(wired: Wired, entry: Entry, asked: Asked, *, otherwise: bool = Fal
 class _Room:
     """The place of a new workflow, and those that have it: of the same id, or of the same work."""
 
-    def __init__(self, project: Project, command: cmd.Start, card: System) -> None:
+    def __init__(self, project: Project, command: cmd.Start, definition: Definition, card: System) -> None:
+        self._definition = definition
         self._wired = project.wired
         self._command = command
         self._card = card
         self._active = [entry for entry in self._wired.store.active() if self._is_same(entry)]
 
     def _is_same(self, entry: Entry) -> bool:
-        command, definition = self._command, self._command.definition
+        command, definition = self._command, self._definition
         if entry.worktree != command.worktree:
             return False
         asked = Asked(definition, command.subject, command.context)
@@ -252,8 +255,8 @@ class _Room:
         command, at = self._command, moment.to_epoch(self._wired.world.now())
         while any(entry.id == command.id for entry in self._wired.store.find(command.id)):
             at += 1
-            identify = dialect(command.definition.dialect).identify
-            id = identify(command.definition, command.subject, command.context, moment.from_epoch(at))
+            identify = dialect(command.dialect).identify
+            id = identify(self._definition, command.subject, command.context, moment.from_epoch(at))
             command = command.replace(id=id)
         return command
 
@@ -284,7 +287,7 @@ def _clear(project: Project, name: str) -> None:
 
 def _archive(project: Project, command: cmd.Start) -> None:
     """What a finished run left at the place of the new one is kept, for whoever wants to know how it went."""
-    wired, spoken = project.wired, dialect(command.definition.dialect)
+    wired, spoken = project.wired, dialect(command.dialect)
     over = [e for e in wired.store.entries() if not e.active and e.dialect == spoken.name]
     for entry in (e for e in over if e.worktree == command.worktree):
         state = wired.store.load(entry.ulid)

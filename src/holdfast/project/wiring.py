@@ -11,7 +11,6 @@ from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.state import Hold, State
-from holdfast.core.tasks import DOCUMENT
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
@@ -22,7 +21,7 @@ from holdfast.errors import HoldfastError
 from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
 from holdfast.stores.files import FilesStore
-from holdfast.systems.seam.registry import own_paths, work
+from holdfast.systems.seam.registry import own_paths, rules, work
 from holdfast.systems.seam.wired import Wired
 
 
@@ -43,7 +42,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         path = os.path.join(place.root, state.source)
         if state.source in ("", BUILT_IN) or is_trusted(state.digest, path):
             return True
-        if state.loads == DOCUMENT:
+        if state.conduct.frozen_trust:
             return False  # what its commands were when it started is what a person has to trust
         from holdfast.definitions import load
 
@@ -88,7 +87,7 @@ def wire(place: Place, settings: Settings) -> Wired:
 
     documents = Documents(place, store)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
-    engine = Engine(store, world, documents)
+    engine = Engine(store, world, documents, rules)
     wired = Wired(
         place=place,
         settings=settings,

@@ -13,7 +13,6 @@ from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.needs import needs
 from holdfast.core.state import Actor, Evidence, Lease, State
-from holdfast.core.tasks import DOCUMENT, TASK
 from holdfast.documents import approved
 from holdfast.errors import Conflict
 from holdfast.machine import signing
@@ -154,7 +153,8 @@ class Workflow:
         path, own = self.path(step), work(self.state.dialect)
         given = self._inside(artifacts)
         said: tuple[str, ...] = ()
-        if self._is_task(path) and self.state.step(path).status == ACTIVE:
+        kind = self.state.plan.step(path).kind
+        if kind in self.state.conduct.criteria and self.state.step(path).status == ACTIVE:
             self.expect(how.pop("revision", 0))
             self._run_criteria(path, how.get("token", 0))
         handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
@@ -166,10 +166,6 @@ class Workflow:
         self.execute(command, **{"summary": handing.order.message, **how})
         self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
         return self
-
-    def _is_task(self, path: str) -> bool:
-        """Whether the step is a task of a document, whose criteria Holdfast looks at itself."""
-        return self.state.loads == DOCUMENT and self.state.plan.step(path).kind == TASK
 
     def _run_criteria(self, path: str, token: int) -> None:
         """Runs the criteria that have a command and were not seen to hold."""
@@ -185,7 +181,8 @@ class Workflow:
     def supervise(self, check_type: str, task: str = "", verdict: str = "PASS", **found: Any) -> Self:
         """Records what a check of the supervisor found: `conflict_type`, `resolution`, `fixes`, `affected`."""
         how = {name: found.pop(name) for name in ("token", "key") if name in found}
-        return self.execute(cmd.Supervise(check_type, task, verdict, **found), **how)
+        said = {"check_type": check_type, "task": task, "verdict": verdict, **found}
+        return self.execute(cmd.Own("orchestrator", "supervise", said), **how)
 
     def out_of_sync(self) -> str:
         """What is wrong between the checkpoints and git; empty when all is well."""
@@ -465,7 +462,7 @@ class Workflow:
                 cancelled=self.cancelled,
             )
         else:
-            tree = None if self.state.loads == DOCUMENT else self._wired.world.tree(self.state).id
+            tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
         self.execute(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]

@@ -7,6 +7,7 @@ from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
 from holdfast.surfaces.render import relative
 from holdfast.surfaces.terminal import escape
+from holdfast.systems.skill.progress import FEATURE, feature_of
 
 DONE, RUNNING, COMING, STOPPED = "✅", "🔄", "⏳", "⛔"
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
@@ -25,7 +26,7 @@ def plain(text: str) -> str:
 
 def summary(state: State, now: str) -> str:
     """What was found: which workflow, how old, and every phase and task with its mark."""
-    about = tasks.feature_of(state)["file"] if state.loads != "task" else ""
+    about = feature_of(state)["file"] if state.loads != "task" else ""
     said = {
         "ID": state.id,
         "Feature": str(about),
@@ -75,7 +76,7 @@ def sentence(state: State) -> str:
 
 def _phase(state: State, path: str) -> list[str]:
     status, step = state.step(path).status, state.plan.step(path)
-    if step.kind != tasks.FEATURE and not state.plan.children(path):
+    if step.kind != FEATURE and not state.plan.children(path):
         return [f"    {_mark(status)} {escape(step.label)}{escape(_beside(state, path))}"]
     inner = [line for child in state.plan.children(path) for line in _task(state, child, "       ")]
     return [f"    {_mark(status)} {escape(step.label)}{':' if inner else ''}", *inner]
@@ -83,8 +84,8 @@ def _phase(state: State, path: str) -> list[str]:
 
 def _task(state: State, path: str, indent: str) -> list[str]:
     step, status = state.plan.step(path), state.step(path).status
-    if step.kind == tasks.FEATURE:
-        open_ = status not in lifecycle.FINISHED and path == tasks.current_feature(state)
+    if step.kind == FEATURE:
+        open_ = status not in lifecycle.FINISHED and path == tasks.current_group(state)
         below = [line for child in state.plan.children(path) for line in _task(state, child, indent + "  ")]
         return [f"{indent}{_mark(status)} {escape(step.label)}{':' if open_ else ''}", *(below if open_ else ())]
     label = f"Task {step.id}: {step.label}" if step.kind == tasks.TASK else step.label

@@ -121,14 +121,11 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return "", f"{event.what}: {len(event.entries)} now", ""
         case ev.Learned():
             return "", f"learned ({event.learning.type})", event.learning.lesson
-        case ev.Supervised():
-            level = "" if event.intervention is None else "waiting"
-            said = f"supervisor: {event.verdict} ({event.check_type} of {event.task})"
-            return level, said, event.intervention.resolution if event.intervention else ""
+        case ev.Owned():
+            said = str(event.entry.get("resolution", ""))
+            return ("waiting" if said else "", event.line, said) if event.line else None
         case ev.Refiled():
             return "", f"archived in {event.file}", ""
-        case ev.Sighted():
-            return "", f"looked at {event.source}", ""
         case ev.Amended():
             added = f" {event.step.id}" if event.op == "add" and event.step else ""
             where = f" below {event.path}" if added and event.path else f" {event.path}" if not added else ""

@@ -88,7 +88,7 @@ def started(definition: Definition = CUSTOM, names: tuple[str, ...] = MIGRATION,
     if definition.loads == "phases":
         definition = definition.replace(steps=phases(names))
     id = DIALECT.identify(definition, "Database Migration", {}, play.now)
-    play.do(cmd.Start(definition, "0" * 26, id, subject="Database Migration", title="Database Migration", **how))
+    play.do(cmd.Start.of(definition, "0" * 26, id, subject="Database Migration", title="Database Migration", **how))
     return play
 
 

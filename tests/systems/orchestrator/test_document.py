@@ -11,10 +11,11 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from holdfast.core import lifecycle
 from holdfast.core.commands import Facts
-from holdfast.core.state import Intervention, State
+from holdfast.core.state import State
 from holdfast.documents.lens.mapping import put
 from holdfast.errors import UsageError
 from holdfast.systems.orchestrator.document import DIALECT, DOCUMENT
+from holdfast.systems.orchestrator.rules import supervision
 from holdfast.upkeep import schemas
 from tests.orchestrated import DATA, Run, example, invalid, plain
 from tests.workbench import Bench
@@ -83,17 +84,17 @@ class TestTheExampleOfTheConvention:
         assert set(done.evidence) == set(example()["completed_tasks"][1]["success_criteria_met"])
         assert (state.spent, state.bounds.max_cost, state.bounds.max_time) == (750_000, 10 * DOLLAR, 7200)
         assert state.bounds.max_iterations == 30
-        assert state.supervision.interventions[0] == Intervention(
-            "2026-01-15T12:15:00Z",
-            "pre_task",
-            "1.2",
-            "architecture",
-            "high",
-            "re_plan",
-            "Updated plan to use existing auth module",
-        )
-        counters = (state.supervision.checks, state.supervision.conflicts, state.supervision.auto_fixes)
-        assert (*counters, state.supervision.re_plans) == (15, 3, 7, 2)
+        assert supervision(state).interventions[0] == {
+            "at": "2026-01-15T12:15:00Z",
+            "check_type": "pre_task",
+            "task": "1.2",
+            "conflict_type": "architecture",
+            "severity": "high",
+            "action": "re_plan",
+            "resolution": "Updated plan to use existing auth module",
+        }
+        counters = (supervision(state).checks, supervision(state).conflicts, supervision(state).auto_fixes)
+        assert (*counters, supervision(state).re_plans) == (15, 3, 7, 2)
         assert [learned.type for learned in state.learnings] == ["pattern", "antipattern"]
         assert [(taken.number, taken.head) for taken in state.snapshots] == [(1, "abc123def456"), (2, "def456ghi789")]
         assert [(lease.role, lease.step) for lease in state.leases.values()] == [("task-executor", "phase-2/2.1")]

@@ -10,6 +10,7 @@ import pytest
 from holdfast.core import lifecycle
 from holdfast.errors import HoldfastError
 from holdfast.systems.orchestrator import subject as orchestrating
+from holdfast.systems.orchestrator.rules import supervision
 from tests.workbench import Bench
 
 DOCUMENT = """\
@@ -102,7 +103,7 @@ def test_a_document_becomes_a_plan_phases_a_review_and_a_pull_request(bench):
     ]
     assert (state.title, state.step("plan").status) == ("User authentication", lifecycle.ACTIVE)
     assert (state.bounds.max_cost, state.bounds.max_time, state.bounds.max_iterations) == (1_000_000, 7200, 3)
-    assert (state.supervision.enabled, state.supervision.auto_fix) == (True, True)
+    assert (supervision(state).enabled, supervision(state).auto_fix) == (True, True)
     assert state.source == state.subject == str(bench.root / FILE)
     assert (state.context["goal"], state.context["task_doc"]) == ("Let users log in.", str(bench.root / FILE))
 

@@ -95,7 +95,7 @@ class Life:
 
 
 def release() -> Life:
-    return Life(cmd.Start(RELEASE, "0" * 26, "release-1", subject="1.4.0", title="Release 1.4.0", branch="main"))
+    return Life(cmd.Start.of(RELEASE, "0" * 26, "release-1", subject="1.4.0", title="Release 1.4.0", branch="main"))
 
 
 def life_of(name: str) -> Life:

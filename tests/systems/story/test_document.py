@@ -64,7 +64,7 @@ def valid(document: dict[str, Any]) -> list[str]:
 def generation() -> Play:
     play = Play()
     how = {"subject": "0204", "context": {"scene_id": "0204"}, "session": SESSION}
-    play.do(cmd.Start(GENERATION, "0" * 26, "generation-scene-0204-20260101-090000", **how))
+    play.do(cmd.Start.of(GENERATION, "0" * 26, "generation-scene-0204-20260101-090000", **how))
     for name in ("constraints", "plan", "draft", "echo", "result", "report", "final", "scene"):
         play.write(f"{name}.md", name)
     return play
@@ -74,7 +74,7 @@ def planning() -> Play:
     play = Play()
     context = {"level": "scene", "act": 1, "chapter": 2, "scene": 4}
     how = {"subject": "scene-0204", "context": context, "session": SESSION}
-    play.do(cmd.Start(PLANNING, "0" * 26, "planning-scene-0204-20260101-090000", **how))
+    play.do(cmd.Start.of(PLANNING, "0" * 26, "planning-scene-0204-20260101-090000", **how))
     return play.write("work.md", "work")
 
 

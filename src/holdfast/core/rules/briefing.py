@@ -1,4 +1,4 @@
-"""What whoever takes the work up must know: files to read, reminders, learnings, notes of the project itself."""
+"""What whoever takes the work up must know: files to read, reminders, learnings."""
 
 from __future__ import annotations
 
@@ -68,8 +68,3 @@ def learn(draft: Draft, command: cmd.Learn) -> None:
         attempt=attempt,
     )
     draft.emit(ev.Learned(learning))
-
-
-def sight(draft: Draft, command: cmd.Sight) -> None:
-    if draft.state.sighted.get(command.source) != command.account:
-        draft.emit(ev.Sighted(command.source, command.account))

@@ -6,7 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies, tasks
+from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.state import BASE, BEGAN, Progress
@@ -37,12 +37,12 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
 
 def _brought_by(draft: Draft) -> str:
     """What a person has to look at who is to trust the commands: the definition, or the document of the tasks."""
-    return draft.state.source if draft.state.loads == tasks.DOCUMENT else draft.state.type
+    return draft.state.source if draft.state.conduct.frozen_trust else draft.state.type
 
 
 def _is_checkpointed(draft: Draft, path: str) -> bool:
-    """Whether the step is a task after which the state is kept, with the commit it belongs to."""
-    return draft.state.loads == tasks.DOCUMENT and draft.state.plan.step(path).kind == tasks.TASK
+    """Whether the state is kept after the step, with the commit it belongs to."""
+    return draft.state.plan.step(path).kind in draft.state.conduct.checkpointed
 
 
 def require(draft: Draft, path: str) -> None:
@@ -82,27 +82,27 @@ def done(draft: Draft, command: cmd.Done) -> None:
     for name, evidence in command.evidence.items():
         record_check(draft, cmd.RecordCheck(command.step, name, evidence))
     found = result(draft, command.step)
-    if found is not None and found[0] == "FAIL":
+    if found is not None and found[0] == draft.state.plan.step(command.step).failed:
         fail(draft, cmd.Fail(command.step, found[1], found[2]))
     else:
         settle(draft, command.step)
 
 
 def result(draft: Draft, path: str) -> tuple[str, str, Mapping[str, Any]] | None:
-    """What the step's own result says: PASS or FAIL, why in a few words, and what the next try should know."""
+    """What the step's own result says: its word, why in a few words, and what the next try should know."""
     step, progress = draft.step(path)
     artifact = progress.artifacts.get(step.result) if step.result else None
     if artifact is None:
         return None
     said = draft.facts.results.get(artifact.path)
     word = said.get("status", said.get("overall_status")) if said is not None else None
-    if said is None or word not in ("PASS", "FAIL"):
-        raise refusals.bad_result(path, artifact.path)
+    if said is None or word not in (step.passed, step.failed):
+        raise refusals.bad_result(path, artifact.path, step.passed, step.failed)
     listed = said.get("violations") or said.get("blocking_issues")
     given = listed if isinstance(listed, list) else []
     violations = [{"message": one} if isinstance(one, str) else one for one in given if isinstance(one, (str, Mapping))]
     texts = [str(one.get("message") or one.get("issue") or one.get("check") or "") for one in violations]
-    why = "; ".join(text for text in texts if text)[:1000] or "the result says FAIL"
+    why = "; ".join(text for text in texts if text)[:1000] or f"the result says {word}"
     guidance = said.get("retry_guidance")
     return word, why, {"violations": violations[:50], **({"retry_guidance": guidance} if guidance else {})}
 
@@ -204,7 +204,7 @@ def iterate(draft: Draft, command: cmd.Iterate) -> None:
     """One more try, as long as the bounds allow it. Where they do not, the step has failed and a person decides."""
     checked_text(command.reason, "reason")
     step, progress = draft.step(command.step)
-    if draft.state.loads != tasks.DOCUMENT or step.kind != tasks.TASK:
+    if step.kind not in draft.state.conduct.iterated:
         raise refusals.not_a_task(command.step)
     if progress.status != lifecycle.ACTIVE:
         raise refusals.wrong_status(draft.state, command.step, "iterated", (lifecycle.ACTIVE,))

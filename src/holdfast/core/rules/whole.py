@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies, tasks
+from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.rules import steps, tree
@@ -52,8 +52,7 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
         raise refusals.already_finished(draft.state)
     if command.reason:
         checked_text(command.reason, "reason", 500)
-    guarded = draft.state.loads in (tasks.DOCUMENT, tasks.DESCRIPTION)
-    if not draft.is_person and guarded and _is_a_persons_turn(draft):
+    if not draft.is_person and draft.state.conduct.guarded_end and _is_a_persons_turn(draft):
         raise refusals.person_needed("give up a run that stands where a person has to decide", remedies.cancel())
     draft.emit(ev.Marked("cancelled", reason=command.reason))
 
@@ -170,7 +169,9 @@ def revalidate(draft: Draft, command: cmd.Revalidate) -> None:
 
 def rehome(draft: Draft, command: cmd.Rehome) -> None:
     if draft.state.session:
-        draft.emit(ev.Rehomed(draft.state.session, command.before, command.after, command.own))
+        before = draft.state.session
+        draft.emit(ev.Rehomed(before, command.before, command.after, command.own))
+        draft.emit(ev.Owned(draft.state.dialect, {"committed_from": before}))
 
 
 def record(draft: Draft, command: cmd.Record) -> None:

@@ -9,8 +9,8 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.remedy import Blank
-from holdfast.core.tasks import DOCUMENT, FEATURE, TASK
-from holdfast.definitions import Change, changes, load
+from holdfast.core.tasks import TASK
+from holdfast.definitions import Change, changes
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
@@ -68,7 +68,8 @@ def differences(call: Call, state: State) -> tuple[Definition, list[Change]]:
 
     definition = equipping.equipped_like(_definition(call, state), state, call.project.wired.place)
     found = changes(state.plan.steps, definition)
-    own = [c for c in found if c.op == "retire" and state.plan.step(c.path).kind in (TASK, FEATURE, BY_HAND)]
+    brought = (TASK, BY_HAND, *state.conduct.groups)
+    own = [c for c in found if c.op == "retire" and state.plan.step(c.path).kind in brought]
     return definition, [change for change in found if change not in own]
 
 
@@ -82,10 +83,10 @@ def _definition(call: Call, state: State) -> Definition:
         )
     if state.source == BUILT_IN:
         return call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
-    if state.loads == DOCUMENT:
+    if state.conduct.frozen_trust:
         asked = Asked(call.project.wired.catalogue.get(f"{state.dialect}/{state.type}"), state.source, {})
         return subject_of(state.dialect).load(asked, call.project.wired.place).definition
-    return load(_file(call, state), call.project.root)
+    return call.project.wired.catalogue.load(_file(call, state))
 
 
 def _file(call: Call, state: State) -> str:
@@ -163,7 +164,7 @@ def _require_trust(call: Call, state: State, definition: Definition, change: Cha
         definition.digest, _file(call, state), data_dir=settings.data_dir, config_dir=settings.config_dir
     )
     if not known:
-        raise refusals.untrusted(state.source if state.loads == DOCUMENT else state.type)
+        raise refusals.untrusted(state.source if state.conduct.frozen_trust else state.type)
 
 
 def _runs(step: Step) -> set[tuple[str, ...]]:

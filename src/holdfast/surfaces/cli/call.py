@@ -6,7 +6,7 @@ import os
 import sys
 from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core import answers, lifecycle, queries, tasks
+from holdfast.core import answers, lifecycle, queries
 from holdfast.core.diagram import MARKS
 from holdfast.core.remedy import Remedy, Scope, told
 from holdfast.errors import HoldfastError
@@ -15,6 +15,7 @@ from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 from holdfast.systems.seam.registry import dialect
+from holdfast.systems.skill.progress import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,17 +110,18 @@ class Call:
         data = {**workflow.summary(), "ulid": state.ulid, "revision": state.revision, **(more or {})}
         if path and path in state.plan:
             data["step"] = answers.step(state, path, facts)
-        signal = tasks.signal(state)
-        if signal:
-            data["signal"] = signal
+        ending = signal(state)
+        if ending:
+            data["signal"] = ending
         if workflow.said:
             data["said"] = workflow.said
-        self.answer(data, lambda: self._line(state, facts, path, said, onward) + self._aside(workflow, path, signal))
+        self.answer(data, lambda: self._line(state, facts, path, said, onward) + self._aside(workflow, path, ending))
 
     def _aside(self, workflow: Workflow, path: str, signal: str) -> str:
         """What Holdfast did itself, and the signal where a run may end: all done, stuck, or on to the next feature."""
         state, above = workflow.state, path.rpartition("/")[0]
-        over = above in state.plan.of_kind(tasks.FEATURE) and state.step(above).status in lifecycle.FINISHED
+        group = above in state.plan and state.plan.step(above).kind in state.conduct.groups
+        over = group and state.step(above).status in lifecycle.FINISHED
         lines = [*workflow.said, *([signal] if signal and (over or signal != "DEV_CONTINUE") else [])]
         return "".join(f"\n{escape(line)}" for line in lines)
 

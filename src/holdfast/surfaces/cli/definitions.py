@@ -8,7 +8,7 @@ from holdfast.checks import trust as trust_
 from holdfast.core import refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.plan import Plan
-from holdfast.definitions import Entry, load, template
+from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import columns, escape, pad
@@ -56,14 +56,14 @@ def _runs_commands(call: Call, entry: Entry) -> bool:
     """Whether there is anything to trust."""
     if entry.error:
         return False
-    return bool(_commands(load(entry.path, call.project.root).steps))
+    return bool(_commands(call.project.wired.catalogue.load(entry.path).steps))
 
 
 def check(call: Call) -> None:
     if call.args.file.endswith(".md"):
         _check_document(call)
         return
-    found = load(call.args.file, call.project.root)
+    found = call.project.wired.catalogue.load(call.args.file)
     steps = len(Plan(found.steps).leaves())
     data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": steps}
     call.answer(data, call.ok(f"{call.args.file} is right: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
@@ -142,7 +142,7 @@ def _content(call: Call, path: str) -> tuple[str, list[tuple[str, str, tuple[str
         tasks = [task for phase in task_document.read(os.path.realpath(path)).phases for task in phase.tasks]
         rows = [(task.number, one.name, one.run) for task in tasks for one in task.criteria if one.run]
         return trust_.content_digest(os.path.realpath(path)), rows
-    definition = load(path, call.project.root)
+    definition = call.project.wired.catalogue.load(path)
     return definition.digest, _commands(definition.steps)
 
 

@@ -11,6 +11,7 @@ from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.tasks import task_path
 from holdfast.surfaces.terminal import escape
+from holdfast.systems.orchestrator.rules import supervision
 from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
@@ -62,10 +63,10 @@ def supervise(call: Call) -> None:
         call.write_json(_request(workflow, args.check_type, args.task or ""))
         return
     workflow.supervise(args.check_type, args.task or "", **found, **call.how())
-    supervision = workflow.state.supervision
-    counts = f"{supervision.checks} checked so far, conflicts: {supervision.conflicts}"
+    kept = supervision(workflow.state)
+    counts = f"{kept.checks} checked so far, conflicts: {kept.conflicts}"
     said = call.ok(f"{found['verdict']} · {counts}")
-    call.changed(workflow, said=said, more={"verdict": found["verdict"], "checks_performed": supervision.checks})
+    call.changed(workflow, said=said, more={"verdict": found["verdict"], "checks_performed": kept.checks})
 
 
 def _request(workflow: Workflow, check_type: str, task: str) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers, lifecycle, queries, refusals, remedies, tasks
+from holdfast.core import answers, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.surfaces.cli.call import Call, words
 from holdfast.surfaces.terminal import escape
+from holdfast.systems.skill import progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     if call.args.json:
         data = answers.status(state, workflow.facts(), words(state), call.scope())
         more = {"resumed": True, "read_only": other is not None, "summary": resuming.sentence(state), "said": said}
-        call.write_json({**data, **more, "signal": tasks.signal(state)})
+        call.write_json({**data, **more, "signal": progress.signal(state)})
         return
     text = "" if shown else f"📂 Resuming workflow from saved state...\n\n{resuming.summary(state, now)}\n"
     text += f"{resuming.banner(state, now)}\n{resuming.sentence(state)}\n"
@@ -192,7 +193,7 @@ def _held(lease: Lease | None) -> list[str]:
 def signal(call: Call) -> None:
     """For a loop around an agent: how the run stands, in one line."""
     workflow = call.workflow() if call.args.workflow else call.project.latest(finished=True)
-    line = tasks.signal(workflow.state)
+    line = progress.signal(workflow.state)
     call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 
 

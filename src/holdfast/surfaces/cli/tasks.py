@@ -6,12 +6,13 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.diagram import MARKS
 from holdfast.core.plan import parent
-from holdfast.core.tasks import COMMIT, DOCUMENT, TASK, new_task, next_number, untested
+from holdfast.core.tasks import COMMIT, TASK, new_task, next_number, untested
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.steps import order
 from holdfast.surfaces.terminal import escape
+from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ def add(call: Call) -> None:
 
 
 def _numbered(state: State, above: str) -> str:
-    """The next number below a step; in a phase of a task document that of the phase goes before it."""
-    if state.loads != DOCUMENT:
+    """The next number below a step; where numbers go by phase, that of the phase goes before it."""
+    if not state.conduct.phased:
         return str(next_number(state, above))
     phase = above.removeprefix("phase-")
     inside = [state.plan.step(path).id.rpartition(".")[2] for path in state.plan.children(above)]
@@ -54,7 +55,7 @@ def start(call: Call) -> None:
 
 def _learned(call: Call, workflow: Workflow) -> list[str]:
     """What runs of this project have learned, newest first, for whoever begins a task."""
-    if workflow.state.loads != DOCUMENT:
+    if dialect(workflow.state.dialect).learnings is None:
         return []
     from holdfast.systems.orchestrator import subject as orchestrating
 
@@ -65,7 +66,7 @@ def _learned(call: Call, workflow: Workflow) -> list[str]:
 def done(call: Call) -> None:
     workflow = call.workflow()
     path = task_path(workflow, call.args.task)
-    if workflow.state.plan.step(path).action or workflow.state.loads == DOCUMENT:
+    if workflow.state.plan.step(path).action or workflow.state.conduct.criteria:
         workflow.done(path, order=order(call), **call.how())
     else:
         commit = readers.sha(call.args.commit) if call.args.commit else ""

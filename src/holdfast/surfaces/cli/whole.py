@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.core import remedies
-from holdfast.core.tasks import DOCUMENT
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import escape
 
@@ -103,7 +102,7 @@ def restore(call: Call) -> None:
     workflow, number = call.workflow(), call.args.number
     taken = next((one for one in workflow.state.snapshots if one.number == number), None)
     workflow.restore(number, **call.how())
-    way = "reset --hard" if workflow.state.loads == DOCUMENT else "checkout --detach"
+    way = "reset --hard" if workflow.state.conduct.checkpointed else "checkout --detach"
     command = f"git {way} {taken.head}" if taken and taken.head else None
     said = call.ok(f"the steps are as they were at snapshot {number}")
     if command:

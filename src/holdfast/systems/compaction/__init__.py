@@ -1,14 +1,15 @@
 """Work in phases that survives the loss of an agent's context."""
 
+from holdfast.core.conduct import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(
     "compaction",
     __name__,
-    parts=("subject",),
+    parts=("rules", "subject"),
     own=("untracked/workflow-state",),
     patterns=("untracked/workflow-state/*/state-*.json",),
     traces=("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan"),
-    loads=("phases",),
+    loads={"phases": Conduct()},
     shares="subject",
 )

@@ -19,6 +19,7 @@ from holdfast.machine import place as places
 from holdfast.machine.place import read_regular
 from holdfast.plain import ulid
 from holdfast.systems.compaction.document import position
+from holdfast.systems.compaction.rules import seen
 from holdfast.systems.seam.adoption import adopt
 from holdfast.systems.seam.orphans import loaded, orphaned
 from holdfast.systems.seam.registry import dialect
@@ -81,10 +82,10 @@ def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
         return
     state = wired.reconciler.reconcile(known)
     account = _account(sighting)
-    before = state.sighted.get(sighting.source)
+    before = seen(state).get(sighting.source)
     if before == account:
         return
-    sight = cmd.Sight(sighting.source, account)
+    sight = _sight(sighting)
     additions = _additions(state, sighting, before or {})
     moves = _moves(wired, state, sighting, before)
     for more in ((*additions, *moves), tuple(additions)):
@@ -110,7 +111,7 @@ def _is_over(wired: Wired, sighting: Sighting) -> bool:
         written = os.stat(os.path.join(wired.place.worktree, sighting.source)).st_mtime
     except OSError:
         return True
-    return last.sighted.get(sighting.source) == _account(sighting) or written <= moment.to_epoch(last.updated_at)
+    return seen(last).get(sighting.source) == _account(sighting) or written <= moment.to_epoch(last.updated_at)
 
 
 def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
@@ -120,7 +121,7 @@ def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
         if (entry.dialect, entry.worktree) != (ACCOUNT, wired.place.key()) or not entry.title.startswith("Plan"):
             continue
         for state in loaded(wired, [entry.ulid]):
-            plans = [source for source in state.sighted if source.startswith(NOTES[1])]
+            plans = [source for source in seen(state) if source.startswith(NOTES[1])]
             over = any(_says_it_is_over(os.path.join(wired.place.worktree, one)) for one in plans)
             if over and not running.intersection(plans):
                 ending = cmd.Together(tuple(finishing(state, "its plan is no longer in progress")))
@@ -172,8 +173,12 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)
-    outcome = wired.engine.execute(state.ulid, cmd.Sight(sighting.source, _account(sighting)), actor)
+    outcome = wired.engine.execute(state.ulid, _sight(sighting), actor)
     wired.reconciler.settle(outcome)
+
+
+def _sight(sighting: Sighting) -> cmd.Own:
+    return cmd.Own(ACCOUNT, "sight", {"source": sighting.source, "account": _account(sighting)})
 
 
 def _is_as_sighted(shown: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

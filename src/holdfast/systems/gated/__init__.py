@@ -1,5 +1,6 @@
 """Features in phases, each reviewed and approved, with a pull request."""
 
+from holdfast.core.conduct import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(
@@ -8,5 +9,5 @@ SYSTEM = System(
     parts=("subject", "work", "upkeep"),
     patterns=("workflow/*/workflow-state.json",),
     wakes=("workflow",),
-    loads=("description",),
+    loads={"description": Conduct(guarded_end=True)},
 )

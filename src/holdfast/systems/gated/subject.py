@@ -29,7 +29,7 @@ def identity(asked: Asked, _: Place) -> str:
 
 
 def prepare(wired: Wired, start: cmd.Start) -> cmd.Start:
-    if start.definition.loads != DESCRIPTION:
+    if start.loads != DESCRIPTION:
         return start
     return opening.opened(wired.place, start, wired.world.now())
 

@@ -13,16 +13,14 @@ from holdfast.core.state import (
     Alert,
     Evidence,
     Grant,
-    Intervention,
     Learning,
     Lease,
     Mark,
     Progress,
     Snapshot,
     State,
-    Supervision,
 )
-from holdfast.core.tasks import DOCUMENT, TASK
+from holdfast.core.tasks import TASK
 from holdfast.documents.lens.fields import is_moment
 from holdfast.errors import UsageError
 from holdfast.systems.orchestrator import words
@@ -71,7 +69,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         title=str(said.get("task_doc") or "").rpartition("/")[2].removesuffix(".md"),
         subject=str(said.get("task_doc") or "")[:1000],
         context={"task_doc": said.get("task_doc")},
-        loads=DOCUMENT,
+        loads=words.LOADS,
         origin="adopted",
         created_at=started,
         updated_at=facts.now,
@@ -84,7 +82,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         spent=moment.read_money(bounds.get("cost_so_far")) or 0,
         rested_seconds=_rested(bounds, started, facts.now),
         leases=_leases(document, steps),
-        supervision=_supervision(_object(document, "supervisor")),
+        own={"orchestrator": _supervision(_object(document, "supervisor"))},
         learnings=tuple(_learning(one, steps) for one in _listed(document, "learnings")),
         snapshots=_snapshots(document),
         base=document,
@@ -205,20 +203,20 @@ def _leases(document: Mapping[str, Any], steps: tuple[Step, ...]) -> dict[str, L
     return found
 
 
-def _supervision(said: Mapping[str, Any]) -> Supervision:
+def _supervision(said: Mapping[str, Any]) -> dict[str, Any]:
     found = [one for one in said.get("interventions") or () if isinstance(one, Mapping)]
     texts = ("check_type", "task", "conflict_type", "severity", "action", "resolution")
-    return Supervision(
-        enabled=said.get("enabled") is True,
-        checks=_number(said, "checks_performed"),
-        conflicts=_number(said, "conflicts_detected"),
-        auto_fixes=_number(said, "auto_fixes_applied"),
-        re_plans=_number(said, "re_plans_triggered"),
-        last_check=_moment(said, "last_check"),
-        interventions=tuple(
-            Intervention(_moment(one, "timestamp"), *(str(one.get(name) or "") for name in texts)) for one in found
-        ),
-    )
+    return {
+        "enabled": said.get("enabled") is True,
+        "checks": _number(said, "checks_performed"),
+        "conflicts": _number(said, "conflicts_detected"),
+        "auto_fixes": _number(said, "auto_fixes_applied"),
+        "re_plans": _number(said, "re_plans_triggered"),
+        "last_check": _moment(said, "last_check"),
+        "interventions": [
+            {"at": _moment(one, "timestamp"), **{name: str(one.get(name) or "") for name in texts}} for one in found
+        ],
+    }
 
 
 def _learning(said: Mapping[str, Any], steps: tuple[Step, ...]) -> Learning:

@@ -18,6 +18,7 @@ from holdfast.documents.lens.text import Kept, KeptList
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.adoption import adopt, as_found, id_of
 from holdfast.systems.orchestrator.edits import also
+from holdfast.systems.orchestrator.rules import supervision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,18 +196,8 @@ def learning(state: State, one: Any) -> dict[str, Any]:
 
 
 def _interventions(state: State, _: str) -> Any:
-    return [{"timestamp": MOMENT.encode(one.at), **_said(one)} for one in state.supervision.interventions]
-
-
-def _said(one: Any) -> dict[str, Any]:
-    return {
-        "check_type": one.check_type,
-        "task": one.task,
-        "conflict_type": one.conflict_type,
-        "severity": one.severity,
-        "action": one.action,
-        "resolution": one.resolution,
-    }
+    found = supervision(state).interventions
+    return [{"timestamp": MOMENT.encode(one["at"]), **{k: v for k, v in one.items() if k != "at"}} for one in found]
 
 
 def _depends(state: State, path: str) -> tuple[object, ...]:
@@ -256,14 +247,14 @@ DOCUMENT = Document(
         _field("orchestrator.start_time", lambda s, _: s.created_at, MOMENT),
         _field("orchestrator.end_time", _ended, MOMENT, nullable=True),
         _field("orchestrator.pause", _pause, meaning=Meaning.FIXED),
-        _field("supervisor.enabled", lambda s, _: s.supervision.enabled, meaning=Meaning.FIXED),
-        _field("supervisor.checks_performed", lambda s, _: s.supervision.checks, meaning=Meaning.FIXED),
-        _field("supervisor.conflicts_detected", lambda s, _: s.supervision.conflicts, meaning=Meaning.FIXED),
-        _field("supervisor.auto_fixes_applied", lambda s, _: s.supervision.auto_fixes, meaning=Meaning.FIXED),
-        _field("supervisor.re_plans_triggered", lambda s, _: s.supervision.re_plans, meaning=Meaning.FIXED),
+        _field("supervisor.enabled", lambda s, _: supervision(s).enabled, meaning=Meaning.FIXED),
+        _field("supervisor.checks_performed", lambda s, _: supervision(s).checks, meaning=Meaning.FIXED),
+        _field("supervisor.conflicts_detected", lambda s, _: supervision(s).conflicts, meaning=Meaning.FIXED),
+        _field("supervisor.auto_fixes_applied", lambda s, _: supervision(s).auto_fixes, meaning=Meaning.FIXED),
+        _field("supervisor.re_plans_triggered", lambda s, _: supervision(s).re_plans, meaning=Meaning.FIXED),
         _field(
             "supervisor.last_check",
-            lambda s, _: s.supervision.last_check or ABSENT,
+            lambda s, _: supervision(s).last_check or ABSENT,
             MOMENT,
             nullable=True,
             meaning=Meaning.FIXED,

@@ -9,14 +9,15 @@ from holdfast.core import remedies
 from holdfast.core.definition import Bounds, Check, Definition, Retry, Step
 from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, naming, shell, told
-from holdfast.core.state import State, Supervision
-from holdfast.core.tasks import DOCUMENT, TASK
+from holdfast.core.state import State
+from holdfast.core.tasks import TASK
 from holdfast.errors import Conflict, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
+from holdfast.systems.orchestrator import words
 from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
 TYPE_CHECKING = False
@@ -37,7 +38,7 @@ def load(asked: Asked, place: Place) -> Loaded:
     from holdfast.systems.orchestrator import task_document
 
     definition, subject = asked.definition, asked.subject
-    if definition.loads != DOCUMENT:
+    if definition.loads != words.LOADS:
         return Loaded(definition, subject, asked.context)
     if not subject:
         raise UsageError(
@@ -59,12 +60,12 @@ def load(asked: Asked, place: Place) -> Loaded:
         title=said.title,
         context={**asked.context, "task_doc": path, "task_name": said.title, "goal": said.goal, **_global(said)},
         begun=(PLAN,),
-        supervision=Supervision(enabled=said.supervisor, auto_fix=said.auto_fix),
+        own={"orchestrator": {"enabled": said.supervisor, "auto_fix": said.auto_fix}},
     )
 
 
 def identity(asked: Asked, _: Place) -> str:
-    return absolute(asked.subject) if asked.definition.loads == DOCUMENT and asked.subject else asked.subject
+    return absolute(asked.subject) if asked.definition.loads == words.LOADS and asked.subject else asked.subject
 
 
 def prefix(task: str) -> str:

@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+LOADS = "task_document"
 FOLDER = ".claude"
 FILE = "agent-state.json"
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"

@@ -27,6 +27,7 @@ class Mark:
     """What says in a file of the project that a task is done, and goes with its commit. This one says nothing."""
 
     full = ""
+    file = ""
 
     def put(self) -> tuple[str, ...]:
         """Says it; gives what the user should be told."""
@@ -107,7 +108,7 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
     said = mark.put()
     marked = [own] if own and own not in state.dirt else []
     try:
-        sha = git_changes.commit(repository, [*paths, *marked], order.message or _message(state, path))
+        sha = git_changes.commit(repository, [*paths, *marked], order.message or _message(state, path, mark.file))
     except HoldfastError:
         mark.restore()
         raise
@@ -167,11 +168,11 @@ def _made_before(repository: git.Repository, state: State, path: str) -> str:
     return head
 
 
-def _message(state: State, path: str) -> str:
+def _message(state: State, path: str, file: str) -> str:
     """The task in its own words; a long one goes on below the first line."""
     step = state.plan.step(path)
     text = step.name if step.kind == tasks.TASK else state.title or state.subject
-    where = f"Task {step.id} of {tasks.feature_of(state, path)['file']}" if step.kind == tasks.TASK else ""
+    where = f"Task {step.id} of {file}" if file and step.kind == tasks.TASK else ""
     if len(text) <= _SUBJECT_LINE:
         return f"{text}\n\n{where}" if where else text
     cut = text.rfind(" ", 0, _SUBJECT_LINE)

@@ -22,7 +22,7 @@ from holdfast.machine import place as places
 from holdfast.plain import ulid
 from holdfast.systems.seam.found import Found, look
 from holdfast.systems.seam.orphans import active, dialect_of, orphaned
-from holdfast.systems.seam.registry import upkeep
+from holdfast.systems.seam.registry import conduct_of, upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -196,6 +196,7 @@ def understood(
         origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
         bounds = definition.bounds if definition.bounds != Bounds() else state.bounds
         state = state.replace(bounds=bounds, loads=definition.loads or state.loads, **origin)
+    state = state.replace(conduct=conduct_of(state.loads))
     lies_at = "" if spoken.document.path(state) == found.path else found.path
     return state.replace(worktree=wired.place.key(), file=lies_at), document
 

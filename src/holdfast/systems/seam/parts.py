@@ -9,7 +9,7 @@ from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.core.definition import Definition, Step
 from holdfast.core.remedy import Remedy, shell
-from holdfast.core.state import Evidence, State, Supervision
+from holdfast.core.state import Evidence, State
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.systems.seam.registry import system
@@ -47,7 +47,7 @@ class Loaded(Value):
     branch: str | None = None
     finished: Mapping[str, str] = {}
     begun: tuple[str, ...] = ()
-    supervision: Supervision = Supervision()
+    own: Mapping[str, Mapping[str, Any]] = {}
     makes_branch: bool = False
     """Whether the branch is made with the workflow."""
     tools: Mapping[str, Tool] = {}
@@ -196,5 +196,5 @@ class Texts(Value):
     """The line that tells an outer loop how a run ended."""
 
 
-PARTS: Mapping[str, Any] = {"subject": Subject(), "work": Work(), "upkeep": Upkeep(), "texts": Texts()}
+PARTS: Mapping[str, Any] = {"subject": Subject(), "work": Work(), "upkeep": Upkeep(), "texts": Texts(), "rules": {}}
 """The defaults. The document of a system has none."""

@@ -10,8 +10,11 @@ from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _collections_abc import Callable, Mapping
     from typing import Any
 
+    from holdfast.core.conduct import Conduct
+    from holdfast.core.draft import Draft
     from holdfast.documents.lens.spec import Dialect
     from holdfast.systems.seam.parts import Subject, Texts, Upkeep, Work
     from holdfast.systems.seam.system import System
@@ -42,6 +45,18 @@ def systems() -> list[System]:
 def reader_of(loads: str) -> System | None:
     """The system that reads subjects of this kind."""
     return next((card for card in systems() if loads in card.loads), None)
+
+
+def loads() -> dict[str, Conduct]:
+    """The words that a subject can be read as, and how the workflows are conducted that say so."""
+    return {word: conduct for card in systems() for word, conduct in card.loads.items()}
+
+
+def conduct_of(word: str) -> Conduct:
+    """How workflows are conducted whose subject is read as this word says."""
+    from holdfast.core.conduct import Conduct
+
+    return loads().get(word, Conduct())
 
 
 def own_paths() -> tuple[str, ...]:
@@ -77,6 +92,12 @@ def upkeep(name: str) -> Upkeep:
 
 def texts(name: str) -> Texts:
     found: Texts = _part(name, "texts")
+    return found
+
+
+def rules(name: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]:
+    """The rules of a system's own commands."""
+    found: Mapping[str, Callable[[Draft, Mapping[str, Any]], None]] = _part(name, "rules")
     return found
 
 

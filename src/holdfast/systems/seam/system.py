@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
+from holdfast.core.conduct import Conduct
 from holdfast.core.value import Value
 
 API = 1
@@ -25,8 +28,8 @@ class System(Value):
     """Files that make a hook ask the engine, although no workflow is active."""
     wakes: tuple[str, ...] = ()
     """Folders, from the top of the worktree or of the project, in which others may have left something to finish."""
-    loads: tuple[str, ...] = ()
-    """The words of `loads` in a definition whose subjects it reads."""
+    loads: Mapping[str, Conduct] = {}
+    """The words of `loads` in a definition whose subjects it reads, and how such workflows are conducted."""
     shares: str = "id"
     """What is active only once in a worktree: an `id`, a `subject` (ids carry the time), or anything: `worktree`."""
     kept_for: int = 0

@@ -1,5 +1,6 @@
 """`/dev` and `/tdd`: feature files become tasks, test first, with a commit each and a pull request."""
 
+from holdfast.core.conduct import Conduct
 from holdfast.systems.seam.system import System
 
 _DAY = 86_400
@@ -10,7 +11,7 @@ SYSTEM = System(
     parts=("subject", "work"),
     own=(".claude/workflow-state",),
     patterns=(".claude/workflow-state/active/*.json",),
-    loads=("feature", "task"),
+    loads={"feature": Conduct(groups=("feature",)), "task": Conduct()},
     kept_for=_DAY,
     gives_up=("dev", "tdd"),
 )

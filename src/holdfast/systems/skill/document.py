@@ -17,6 +17,7 @@ from holdfast.documents.lens.fields import FRACTION, MOMENT, WORD
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
 from holdfast.systems.skill import tests as skill_tests
 from holdfast.systems.skill.adoption import adopt
+from holdfast.systems.skill.progress import FEATURE, feature_of
 from holdfast.systems.skill.words import FIGURES, FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS
 
 TYPE_CHECKING = False
@@ -70,7 +71,7 @@ def _step_detail(state: State, path: str) -> Any:
 
 
 def _context(state: State, _: str) -> Any:
-    if state.loads == tasks.FEATURE and state.plan.of_kind(tasks.FEATURE):
+    if state.loads == FEATURE and state.plan.of_kind(FEATURE):
         return _folder(state)
     if state.origin == "adopted" or state.loads:
         return state.context
@@ -80,9 +81,9 @@ def _context(state: State, _: str) -> Any:
 
 def _folder(state: State) -> Mapping[str, Any]:
     """A folder of features: which one is worked on, and how far each is."""
-    at = tasks.feature_of(state)
-    steps = state.plan.of_kind(tasks.FEATURE)
-    listed = [{**tasks.feature_of(state, path), "status": PHASE.encode(state.step(path).status)} for path in steps]
+    at = feature_of(state)
+    steps = state.plan.of_kind(FEATURE)
+    listed = [{**feature_of(state, path), "status": PHASE.encode(state.step(path).status)} for path in steps]
     return {**state.context, "feature_file": at["file"], "feature_title": at["title"], "folder_features": listed}
 
 

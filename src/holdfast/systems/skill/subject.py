@@ -11,11 +11,12 @@ from holdfast.core.definition import MAX_STEPS, Step
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
-from holdfast.core.tasks import FEATURE, current_feature, feature_of, new_task, next_number, shaped
+from holdfast.core.tasks import current_group, new_task, next_number, shaped
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place, below
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, Taken, require_repository
 from holdfast.systems.skill import features
+from holdfast.systems.skill.progress import FEATURE, feature_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def changes(state: State, place: Place) -> Taken:
     if not folder:
         found = _read(place, state, str(feature_of(state)["file"]))
         return _differences(state, home, found) if found else Taken()
-    at = current_feature(state)
+    at = current_group(state)
     found = _read(place, state, str(feature_of(state)["file"])) if at else None
     taken = _differences(state, at, found) if found else Taken()
     known = [one for one in state.context.get("folder_features") or () if isinstance(one, Mapping)]

@@ -1,5 +1,6 @@
 """Scenes and plans of a writer's project, in sessions."""
 
+from holdfast.core.conduct import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(
@@ -9,6 +10,6 @@ SYSTEM = System(
     own=("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     wakes=(".holdfast/sessions",),
-    loads=("scene", "plan"),
+    loads={"scene": Conduct(), "plan": Conduct()},
     shares="subject",
 )

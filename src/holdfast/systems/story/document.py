@@ -134,8 +134,14 @@ def place(state: State) -> str:
     return f"{folder(state.session)}/workflow-state/{state.id}.json"
 
 
+def _session_before(state: State) -> str:
+    """The session it was in before that was committed."""
+    return str(state.own.get("story", {}).get("committed_from", ""))
+
+
 def _former(state: State) -> tuple[str, ...]:
-    return (f"{folder(state.committed_from)}/workflow-state/{state.id}.json",) if state.committed_from else ()
+    session = _session_before(state)
+    return (f"{folder(session)}/workflow-state/{state.id}.json",) if session else ()
 
 
 def working_dir(state: State) -> str:
@@ -176,7 +182,7 @@ DOCUMENT = Document(
         Field("workflow_id", lambda s, _: s.id, meaning=Meaning.FIXED),
         Field("workflow_type", lambda s, _: s.type, meaning=Meaning.FIXED),
         Field("session_name", lambda s, _: _or_absent(s.session), meaning=Meaning.FIXED),
-        Field("committed_from_session", lambda s, _: _or_absent(s.committed_from), meaning=Meaning.FIXED),
+        Field("committed_from_session", lambda s, _: _or_absent(_session_before(s)), meaning=Meaning.FIXED),
         Field("status", lambda s, _: queries.status(s), WORKFLOW, meaning=Meaning.WHOLE),
         Field("status_detail", _detail, meaning=Meaning.FIXED),
         Field("created_at", lambda s, _: s.created_at, MOMENT),

@@ -45,7 +45,7 @@ def same(asked: Asked, context: Mapping[str, Any]) -> bool:
 
 def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     """A plan builds on the plan above it, which has to be approved."""
-    if command.definition.loads != PLAN:
+    if command.loads != PLAN:
         return command
     wanted = stories.above(stories.planned(command.context))
     if wanted is None:

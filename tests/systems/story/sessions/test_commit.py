@@ -192,7 +192,11 @@ def test_finished_and_cancelled_workflows_are_carried_over_too(s, root, project,
     there = {path.name for path in (root / "workspace/workflow-state").iterdir()}
     assert there == {"index.json", *(f"{one.id}.json" for one in (draft, finished, other))}
     states = [project.wired.store.load(one.ulid) for one in (draft, finished, other)]
-    assert [(state.session, state.committed_from) for state in states] == [("", "s"), ("", "s"), ("", "")]
+    assert [(state.session, state.own.get("story", {}).get("committed_from", "")) for state in states] == [
+        ("", "s"),
+        ("", "s"),
+        ("", ""),
+    ]
 
 
 def test_an_edit_of_a_workflows_document_is_decided_before_the_commit(s, root, project, draft):

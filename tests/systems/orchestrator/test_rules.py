@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from holdfast.core import events as ev
-from holdfast.core.commands import Approve, Begin, Cancel, Done, Fail, Pause, Start, Supervise
-from holdfast.core.rules.supervising import CHECKS, CONFLICTS
-from holdfast.core.state import KEPT, Intervention, Supervision
+from holdfast.core.commands import Approve, Begin, Cancel, Done, Fail, Own, Pause, Start
+from holdfast.core.state import KEPT
+from holdfast.systems.orchestrator.rules import CHECKS, CONFLICTS, supervision
 from tests.core.play import PERSON, Play, definition, moves, only, step
 
 SEVERITIES = {"architecture": "high", "dependency": "high", "api": "high", "security": "critical", "pattern": "low"}
@@ -28,14 +30,21 @@ def run(*, approved: bool = True) -> Play:
         step("review", requires=["plan", "phase-2"], retry={"max": 1, "exhausted": "escalated"}),
         step("pull_request", requires=["plan", "review"]),
     )
-    play.do(Start(made, "0" * 26, "run-1", begun=("plan",), supervision=Supervision(True, True)))
+    play.do(
+        Start.of(made, "0" * 26, "run-1", begun=("plan",), own={"orchestrator": {"enabled": True, "auto_fix": True}})
+    )
     if approved:
         play.do(Done("plan"), Approve("plan"))
     return play
 
 
-def re_plan(task: str = "", *affected: str, kind: str = "api") -> Supervise:
-    return Supervise("post_task", task, "RE_PLAN", kind, "use the second version", affected=affected)
+def verdict(*said: str, **more: Any) -> Own:
+    names = ("check_type", "task", "verdict", "conflict_type", "resolution")
+    return Own("orchestrator", "supervise", {**dict(zip(names, said, strict=False)), **more})
+
+
+def re_plan(task: str = "", *affected: str, kind: str = "api") -> Own:
+    return verdict("post_task", task, "RE_PLAN", kind, "use the second version", affected=affected)
 
 
 # Verdicts
@@ -46,52 +55,60 @@ def test_the_kinds_of_conflicts_and_how_grave_they_are():
     assert {name: action for name, (_, action) in CONFLICTS.items()} == LEADS_TO
 
 
-@pytest.mark.parametrize("verdict", ["PASS", "AUTO_FIX", "RE_PLAN"])
+@pytest.mark.parametrize("word", ["PASS", "AUTO_FIX", "RE_PLAN"])
 @pytest.mark.parametrize("kind", ["", *SEVERITIES, "taste"])
-def test_a_verdict_is_the_one_that_the_kind_of_conflict_leads_to(kind, verdict):
+def test_a_verdict_is_the_one_that_the_kind_of_conflict_leads_to(kind, word):
     play = run()
-    command = Supervise("pre_task", "1.1", verdict, kind, "done so")
-    if LEADS_TO.get(kind, "" if kind else "PASS") != verdict:
+    command = verdict("pre_task", "1.1", word, kind, "done so")
+    if LEADS_TO.get(kind, "" if kind else "PASS") != word:
         refusal = play.refuses(command, "bad_verdict")
-        if kind in LEADS_TO and verdict != "PASS":
+        if kind in LEADS_TO and word != "PASS":
             assert refusal.remedy == f"--verdict {LEADS_TO[kind]}"
         return
-    event = only(play.do(command), ev.Supervised)[0]
-    assert (event.check_type, event.task, event.verdict) == ("pre_task", "1.1", verdict)
-    found = Intervention(play.now, "pre_task", "1.1", kind, SEVERITIES.get(kind, ""), verdict.lower(), "done so")
-    assert event.intervention == (found if kind else None)
-    assert play.state.supervision.interventions == ((found,) if kind else ())
+    event = only(play.do(command), ev.Owned)[0]
+    said = {"event": "supervised", "check": "pre_task", "task": "1.1", "verdict": word}
+    assert event.entry == (said | {"resolution": "done so"} if kind else said)
+    found = {
+        "at": play.now,
+        "check_type": "pre_task",
+        "task": "1.1",
+        "conflict_type": kind,
+        "severity": SEVERITIES.get(kind, ""),
+        "action": word.lower(),
+        "resolution": "done so",
+    }
+    assert list(supervision(play.state).interventions) == ([found] if kind else [])
 
 
 @pytest.mark.parametrize("check_type", CHECKS)
 def test_every_kind_of_check_is_taken(check_type):
     play = run()
-    play.do(Supervise(check_type, "1.1", "PASS"))
-    assert (play.state.supervision.checks, play.state.supervision.last_check) == (1, play.now)
+    play.do(verdict(check_type, "1.1", "PASS"))
+    assert (supervision(play.state).checks, supervision(play.state).last_check) == (1, play.now)
 
 
 def test_a_check_need_not_be_about_a_task():
     play = run()
-    play.do(Supervise("on_demand", "", "AUTO_FIX", "pattern", "renamed"))
-    assert play.state.supervision.interventions[0].task == ""
+    play.do(verdict("on_demand", "", "AUTO_FIX", "pattern", "renamed"))
+    assert supervision(play.state).interventions[0]["task"] == ""
 
 
 def test_a_task_is_remembered_by_its_number_however_it_was_named():
     play = run()
-    play.do(Supervise("pre_task", "phase-1/1.2", "AUTO_FIX", "pattern", "renamed"))
-    assert play.state.supervision.interventions[0].task == "1.2"
+    play.do(verdict("pre_task", "phase-1/1.2", "AUTO_FIX", "pattern", "renamed"))
+    assert supervision(play.state).interventions[0]["task"] == "1.2"
     assert play.state.history[-1]["task"] == "1.2"
 
 
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        (Supervise("now_and_then", "1.1", "PASS"), "bad_verdict"),
-        (Supervise("pre_task", "1.1", "pass"), "bad_verdict"),
-        (Supervise("pre_task", "1.1", ""), "bad_verdict"),
-        (Supervise("pre_task", "9.9", "PASS"), "no_step"),
-        (Supervise("pre_task", "1.1", "AUTO_FIX", "pattern", ""), "bad_text"),
-        (Supervise("pre_task", "1.1", "AUTO_FIX", "pattern", "x" * 100_000), "bad_text"),
+        (verdict("now_and_then", "1.1", "PASS"), "bad_verdict"),
+        (verdict("pre_task", "1.1", "pass"), "bad_verdict"),
+        (verdict("pre_task", "1.1", ""), "bad_verdict"),
+        (verdict("pre_task", "9.9", "PASS"), "no_step"),
+        (verdict("pre_task", "1.1", "AUTO_FIX", "pattern", ""), "bad_text"),
+        (verdict("pre_task", "1.1", "AUTO_FIX", "pattern", "x" * 100_000), "bad_text"),
         (re_plan("1.1", "9.9"), "no_step"),
         (re_plan("1.1", "1.1", "phase-2"), "bad_verdict"),
         (re_plan("1.1", "plan"), "bad_verdict"),
@@ -107,30 +124,31 @@ def test_what_cannot_be_understood_changes_nothing(command, code):
 
 def test_what_the_checks_came_to_is_counted():
     play = run()
-    play.do(Supervise("pre_task", "1.1", "PASS"))
-    play.do(Supervise("pre_task", "1.1", "AUTO_FIX", "pattern", "renamed"))
-    play.do(Supervise("pre_task", "1.1", "AUTO_FIX", "pattern", "renamed", fixes=3))
+    play.do(verdict("pre_task", "1.1", "PASS"))
+    play.do(verdict("pre_task", "1.1", "AUTO_FIX", "pattern", "renamed"))
+    play.do(verdict("pre_task", "1.1", "AUTO_FIX", "pattern", "renamed", fixes=3))
     play.wait(60).do(re_plan("1.1"))
-    found = play.state.supervision
+    found = supervision(play.state)
     assert (found.checks, found.conflicts, found.auto_fixes, found.re_plans) == (4, 3, 4, 1)
     assert (found.enabled, found.auto_fix, found.last_check) == (True, True, play.now)
-    assert [one.action for one in found.interventions] == ["auto_fix", "auto_fix", "re_plan"]
+    assert [one["action"] for one in found.interventions] == ["auto_fix", "auto_fix", "re_plan"]
 
 
 def test_the_newest_interventions_are_kept_and_all_are_counted():
     play = run()
     for number in range(KEPT + 5):
-        play.do(Supervise("pre_task", "1.1", "AUTO_FIX", "pattern", f"fix {number}"))
-    found = play.state.supervision
-    assert (len(found.interventions), found.interventions[-1].resolution) == (KEPT, f"fix {KEPT + 4}")
+        play.do(verdict("pre_task", "1.1", "AUTO_FIX", "pattern", f"fix {number}"))
+    found = supervision(play.state)
+    assert (len(found.interventions), found.interventions[-1]["resolution"]) == (KEPT, f"fix {KEPT + 4}")
     assert (found.checks, found.conflicts) == (KEPT + 5, KEPT + 5)
 
 
 def test_fixes_are_counted_only_where_there_are_some():
     play = run()
-    play.do(Supervise("pre_task", "1.1", "PASS", fixes=7))
-    play.do(re_plan("1.1").replace(fixes=7))
-    assert play.state.supervision.auto_fixes == 0
+    play.do(verdict("pre_task", "1.1", "PASS", fixes=7))
+    again = re_plan("1.1")
+    play.do(again.replace(data={**again.data, "fixes": 7}))
+    assert supervision(play.state).auto_fixes == 0
 
 
 # A new plan
@@ -234,7 +252,7 @@ def test_a_review_of_the_whole_is_not_one_of_what_is_planned_anew():
 def test_a_task_with_steps_of_its_own_goes_back_as_a_whole():
     play = Play()
     made = definition(step("plan"), step("phase-1", step("1.1", step("red"), step("green"), kind="task")))
-    play.do(Start(made, "0" * 26, "run-1"))
+    play.do(Start.of(made, "0" * 26, "run-1"))
     play.finish("plan", "phase-1/1.1/red")
     play.do(Begin("phase-1/1.1/green"), re_plan("1.1"))
     assert play.statuses() == {
@@ -267,7 +285,7 @@ def test_only_a_person_has_something_planned_anew_under_a_review_that_needs_them
 
 def test_without_a_plan_the_tasks_alone_go_back():
     play = Play()
-    play.do(Start(definition(step("a", step("1", kind="task"))), "0" * 26, "run-1"))
+    play.do(Start.of(definition(step("a", step("1", kind="task"))), "0" * 26, "run-1"))
     play.do(Begin("a/1"))
     assert moves(play.do(re_plan("a/1"))) == [("reset", "a/1")]
 
@@ -278,10 +296,10 @@ def test_without_a_plan_the_tasks_alone_go_back():
 def test_a_run_that_was_given_up_is_not_supervised():
     play = run()
     play.do(Cancel("enough"))
-    play.refuses(Supervise("pre_task", "1.1", "PASS"), "cancelled")
+    play.refuses(verdict("pre_task", "1.1", "PASS"), "cancelled")
 
 
 def test_a_check_during_a_pause_is_kept():
     play = run()
-    play.do(Pause("over night"), Supervise("pre_task", "1.1", "PASS"))
-    assert play.state.supervision.checks == 1
+    play.do(Pause("over night"), verdict("pre_task", "1.1", "PASS"))
+    assert supervision(play.state).checks == 1

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from holdfast.core import commands as cmd
+from _collections_abc import Mapping, Sequence
+
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.plan import ancestors
-from holdfast.core.state import Intervention
+from holdfast.core.state import KEPT, State
 from holdfast.core.tasks import TASK
+from holdfast.core.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CHECKS = ("pre_task", "post_task", "on_demand")
 PASS, AUTO_FIX, RE_PLAN = "PASS", "AUTO_FIX", "RE_PLAN"
@@ -24,60 +30,103 @@ CONFLICTS = {
 PLAN = "plan"
 
 
-def supervise(draft: Draft, command: cmd.Supervise) -> None:
-    _understood(command)
-    path = queries.resolve(draft.state, command.task) if command.task else ""
+class Supervision(Value):
+    """What a run keeps of its supervisor. The interventions are the newest ones, in the words of the document."""
+
+    enabled: bool = False
+    auto_fix: bool = False
+    checks: int = 0
+    conflicts: int = 0
+    auto_fixes: int = 0
+    re_plans: int = 0
+    last_check: str = ""
+    interventions: Sequence[Mapping[str, str]] = ()
+
+
+def supervision(state: State) -> Supervision:
+    return Supervision(**state.own.get("orchestrator", {}))
+
+
+class Verdict(Value):
+    """What a check of the supervisor found: `PASS`, `AUTO_FIX` or `RE_PLAN`, and of which kind the conflict is."""
+
+    check_type: str
+    task: str = ""
+    verdict: str = PASS
+    conflict_type: str = ""
+    resolution: str = ""
+    fixes: int = 0
+    affected: Sequence[str] = ()
+    """The tasks that have to be planned anew."""
+
+
+def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
+    said = Verdict(**data)
+    _understood(said)
+    path = queries.resolve(draft.state, said.task) if said.task else ""
     name = draft.state.plan.step(path).id if path else ""
-    intervention = _intervention(draft, command, name) if command.conflict_type else None
-    fixes = max(1, command.fixes) if command.verdict == AUTO_FIX else 0
-    draft.emit(ev.Supervised(command.check_type, name, command.verdict, intervention, fixes))
-    if command.verdict == RE_PLAN:
-        affected = _affected(draft, command.affected or ((path,) if _is_task(draft, path) else ()))
-        _open_plan(draft, command.resolution)
+    draft.emit(_supervised(draft, said, name))
+    if said.verdict == RE_PLAN:
+        affected = _affected(draft, said.affected or ((path,) if _is_task(draft, path) else ()))
+        _open_plan(draft, said.resolution)
         for task in affected:
             _plan_anew(draft, task)
         _review_again(draft, affected)
 
 
-def _understood(command: cmd.Supervise) -> None:
-    if command.check_type not in CHECKS:
+def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
+    """What the run keeps of the check, as far as it changes."""
+    known, now = supervision(draft.state), draft.facts.now
+    values: dict[str, Any] = {"checks": known.checks + 1, "last_check": now}
+    if said.conflict_type:
+        severity, action = CONFLICTS[said.conflict_type]
+        found = {
+            "at": now,
+            "check_type": said.check_type,
+            "task": task,
+            "conflict_type": said.conflict_type,
+            "severity": severity,
+            "action": action.lower(),
+            "resolution": said.resolution,
+        }
+        values |= {"conflicts": known.conflicts + 1, "interventions": [*known.interventions, found][-KEPT:]}
+    if said.verdict == AUTO_FIX:
+        values["auto_fixes"] = known.auto_fixes + max(1, said.fixes)
+    if said.verdict == RE_PLAN:
+        values["re_plans"] = known.re_plans + 1
+    entry = {"event": "supervised", "check": said.check_type, "task": task, "verdict": said.verdict}
+    resolution = said.resolution if said.conflict_type else ""
+    kept = {name: value for name, value in {**entry, "resolution": resolution}.items() if value}
+    line = f"supervisor: {said.verdict} ({said.check_type} of {task})"
+    return ev.Owned("orchestrator", values, kept, line)
+
+
+def _understood(said: Verdict) -> None:
+    if said.check_type not in CHECKS:
         raise refusals.bad_verdict(f"a check is one of {', '.join(CHECKS)}", remedies.usage("supervise"))
-    if command.verdict not in (PASS, AUTO_FIX, RE_PLAN):
+    if said.verdict not in (PASS, AUTO_FIX, RE_PLAN):
         raise refusals.bad_verdict("a verdict is one of PASS, AUTO_FIX, RE_PLAN", remedies.usage("supervise"))
-    if command.verdict == PASS and command.conflict_type:
+    if said.verdict == PASS and said.conflict_type:
         raise refusals.bad_verdict("PASS means that no conflict was found", "leave out the conflict, or say AUTO_FIX")
-    if command.verdict == PASS:
+    if said.verdict == PASS:
         return
-    if command.conflict_type not in CONFLICTS:
+    if said.conflict_type not in CONFLICTS:
         known = ", ".join(CONFLICTS)
-        raise refusals.bad_verdict(f"{command.verdict} names a conflict, one of {known}", "--conflict pattern")
-    needed = CONFLICTS[command.conflict_type][1]
-    if command.verdict != needed:
+        raise refusals.bad_verdict(f"{said.verdict} names a conflict, one of {known}", "--conflict pattern")
+    needed = CONFLICTS[said.conflict_type][1]
+    if said.verdict != needed:
         raise refusals.bad_verdict(
-            f"a conflict of {command.conflict_type} leads to {needed}, not to {command.verdict}",
+            f"a conflict of {said.conflict_type} leads to {needed}, not to {said.verdict}",
             f"--verdict {needed}",
         )
-    checked_text(command.resolution, "resolution")
-
-
-def _intervention(draft: Draft, command: cmd.Supervise, task: str) -> Intervention:
-    severity, action = CONFLICTS[command.conflict_type]
-    return Intervention(
-        at=draft.facts.now,
-        check_type=command.check_type,
-        task=task,
-        conflict_type=command.conflict_type,
-        severity=severity,
-        action=action.lower(),
-        resolution=command.resolution,
-    )
+    checked_text(said.resolution, "resolution")
 
 
 def _is_task(draft: Draft, path: str) -> bool:
     return bool(path) and draft.state.plan.step(path).kind == TASK
 
 
-def _affected(draft: Draft, names: tuple[str, ...]) -> list[str]:
+def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
     """Tasks, each once. One that only a person may set going again is not set going by a supervisor."""
     found = list(dict.fromkeys(queries.resolve(draft.state, name) for name in names))
     for path in found:
@@ -122,3 +171,6 @@ def _review_again(draft: Draft, affected: list[str]) -> None:
             _must_not_be_used_up(draft, path)
             if draft.state.step(path).status != lifecycle.PENDING:
                 draft.move("reset", path, renewed=draft.is_person)
+
+
+RULES = {"supervise": supervise}
