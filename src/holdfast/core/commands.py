@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from holdfast.core.needs import Needs
 
 
-class Start(Identity, kw_only=True):
+class Command(Value):
+    """Base of everything that can be asked; `decide.HANDLERS` has a rule for each."""
+
+
+class Start(Identity, Command, kw_only=True):
     steps: tuple[Step, ...]
     finished: Mapping[str, str] = {}
     """Steps that need not be done any more, and why."""
@@ -41,43 +45,43 @@ class Start(Identity, kw_only=True):
         return cls(ulid=ulid, id=id, type=definition.name, **{**said, **more})
 
 
-class Begin(Value):
+class Begin(Command):
     step: str
 
 
-class Done(Value):
+class Done(Command):
     step: str
     artifacts: Mapping[str, str] = {}
     data: Mapping[str, Any] = {}
     evidence: Mapping[str, Evidence] = {}
 
 
-class Attach(Value):
+class Attach(Command):
     """Names an output of a step that is still being worked on."""
 
     step: str
     artifacts: Mapping[str, str]
 
 
-class Submit(Value):
+class Submit(Command):
     step: str
     artifacts: Mapping[str, str] = {}
 
 
-class Fail(Value):
+class Fail(Command):
     step: str
     reason: str
     data: Mapping[str, Any] = {}
 
 
-class Iterate(Value):
+class Iterate(Command):
     """The criteria of a task are not met yet: it is tried once more, with what the last try showed."""
 
     step: str
     reason: str
 
 
-class Block(Value):
+class Block(Command):
     """A step cannot go on. `by_hand`: a person does it, and only a person lets others at it again."""
 
     step: str
@@ -85,23 +89,23 @@ class Block(Value):
     by_hand: bool = False
 
 
-class Unblock(Value):
+class Unblock(Command):
     step: str
     guidance: str = ""
 
 
-class Skip(Value):
+class Skip(Command):
     step: str
     reason: str = ""
 
 
-class Review(Value):
+class Review(Command):
     step: str
     verdict: str
     feedback: str = ""
 
 
-class Approve(Value):
+class Approve(Command):
     step: str
     variant: str = ""
     modifications: Mapping[str, Any] = {}
@@ -112,31 +116,31 @@ class Approve(Value):
     """The artifacts' hashes as whoever approves was shown them, where that is known."""
 
 
-class Reject(Value):
+class Reject(Command):
     step: str
     feedback: str = ""
     modifications: Mapping[str, Any] = {}
 
 
-class Reopen(Value):
+class Reopen(Command):
     step: str
     feedback: str = ""
 
 
-class Reset(Value):
+class Reset(Command):
     """Begins a step anew as if it had never been worked on, and all that wait for it; without a step, everything."""
 
     step: str = ""
 
 
-class Advise(Value):
+class Advise(Command):
     """Feedback that a step has to heed, whenever it is worked on next."""
 
     step: str
     feedback: str
 
 
-class Finalize(Value):
+class Finalize(Command):
     """The result of a completed workflow is handed over: nothing moves it any more.
 
     `elsewhere`: it was, in another clone, and what it was made of is not here any more.
@@ -145,25 +149,25 @@ class Finalize(Value):
     elsewhere: bool = False
 
 
-class Resume(Value):
+class Resume(Command):
     step: str = ""
 
 
-class Cancel(Value):
+class Cancel(Command):
     reason: str = ""
 
 
-class Pause(Value):
+class Pause(Command):
     reason: str
 
 
-class Extend(Value):
+class Extend(Command):
     cost: int = 0
     time: int = 0
     iterations: int = 0
 
 
-class RecordCheck(Value):
+class RecordCheck(Command):
     """The result of a check. The engine fills in what it saw; a reported one has only `passed`."""
 
     step: str
@@ -171,20 +175,20 @@ class RecordCheck(Value):
     evidence: Evidence
 
 
-class Note(Value):
+class Note(Command):
     text: str
     step: str = ""
 
 
-class Outdate(Value):
+class Outdate(Command):
     """The result that the work builds on has changed."""
 
 
-class Revalidate(Value):
+class Revalidate(Command):
     """The work was looked at again in the light of what the parent's result is now."""
 
 
-class Rehome(Value):
+class Rehome(Command):
     """The session is committed: `before` is where its files lay, and now they lie in the project.
 
     Its `own` folders lie below `after`; everything else was a copy of a file of the project.
@@ -195,7 +199,7 @@ class Rehome(Value):
     own: tuple[str, ...] = ()
 
 
-class Record(Value):
+class Record(Command):
     """Sets values of the workflow's context, or of one step; those that are `removed` are there no more."""
 
     values: Mapping[str, Any]
@@ -203,13 +207,13 @@ class Record(Value):
     removed: tuple[str, ...] = ()
 
 
-class Spend(Value):
+class Spend(Command):
     micros: int
     agent: str = ""
     step: str = ""
 
 
-class StartAgent(Value):
+class StartAgent(Command):
     role: str
     step: str = ""
     ttl: int = 600
@@ -217,11 +221,11 @@ class StartAgent(Value):
     """The host's id of an agent that was only seen at work."""
 
 
-class BeatAgent(Value):
+class BeatAgent(Command):
     token: int
 
 
-class EndAgent(Value):
+class EndAgent(Command):
     """Gives back a lease, known by its token, or by the host's id of an agent that was only seen at work."""
 
     token: int = 0
@@ -231,7 +235,7 @@ class EndAgent(Value):
     """Only if it ran out: said by somebody who cannot speak for the agent."""
 
 
-class Lock(Value):
+class Lock(Command):
     """Claims files, or all that a pattern with `*` and `?` means, for one agent."""
 
     paths: tuple[str, ...]
@@ -239,79 +243,79 @@ class Lock(Value):
     ttl: int = 600
 
 
-class Unlock(Value):
+class Unlock(Command):
     paths: tuple[str, ...]
 
 
-class AddStep(Value):
+class AddStep(Command):
     above: str
     step: Step
     after: str | None = None
 
 
-class RetireStep(Value):
+class RetireStep(Command):
     step: str
 
 
-class ChangeStep(Value):
+class ChangeStep(Command):
     step: str
     new: Step
 
 
-class TakeSnapshot(Value):
+class TakeSnapshot(Command):
     label: str = ""
 
 
-class Restore(Value):
+class Restore(Command):
     number: int
 
 
-class Alarm(Value):
+class Alarm(Command):
     """Records what was found wrong with a document."""
 
     alert: Alert
 
 
-class Compacted(Value):
+class Compacted(Command):
     """The host threw away the agent's context; the agent goes on from what is recorded."""
 
     note: str = ""
 
 
-class Sit(Value):
+class Sit(Command):
     """The session of whoever asks belongs to this workflow."""
 
 
-class Leave(Value):
+class Leave(Command):
     """The session of whoever asks is over: what it held is free."""
 
     reason: str = ""
 
 
-class Acknowledge(Value):
+class Acknowledge(Command):
     """The session read the resume packet: it presents its id."""
 
     packet: str
 
 
-class Urge(Value):
+class Urge(Command):
     """An agent wanted to stop while there is work it can do, and is held at it."""
 
 
-class Touch(Value):
+class Touch(Command):
     """Files that were seen to be changed."""
 
     paths: tuple[str, ...]
 
 
-class Remember(Value):
+class Remember(Command):
     """Something that was seen to happen around the work, for the history."""
 
     event: str
     data: Mapping[str, Any] = {}
 
 
-class Brief(Value):
+class Brief(Command):
     """Changes the list of what has to be read (`reading`) or heeded (`reminders`). `exactly` is the whole list."""
 
     what: str
@@ -320,7 +324,7 @@ class Brief(Value):
     exactly: tuple[str, ...] | None = None
 
 
-class Learn(Value):
+class Learn(Command):
     lesson: str
     type: str = "insight"
     pattern: str = ""
@@ -328,7 +332,7 @@ class Learn(Value):
     step: str = ""
 
 
-class Own(Value):
+class Own(Command):
     """What only a system understands: its rule of this name decides, and says what the system keeps."""
 
     system: str
@@ -336,19 +340,19 @@ class Own(Value):
     data: Mapping[str, Any] = {}
 
 
-class Refile(Value):
+class Refile(Command):
     """The document of a workflow that is over goes to another place."""
 
     file: str
 
 
-class Together(Value):
+class Together(Command):
     """Several commands as one: all of them are legal or none is taken."""
 
     commands: tuple[Command, ...]
 
 
-class Edit(Value):
+class Edit(Command):
     """A changed document, decoded into the commands it stands for; all of them are legal or none is taken."""
 
     path: str
@@ -358,7 +362,7 @@ class Edit(Value):
     source: str = "file"
 
 
-class TakeOver(Value):
+class TakeOver(Command):
     """A document that came with git: what it says of the steps is taken, what it says of gates is only claimed."""
 
     path: str
@@ -366,69 +370,11 @@ class TakeOver(Value):
     progress: Mapping[str, Progress]
 
 
-class Adopt(Value):
+class Adopt(Command):
     """A document that has no journal yet, decoded into a state."""
 
     state: State
     document: Mapping[str, Any]
-
-
-Command = (
-    Start
-    | Begin
-    | Done
-    | Attach
-    | Submit
-    | Fail
-    | Iterate
-    | Block
-    | Unblock
-    | Skip
-    | Review
-    | Approve
-    | Reject
-    | Reopen
-    | Reset
-    | Advise
-    | Finalize
-    | Resume
-    | Cancel
-    | Pause
-    | Extend
-    | RecordCheck
-    | Note
-    | Record
-    | Outdate
-    | Revalidate
-    | Rehome
-    | Spend
-    | StartAgent
-    | BeatAgent
-    | EndAgent
-    | Lock
-    | Unlock
-    | AddStep
-    | RetireStep
-    | ChangeStep
-    | TakeSnapshot
-    | Restore
-    | TakeOver
-    | Alarm
-    | Compacted
-    | Sit
-    | Leave
-    | Acknowledge
-    | Urge
-    | Touch
-    | Remember
-    | Brief
-    | Learn
-    | Own
-    | Refile
-    | Together
-    | Edit
-    | Adopt
-)
 
 
 class Request(Value):
