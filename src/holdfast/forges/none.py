@@ -9,8 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-NO_FORGE = "no_forge"
-
 
 class NoForge:
     """A remote of any other host, or none: `url` is where it is, `remote` what the repository calls it."""
@@ -20,7 +18,7 @@ class NoForge:
     def __init__(self, url: str, remote: str = "origin") -> None:
         self._at = remote_in(url)
         self._remote = remote
-        self.refusal = Refused(NO_FORGE, "no remote of this repository is on a GitHub", remedy="git remote -v")
+        self.refusal = Refused("no_forge", "no remote of this repository is on a GitHub", remedy="git remote -v")
 
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise self.refusal
@@ -29,12 +27,14 @@ class NoForge:
 
     def open(self, branch: str, base: str, title: str, body: str) -> NoReturn:
         remedy, facts = self.typed(branch, title, base), {"branch": branch, "page": self.page(branch, base)}
-        raise Refused(NO_FORGE, self.refusal.message, remedy=remedy, facts=facts)
+        raise Refused(self.refusal.code, self.refusal.message, remedy=remedy, facts=facts)
 
     def open_issue(self, title: str, body: str) -> NoReturn:
         import shlex
 
-        raise Refused(NO_FORGE, self.refusal.message, remedy=shlex.join(("gh", "issue", "create", "--title", title)))
+        raise Refused(
+            self.refusal.code, self.refusal.message, remedy=shlex.join(("gh", "issue", "create", "--title", title))
+        )
 
     def page(self, branch: str, base: str) -> str:
         """That of a GitLab. Without a base it offers the default branch."""

@@ -15,7 +15,6 @@ from holdfast.core.names import fitting
 from holdfast.core.remedy import naming, shell, told
 from holdfast.core.state import Actor, State
 from holdfast.errors import Conflict, Refused
-from holdfast.forges.none import NO_FORGE
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine import configuration
@@ -94,7 +93,7 @@ def _forge(wired: Wired, state: State) -> Forge | str:
     why = forge.refusal
     if why is None:
         return forge
-    if why.code == NO_FORGE:
+    if forge.name == "none":
         return why.message
     if state.context.get("pr_number"):
         raise why
