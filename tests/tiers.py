@@ -1,7 +1,7 @@
 """Which tests run, what becomes of one whose machine lacks something, and what each folder costs.
 
 `--quick` leaves out the folders that take long and every test that calls `need`; `--full` adds the rows of tables that
-are marked `full`. Without either, a table has one row of each kind.
+are marked `full`. Without either, a table is tested by the first and the last row of each kind.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -27,14 +27,26 @@ OVERHEAD = "(collection, workers)"
 AT_LEAST = 1.0
 """Seconds; folders that cost less share a line."""
 
+Row = TypeVar("Row")
+
 _chosen = ""
 _strict = False
 _spent: dict[str, float] = defaultdict(float)
+_elsewhere: list[Callable[[], float]] = []
 
 
 def is_full() -> bool:
     """Whether tables are tested row by row."""
     return _chosen == "full"
+
+
+def rows(table: Sequence[Row], kind: Callable[[Row], object]) -> list[Row]:
+    """Every row of a table; without `--full`, the first and the last of each kind."""
+    if is_full():
+        return list(table)
+    first = {kind(row): place for place, row in reversed(list(enumerate(table)))}
+    last = {kind(row): place for place, row in enumerate(table)}
+    return [table[place] for place in sorted({*first.values(), *last.values()})]
 
 
 def need(*names: str) -> None:
@@ -128,9 +140,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _cpu() -> float:
-    """Seconds of this process and of the children that it waited for."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    """Seconds of this process, of the children that it waited for, and of others that work for it."""
+    return sum(os.times()[:4]) + sum(ask() for ask in _elsewhere)
+
+
+def elsewhere(ask: Callable[[], float]) -> None:
+    """Counts the seconds of processes that are children of another one."""
+    _elsewhere.append(ask)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -17,6 +17,7 @@ from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from tests import forked
 from tests.surfaces.cli.conftest import Answer
 
 LOGIN = "features/auth/user-login.md"
@@ -104,15 +105,7 @@ class Bench:
 
     def agent(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Answer:
         """No terminal is attached."""
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast", *words],
-            cwd=cwd or self.root,
-            env=_environment(env),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-        )
-        return _without_traceback(Answer(done.returncode, done.stdout.decode(), done.stderr.decode()))
+        return _without_traceback(Answer(*forked.run(*words, cwd=cwd or self.root, env=_environment(env))))
 
     def ok(self, *words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> Answer:
         answer = self.agent(*words, env=env, cwd=cwd)
@@ -130,9 +123,8 @@ class Bench:
     def person(self, *words: str, says: str | None = None, env: dict[str, str] | None = None) -> Answer:
         """At a terminal; `says` is typed, with Enter, as soon as a question stands there."""
         primary, secondary = pty.openpty()
-        command = [sys.executable, "-m", "holdfast", *words]
-        ends = {"stdin": secondary, "stdout": secondary, "stderr": secondary}
-        process = subprocess.Popen(command, cwd=self.root, env=_environment(env), start_new_session=True, **ends)
+        ends = (secondary, secondary, secondary)
+        process = forked.start(words, ends, cwd=self.root, env=_environment(env), session=True)
         os.close(secondary)
         out = _conversation(primary, says)
         os.close(primary)

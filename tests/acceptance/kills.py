@@ -6,31 +6,42 @@ import os
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from holdfast.surfaces.cli.main import main
 from tests.acceptance.feature import House
+from tests.tiers import rows
 
 _CHANGES = frozenset(("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link"))
 _GIT = frozenset(("commit", "switch", "update-index", "read-tree", "push", "update-ref"))
+
+AN_HOUR = 3600
 
 
 class Kills:
     """Runs a command on copies of a repository, in a fork of this process, and kills it before its nth change.
 
-    A change is what it does to a file of the repository, or a git that changes something.
+    A change is what it does to a file of the repository, or a git that changes something. The clock stands still, at
+    the same moment in every run: a document is written again when a second has passed, and so the number of changes
+    would depend on where in a second a run begins.
     """
 
     def __init__(self, base: House) -> None:
         self._base = base
         self._count = 0
+        self._now = time.time() + AN_HOUR
 
     def changes(self, *words: str) -> list[str]:
         """What the command changes when nobody stops it."""
         said = self._run(self._fresh(), 0, words)
         assert said[-1] == "0", said
         return said[:-1]
+
+    def chosen(self, *words: str) -> list[tuple[int, str]]:
+        """The changes to be killed before, each with its number."""
+        return rows(list(enumerate(self.changes(*words), 1)), lambda row: _kind(row[1]))
 
     def before(self, number: int, *words: str) -> House:
         """What a command left that was killed before this change, the first being 1."""
@@ -41,7 +52,7 @@ class Kills:
 
     def again(self, house: House, *words: str) -> None:
         """The same, or what follows, by a process that nobody kills."""
-        said = self._run(house, 0, words)
+        said = self._run(house, 0, words, later=1)
         assert said[-1:] == ["0"], said[-3:]
 
     def _fresh(self) -> House:
@@ -50,10 +61,11 @@ class Kills:
         shutil.copytree(self._base.root, root, symlinks=True)
         return self._base.at(root)
 
-    def _run(self, house: House, number: int, words: tuple[str, ...]) -> list[str]:
+    def _run(self, house: House, number: int, words: tuple[str, ...], later: float = 0) -> list[str]:
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:
+            time.time = lambda: self._now + later
             self._child(house.root, number, words, writing)
         os.close(writing)
         with open(reading, encoding="utf-8") as file:
@@ -86,6 +98,11 @@ class Kills:
             os.write(writing, f"{code}\n".encode())
         finally:
             os._exit(code)
+
+
+def _kind(change: str) -> tuple[str, ...]:
+    """A verb, a folder, and whether the file is one that is still being written."""
+    return (*change.split("/")[:2], ".tmp" if change.endswith(".tmp") else "")
 
 
 def _change(event: str, details: tuple[Any, ...], root: str) -> str:

@@ -6,9 +6,10 @@ import shutil
 from functools import partial
 
 from tests.faults.commands import Answer
-from tests.faults.kills import Stage
+from tests.faults.kills import Stage, by_name
 from tests.faults.project import told
 from tests.faults.tracing import Call
+from tests.tiers import rows
 
 FAILING = frozenset(
     ("fchmod", "fdatasync", "fsync", "ftruncate", "mkdir", "openat", "pwrite64", "rename", "renameat2", "unlink")
@@ -21,9 +22,8 @@ def fail_every_call(stage: Stage, error: str) -> list[Call]:
     """A disk that cannot is `EIO`; one that is full, `ENOSPC`, says so only where something is written."""
     failed = []
     failures = []
-    for call in stage.calls:
-        if call.name not in FAILING or DEFINITION in call.about or (error == "ENOSPC" and not call.changes):
-            continue
+    able = [call for call in stage.calls if call.name in FAILING and DEFINITION not in call.about]
+    for call in rows([call for call in able if call.changes or error != "ENOSPC"], by_name):
         root, answer = stage.hit(partial(stage.tracer.failing, call, error))
         failed.append(call)
         try:

@@ -1,4 +1,4 @@
-"""Killing a command before each of its system calls in turn.
+"""Killing a command before each of its system calls in turn, or before the first and the last of each kind.
 
 Nothing outside the process changes between two of its calls, so that being killed before a call is being killed after
 the one that precedes it; the last call of all is the end of the process.
@@ -10,12 +10,15 @@ import os
 import shutil
 from collections.abc import Callable
 from functools import partial
+from operator import attrgetter
 
 from tests.faults.commands import Answer, Commands
 from tests.faults.project import Judge, Scene, aged, copy, disk, lay, play
 from tests.faults.tracing import Call, Tracer
+from tests.tiers import rows
 
 TRIES = 5
+by_name = attrgetter("name")
 
 
 class Stage:
@@ -61,7 +64,7 @@ def agreed(record: Callable[[], list[Call]]) -> list[Call]:
 def kill_before_every_call(stage: Stage) -> list[Call]:
     killed = []
     failures = []
-    for call in stage.calls:
+    for call in rows(stage.calls, by_name):
         root, answer = stage.hit(partial(stage.tracer.killed_before, call))
         killed.append(call)
         try:

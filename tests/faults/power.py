@@ -11,6 +11,7 @@ from tests.faults.commands import Commands
 from tests.faults.kills import TRIES, Stage, agreed
 from tests.faults.project import DOCUMENTS, Scene, disk, is_json, lay, play
 from tests.faults.tracing import Call
+from tests.tiers import need
 
 MAKE = {"ext4": ("mkfs.ext4", "-q", "-F"), "xfs": ("mkfs.xfs", "-q", "-f")}
 SIZE = {"ext4": 64 << 20, "xfs": 320 << 20}
@@ -27,6 +28,7 @@ class Image:
         self.path = os.path.join(folder, f"{name}.{kind}")
         self.at = os.path.join(folder, f"{name}.mounted")
         self._is_mounted = False
+        need(MAKE[kind][0], "loop devices")
 
     def make(self) -> None:
         with open(self.path, "wb") as file:

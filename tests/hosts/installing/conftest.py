@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from holdfast.hosts.installing import installation, setting
 from holdfast.machine.settings import read
+from tests import forked
 
 SERVER = ("/usr/bin/python3", "-m", "holdfast", "mcp")
 
@@ -53,17 +52,10 @@ class Room:
 
     def holdfast(self, *words, code=0, **environment):
         """A process without a terminal; its answer in JSON where that was asked for."""
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast", *words],
-            cwd=self.root,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert done.returncode == code, (done.stdout, done.stderr)
-        assert "Traceback" not in done.stderr
-        return json.loads(done.stdout) if "--json" in words else done.stdout + done.stderr
+        ended, out, err = forked.run(*words, cwd=self.root, env={**os.environ, **environment})
+        assert ended == code, (out, err)
+        assert "Traceback" not in err
+        return json.loads(out) if "--json" in words else out + err
 
 
 def tree(*folders: Path) -> dict[str, tuple[int, bytes | None]]:

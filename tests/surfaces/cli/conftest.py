@@ -1,4 +1,4 @@
-"""The command line through real processes: an agent's has no terminal, a person's has one of its own."""
+"""The command line through processes: an agent's has no terminal, a person's has one of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import pty
 import select
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ import holdfast
 from holdfast.checks import trust
 from holdfast.machine import settings
 from holdfast.project.project import open_project
+from tests import forked
 
 DEFINITION = ".holdfast/workflows/release.toml"
 RELEASE = """\
@@ -91,15 +91,8 @@ class Project:
 
     def agent(self, *words: str | bytes, stdin: str = "", env: dict[str, str] | None = None, cwd: Path | None = None):
         """No terminal is attached, so whoever types is an agent."""
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast", *words],
-            cwd=cwd or self.root,
-            env={**self.env, **(env or {})},
-            input=stdin.encode(),
-            capture_output=True,
-            timeout=60,
-        )
-        return _checked(Answer(done.returncode, done.stdout.decode(), done.stderr.decode()))
+        answer = forked.run(*words, cwd=cwd or self.root, env={**self.env, **(env or {})}, stdin=stdin.encode())
+        return _checked(Answer(*answer))
 
     def person(
         self,
@@ -110,15 +103,8 @@ class Project:
     ) -> Answer:
         """A terminal of one's own; `says` is typed at the prompt, after what happens meanwhile."""
         primary, secondary = pty.openpty()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "holdfast", *words],
-            cwd=self.root,
-            env={**self.env, **(env or {})},
-            stdin=secondary,
-            stdout=secondary,
-            stderr=secondary,
-            start_new_session=True,
-        )
+        ends = (secondary, secondary, secondary)
+        process = forked.start(words, ends, cwd=self.root, env={**self.env, **(env or {})}, session=True)
         os.close(secondary)
         out = _converse(primary, says, meanwhile)
         os.close(primary)

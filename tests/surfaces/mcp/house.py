@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, ElicitResult
 
+from tests import forked
 from tests.workbench import Bench
 
 LEGACY, MODERN = "legacy", "auto"
@@ -71,8 +72,12 @@ class House:
         return [sys.executable, "-m", "holdfast", "mcp", "--root", str(self.root)]
 
     def client(self, era: str = MODERN, **how: Any) -> Client:
-        """A client of its own server, over standard input and output."""
-        server = StdioServerParameters(command=self.command[0], args=self.command[1:], env=dict(os.environ))
+        """A client of its own server, which is a fork, over standard input and output."""
+        words = forked.command("mcp", "--root", str(self.root))
+        return self.client_of(words, era, **how)
+
+    def client_of(self, words: list[str], era: str = MODERN, **how: Any) -> Client:
+        server = StdioServerParameters(command=words[0], args=words[1:], env=dict(os.environ))
         return Client(server, mode=era, read_timeout_seconds=PATIENCE, **how)
 
     def trusted(self) -> House:
@@ -120,7 +125,7 @@ class House:
     @contextlib.contextmanager
     def listening(self, *options: str) -> Iterator[Served]:
         """A server over HTTP, on a port that is free."""
-        words = [*self.command, "--http", "--port", "0", "--json", *options]
+        words = forked.command("mcp", "--root", str(self.root), "--http", "--port", "0", "--json", *options)
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             said = "".join(iter(process.stdout.readline, "}\n")) + "}"

@@ -102,7 +102,7 @@ def test_a_server_that_is_told_to_end_ends_its_checks_first(house, number):
     id = house.at("verify")
 
     async def story() -> None:
-        async with house.client() as client:
+        async with house.client_of(house.command) as client:
             mine = [int(pid) for pid in children(os.getpid())]
             async with anyio.create_task_group() as group:
                 group.start_soon(_call, client, id)

@@ -1,0 +1,225 @@
+"""Holdfast's commands in processes of their own that cost milliseconds: forks of one that has imported everything.
+
+A test process starts one such process when the first command comes. What goes in and out is a command's own: arguments,
+environment, folder, and the ends of its pipes or its terminal. The first call of each command is no fork but a process
+like any other, and so is one whose environment concerns the interpreter itself.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests import tiers
+
+PATIENCE = 120
+_real: set[str] = set()
+_SERVER = r"""
+import importlib, json, os, pkgutil, select, signal, socket, sys
+import holdfast
+from holdfast.surfaces.cli import main as command_line
+
+for found in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
+    if not found.name.endswith("__main__"):
+        try:
+            importlib.import_module(found.name)
+        except ImportError:
+            pass
+if "mcp" in sys.modules:
+    import mcp.server.stdio, mcp.server.streamable_http_manager, uvicorn  # what a server imports when it begins
+
+def child(task, fds):
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if task["session"]:
+        os.setsid()
+    for number, fd in enumerate(fds):
+        os.dup2(fd, number)
+    os.closerange(3, 256)
+    os.environ.clear()
+    os.environ.update(task["env"])
+    os.chdir(task["cwd"])
+    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)
+    sys.argv = ["holdfast", *task["words"]]
+    code = command_line.main(task["words"])
+    sys.stdout.flush()
+    return code
+
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen(64)
+reading, writing = os.pipe()
+os.set_blocking(writing, False)
+signal.signal(signal.SIGCHLD, lambda *_: None)
+signal.set_wakeup_fd(writing)
+waiting = {}
+print("ready", flush=True)
+
+while True:
+    ready, _, _ = select.select([listener, reading, 0], [], [])
+    if 0 in ready:
+        sys.exit()
+    if reading in ready:
+        os.read(reading, 4096)
+        while waiting:
+            pid, status, used = os.wait4(-1, os.WNOHANG)
+            if not pid:
+                break
+            os.write(1, b"%f\n" % (used.ru_utime + used.ru_stime))
+            with waiting.pop(pid) as asked:
+                try:
+                    asked.sendall(b"%d\n" % os.waitstatus_to_exitcode(status))
+                except OSError:
+                    pass
+    if listener in ready:
+        asked, _ = listener.accept()
+        data, fds, _, _ = socket.recv_fds(asked, 1 << 20, 3)
+        while not data.endswith(b"\n"):
+            data += asked.recv(1 << 20)
+        pid = os.fork()
+        if not pid:
+            code = 70
+            try:
+                code = child(json.loads(data), fds)
+            except BaseException as failure:
+                os.write(2, f"Traceback: {failure!r}".encode())
+            finally:
+                os._exit(code)
+        for fd in fds:
+            os.close(fd)
+        waiting[pid] = asked
+        asked.sendall(b"%d\n" % pid)
+"""
+
+
+_CONNECTOR = r"""
+import json, os, signal, socket, sys
+at, *words = sys.argv[1:]
+asked = socket.socket(socket.AF_UNIX)
+asked.connect(at)
+data = json.dumps({"words": words, "env": dict(os.environ), "cwd": os.getcwd(), "session": False}).encode() + b"\n"
+asked.sendall(data[socket.send_fds(asked, [data], [0, 1, 2]):])
+said = asked.makefile("rb")
+pid = int(said.readline())
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, lambda number, _: os.kill(pid, number))
+nowhere = os.open(os.devnull, os.O_RDWR)
+for number in range(3):
+    os.dup2(nowhere, number)
+code = int(said.readline())
+os._exit(code if code >= 0 else 128 - code)
+"""
+
+
+def command(*words: str) -> list[str]:
+    """For those who start a process by themselves: what to start, which hands its streams and signals on to a fork."""
+    return [sys.executable, "-I", "-S", "-c", _CONNECTOR, _server(), *words]
+
+
+class Process:
+    """A command that runs."""
+
+    def __init__(
+        self, words: tuple[str, ...], streams: tuple[int, int, int], *, env: dict[str, str], cwd: Path, session: bool
+    ) -> None:
+        with socket.socket(socket.AF_UNIX) as asked:
+            asked.connect(_server())
+            data = json.dumps({"words": words, "env": env, "cwd": str(cwd), "session": session}).encode() + b"\n"
+            asked.sendall(data[socket.send_fds(asked, [data], streams) :])
+            asked.settimeout(PATIENCE)
+            self._said = asked.makefile("rb")
+        self.pid = int(self._said.readline())
+
+    def wait(self, timeout: float = PATIENCE) -> int:
+        """Its exit code; the timeout is that of the connection."""
+        with self._said:
+            return int(self._said.readline())
+
+
+def start(
+    words: tuple[str | bytes, ...],
+    streams: tuple[int, int, int],
+    *,
+    env: dict[str, str],
+    cwd: Path,
+    session: bool = False,
+) -> Process | subprocess.Popen[bytes]:
+    """A command that runs in a folder, with what it reads and writes, and perhaps in a session of its own."""
+    named = [word for word in words if isinstance(word, str)]
+    if named[:1] and named[0] in _real and len(named) == len(words) and _of_python(env) == _OURS:
+        return Process(tuple(named), streams, env=env, cwd=cwd, session=session)
+    _real.update(named[:1])
+    stdin, stdout, stderr = streams
+    command = [sys.executable, "-m", "holdfast", *words]
+    return subprocess.Popen(
+        command, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=session
+    )
+
+
+def _of_python(env: Mapping[str, str]) -> dict[str, str]:
+    """The part of an environment that says how the interpreter itself behaves."""
+    chosen = ("PYTHON", "LANG", "LC_")
+    usual = ("PYTHONDONTWRITEBYTECODE", "PYTHONUTF8")
+    return {name: value for name, value in env.items() if name.startswith(chosen) and name not in usual}
+
+
+_OURS = _of_python(os.environ)
+
+
+def run(*words: str | bytes, env: dict[str, str], cwd: Path, stdin: bytes = b"") -> tuple[int, str, str]:
+    """How a command ended and what it said, on both streams."""
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        given.write(stdin)
+        given.seek(0)
+        streams = (given.fileno(), out.fileno(), err.fileno())
+        code = start(words, streams, env=env, cwd=cwd).wait(PATIENCE)
+        said = []
+        for file in (out, err):
+            file.seek(0)
+            said.append(file.read().decode())
+        return code, said[0], said[1]
+
+
+@functools.cache
+def _server() -> str:
+    """Where the process listens that is forked."""
+    folder = tempfile.mkdtemp(prefix="holdfast-fork-")
+    at = os.path.join(folder, "socket")
+    env = {**os.environ, "PYTHONUTF8": "1"}
+    command = [sys.executable, "-P", "-c", _SERVER, at]
+    process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin
+    assert process.stdout
+    assert process.stdout.readline() == b"ready\n"
+    os.set_blocking(process.stdout.fileno(), False)
+    tiers.elsewhere(functools.partial(_spent, process.stdout.fileno(), [b"", 0.0]))
+    atexit.register(_end, process, folder)
+    return at
+
+
+def _spent(reading: int, so_far: list[Any]) -> float:
+    """Seconds of CPU time of the commands that have ended."""
+    try:
+        data = so_far[0] + os.read(reading, 1 << 20)
+    except BlockingIOError:
+        return so_far[1]
+    *lines, so_far[0] = data.split(b"\n")
+    so_far[1] += sum(map(float, lines))
+    return so_far[1]
+
+
+def _end(process: subprocess.Popen[bytes], folder: str) -> None:
+    process.stdin.close()
+    process.wait()
+    process.stdout.close()
+    shutil.rmtree(folder)
