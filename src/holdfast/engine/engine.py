@@ -35,12 +35,13 @@ class _Overtaken(Exception):
 
 
 class Outcome(Value):
-    """What a command led to: the state it was acknowledged with, and whether it changed anything."""
+    """What a command led to: the state it was acknowledged with, what changed, and the facts it was decided by."""
 
     state: State
     events: tuple[ev.Event, ...] = ()
     raced: tuple[tuple[str, bytes], ...] = ()
     """Edits of documents that came in while these were being replaced: not lost, and still to be decided."""
+    facts: cmd.Facts | None = None
 
     @property
     def changed(self) -> bool:
@@ -123,7 +124,7 @@ class Engine:
         while True:
             try:
                 state = self.store.commit(ulid, change)
-                return Outcome(state, events, self._show(state, rendered, kept=True) if events else ())
+                return Outcome(state, events, self._show(state, rendered, kept=True) if events else (), facts)
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
                 facts = self._facts(known, command, signer)

@@ -10,7 +10,6 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.mistakes import check_steps
-from holdfast.core.needs import needs
 from holdfast.core.remedy import Blank, Scope
 from holdfast.core.state import ENGINE, State
 from holdfast.engine.ports import Entry
@@ -19,6 +18,7 @@ from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
+from holdfast.project.turn import Turn
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.registry import dialect, systems, work
 from holdfast.systems.seam.registry import subject as subject_of
@@ -29,21 +29,25 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def open_project(path: str = ".", *, settings: Settings | None = None) -> Project:
+def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
     """The project a path lies in, found as git does. Nothing is written before the first change."""
     if settings is None:
         terminal = sys.stdin is not None and sys.stdin.isatty()
         settings = settings_.read(os.environ, terminal=terminal, surface="python")
     if not os.path.isdir(path):
         raise NotFound("no_folder", f"there is no folder {path!r}", remedy="name a folder that exists")
-    return Project(bootstrap.wire(places.find(path), settings))
+    return Project(bootstrap.wire(places.find(path), settings), one_request=one_request)
 
 
 class Project:
-    """One root. All its workflows are started and found through this."""
+    """One root. All its workflows are started and found through this.
 
-    def __init__(self, wired: Wired) -> None:
+    A surface makes one for each request and says so: then a workflow is looked at once.
+    """
+
+    def __init__(self, wired: Wired, *, one_request: bool = False) -> None:
         self.wired = wired
+        self.turn = Turn(wired, lasts=one_request)
         self.set_aside = ""
         """Where a broken document went that was in the way of a start."""
         self.troubles = wired.troubles
@@ -154,19 +158,16 @@ class Project:
 
     def _known(self, word: str) -> Workflow:
         entry = self._named(word) if word else self._only()
-        state = self.wired.store.load(entry.ulid)
-        if entry.active:
-            state = Workflow(self.wired, state).refresh().state
-        return Workflow(self.wired, self._dated(state))
+        state = self.turn.look(entry.ulid) if entry.active else self.wired.store.load(entry.ulid)
+        return Workflow(self.wired, self._dated(state), self.turn)
 
     def _dated(self, state: State) -> State:
         """Marks a workflow whose parent's result has changed, so that its document says so too."""
         if not state.parent or state.outdated or state.cancelled:
             return state
-        if not queries.is_outdated(state, self.wired.world.facts(state, needs(state, cmd.Outdate()))):
+        if not queries.is_outdated(state, self.turn.facts(state)):
             return state
-        outcome = self.wired.engine.execute(state.ulid, cmd.Outdate(), ENGINE)
-        return self.wired.reconciler.settle(outcome)
+        return self.turn.execute(state, cmd.Outdate(), ENGINE).state
 
     def list(self, *, status: str = "", type: str = "", session: str = "") -> list[Workflow]:
         """The active workflows and the newest finished ones.
@@ -181,14 +182,12 @@ class Project:
             if status and not entry.active and status not in _words(entry.dialect, entry.status):
                 continue
             try:
-                state = self.wired.store.load(entry.ulid)
-                if entry.active:
-                    state = Workflow(self.wired, state).refresh().state
+                state = self.turn.look(entry.ulid) if entry.active else self.wired.store.load(entry.ulid)
             except (HoldfastError, OSError) as broken:
                 self.troubles.append(f"{entry.id}: {broken}")
                 continue
             if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
-                found.append(Workflow(self.wired, state))
+                found.append(Workflow(self.wired, state, self.turn))
         return found
 
     def heal(self) -> None:

@@ -101,7 +101,7 @@ def start(
         outcome = wired.engine.start(command, wired.settings.actor, key=key)
     state = wired.reconciler.settle(outcome)
     said = about.opened(wired, state)
-    workflow = Workflow(wired, state).ahead()
+    workflow = Workflow(wired, state, project.turn).ahead()
     workflow.said += said
     return workflow
 

@@ -11,13 +11,13 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import AT_ONCE, Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
-from holdfast.core.needs import needs
 from holdfast.core.state import Actor, Evidence, Lease, State
 from holdfast.documents import approved
 from holdfast.errors import Conflict
 from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
+from holdfast.project.turn import Turn
 from holdfast.systems.seam.registry import dialect, system, work
 from holdfast.systems.seam.wired import Wired
 
@@ -35,8 +35,9 @@ SESSION_TTL = 1800
 class Workflow:
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
 
-    def __init__(self, wired: Wired, state: State) -> None:
+    def __init__(self, wired: Wired, state: State, turn: Turn | None = None) -> None:
         self._wired = wired
+        self._turn = turn or Turn(wired)
         self.state = state
         self.said: tuple[str, ...] = ()
         """What an action that Holdfast did itself has to tell."""
@@ -53,34 +54,31 @@ class Workflow:
 
     def refresh(self) -> Self:
         """Looks again: at the journal, and at what others did to the document."""
+        self._turn.forget()
         return self._look()
 
     def _look(self, *, writing: bool = False) -> Self:
-        wrong = work(self.state.dialect).pulled(self._wired, self.state)
-        if wrong is not None and writing:
-            raise wrong
-        state = self._wired.store.load(self.ulid)
-        self.state = state if wrong else self._wired.reconciler.reconcile(state, writing=writing)
+        self.state = self._turn.look(self.ulid, writing=writing)
         return self
 
     def facts(self) -> Facts:
         """What a reader must know to judge the gates now."""
-        return self._wired.world.facts(self.state, needs(self.state))
+        return self._turn.facts(self.state)
 
     def status(self) -> dict[str, Any]:
-        self.refresh()
+        self._look()
         return answers.status(self.state, self.facts(), dialect(self.state.dialect).status_words)
 
     def summary(self) -> dict[str, Any]:
         return answers.summary(self.state, dialect(self.state.dialect).status_words)
 
     def next(self) -> dict[str, Any]:
-        self.refresh()
+        self._look()
         return answers.next_step(self.state, self.facts())
 
     def document(self) -> Mapping[str, Any]:
         """The native document, as its dialect prescribes it."""
-        return self._wired.documents.value(self.refresh().state)
+        return self._wired.documents.value(self._look().state)
 
     def history(self, after: int = 0) -> Iterator[Record]:
         return self._wired.store.history(self.ulid, after)
@@ -109,36 +107,30 @@ class Workflow:
         actor: Actor | None = None,
         signer: str = "",
         summary: str = "",
+        looked: bool = False,
     ) -> Self:
         """Decides any command. What the other methods do ends here.
 
         With `revision`, only if nothing happened since that one. `actor` is whose word it is, where that is not this
         process's own, `signer` who signed it; `summary` is what a commit says of the move, where the workflow's folder
-        is kept in git.
+        is kept in git. `looked` says that the state was just looked at.
         """
-        before = self._look(writing=True).state
+        before = self.state if looked else self._look(writing=True).state
         settings = self._wired.settings
-        outcome = self._wired.engine.execute(
-            self.ulid,
-            command,
-            actor or settings.actor,
-            token=token or settings.token,
-            key=key,
-            expected=revision,
-            signer=signer,
-            seen=before,
-        )
-        self.state = self._wired.reconciler.settle(outcome)
+        given = {"token": token or settings.token, "key": key, "expected": revision, "signer": signer}
+        outcome = self._turn.execute(before, command, actor or settings.actor, **given)
+        self.state = outcome.state
         if isinstance(command, cmd.Approve):
             approved.keep(self._wired.place, self.state, command.step)
         told = work(self.state.dialect).after_commit
         if told is not None and outcome.changed:
             self.said = told(self._wired, before, self.state, summary)
+            self._turn.forget()
         return self
 
     def expect(self, revision: int) -> None:
         """Refuses where something happened since a revision. For what is done in several moves."""
-        if revision and self.refresh().state.revision != revision:
+        if revision and self._look().state.revision != revision:
             raise refusals.stale_revision(self.state, revision)
 
     def begin(self, step: str, **how: Any) -> Self:
@@ -172,7 +164,7 @@ class Workflow:
         facts = self.facts()
         for check in self.state.plan.step(path).checks:
             if check.run and check_verdict(check, self.state.step(path), facts) != "passed":
-                self.check(check.name, step=path, token=token)
+                self._run_check(path, check.name, token=token, looked=True)
 
     def iterate(self, step: str, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""
@@ -198,6 +190,7 @@ class Workflow:
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.engine.preview(self.state, asking, settings.actor, token=token or settings.token)
         acted = actions.perform(self._wired, self.state, path, order)
+        self._turn.forget()
         return command.replace(data={**command.data, **acted.data}, evidence=acted.evidence), acted.said
 
     def ahead(self) -> Self:
@@ -255,7 +248,7 @@ class Workflow:
         if decided and gate and gate.files:
             token = how.get("token", 0) or self._wired.settings.token
             asking = cmd.Review(path, "needs_revision")
-            self._wired.engine.preview(self.refresh().state, asking, self._wired.settings.actor, token=token)
+            self._wired.engine.preview(self._look().state, asking, self._wired.settings.actor, token=token)
             verdict, feedback = decided(self._wired, self.state, path, verdict or feedback)
         return self.execute(cmd.Review(path, verdict, feedback), **how)
 
@@ -441,31 +434,36 @@ class Workflow:
 
         `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
         """
-        self.refresh()
+        self._look(writing=passed is not None)
         path = queries.step_with(self.state, name, self.path(step) if step else "")
         plainjson.require(data or {}, "data")
         if passed is None:
-            from holdfast.checks import evidence as evidence_
-
-            wired, base = self._wired, self._wired.place.base(self.state.worktree)
-            evidence = evidence_.run(
-                wired.engine,
-                wired.world,
-                base,
-                self.state,
-                path,
-                name,
-                given=data or {},
-                actor=wired.settings.actor,
-                token=how.get("token", 0) or wired.settings.token,
-                echo=echo,
-                cancelled=self.cancelled,
-            )
+            self._run_check(path, name, data, echo, **how)
         else:
             tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
-        self.execute(cmd.RecordCheck(path, name, evidence), **how)
+            self.execute(cmd.RecordCheck(path, name, evidence), looked=True, **how)
         return self.state.step(path).evidence[name]
+
+    def _run_check(self, path: str, name: str, data: Any = None, echo: Any = None, **how: Any) -> None:
+        from holdfast.checks import evidence as evidence_
+
+        wired = self._wired
+        evidence = evidence_.run(
+            wired.engine,
+            wired.world,
+            wired.place.base(self.state.worktree),
+            self.state,
+            path,
+            name,
+            given=data or {},
+            actor=wired.settings.actor,
+            token=how.get("token", 0) or wired.settings.token,
+            echo=echo,
+            cancelled=self.cancelled,
+        )
+        self._turn.forget()
+        self.execute(cmd.RecordCheck(path, name, evidence), **how)
 
     def step(self, step: str) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""

@@ -55,7 +55,7 @@ class Call:
         if self._project is None:
             from holdfast.project.project import open_project
 
-            self._project = open_project(".", settings=self.settings)
+            self._project = open_project(".", settings=self.settings, one_request=True)
         return self._project
 
     def workflow(self) -> Workflow:
@@ -185,6 +185,8 @@ class Call:
         out.write(text)
         out.flush()
         line = sys.stdin.readline(100)
+        if self._project is not None:
+            self._project.turn.forget()  # people take their time
         return line.strip() or line
 
 

@@ -74,7 +74,7 @@ def project_of(folder: str, session: str) -> Project:
 
     read = settings_.read(os.environ, terminal=False, surface="hook")
     settings = read.replace(actor=seats.hook_of(session), lock_wait=LOCK_WAIT)
-    project = Project(bootstrap.wire(places.find(folder), settings))
+    project = Project(bootstrap.wire(places.find(folder), settings), one_request=True)
     project.heal()
     return project
 

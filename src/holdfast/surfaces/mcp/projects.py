@@ -43,7 +43,7 @@ class Projects:
         except LookupError:
             wired = bootstrap.wire(self.place, self._settings_of(session))
         try:
-            yield Project(wired)
+            yield Project(wired, one_request=True)
         except (Conflict, NotFound, Refused, UsageError):
             self._back(session, wired)
             raise

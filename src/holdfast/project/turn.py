@@ -1,0 +1,73 @@
+"""One request: one look at the journal and the document of a workflow, one gathering of facts."""
+
+from __future__ import annotations
+
+from holdfast.core.needs import needs
+from holdfast.systems.seam.registry import work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.core.commands import Command, Facts
+    from holdfast.core.state import Actor, State
+    from holdfast.engine.engine import Outcome
+    from holdfast.systems.seam.wired import Wired
+
+
+class Turn:
+    """What is known of workflows while a request lasts.
+
+    A surface makes a project for each request, and everything it asks then is one turn. In a project that lives longer
+    each method of a workflow is a request of its own: there nothing is remembered.
+    """
+
+    def __init__(self, wired: Wired, *, lasts: bool = False) -> None:
+        self._wired = wired
+        self._lasts = lasts
+        self._seen: dict[str, tuple[str, State]] = {}
+        self._facts: dict[str, Facts] = {}
+
+    def forget(self) -> None:
+        """Time has passed, or files have changed: a check or an action ran, or a person was asked."""
+        self._seen.clear()
+        self._facts.clear()
+
+    def look(self, ulid: str, *, writing: bool = False) -> State:
+        """The state, with what git brought and what others wrote into the document."""
+        store = self._wired.store
+        if self._lasts:
+            stamp, seen = self._seen.get(ulid, ("", None))
+            if seen is not None and stamp == store.stamp(ulid):
+                return seen
+        state, before = store.load(ulid), store.stamp(ulid)
+        wrong = work(state.dialect).pulled(self._wired, state)
+        if wrong is not None and writing:
+            raise wrong
+        if store.stamp(ulid) != before:
+            state = store.load(ulid)
+        return state if wrong else self._saw(self._wired.reconciler.reconcile(state, writing=writing))
+
+    def facts(self, state: State) -> Facts:
+        """What a reader must know to judge the gates now."""
+        asked, known = needs(state), self._facts.get(state.ulid)
+        if known is None or not known.covers(asked):
+            known = self._knows(state, self._wired.world.facts(state, asked))
+        return known
+
+    def execute(self, state: State, command: Command, actor: Actor, **how: Any) -> Outcome:
+        """Decides a command on what was seen; the outcome has the state with edits that came in meanwhile."""
+        outcome = self._wired.engine.execute(state.ulid, command, actor, seen=state, **how)
+        if outcome.facts is not None:
+            self._knows(state, outcome.facts)
+        return outcome.replace(state=self._saw(self._wired.reconciler.settle(outcome)))
+
+    def _saw(self, state: State) -> State:
+        if self._lasts:
+            self._seen[state.ulid] = self._wired.store.stamp(state.ulid), state
+        return state
+
+    def _knows(self, state: State, facts: Facts) -> Facts:
+        if self._lasts:
+            self._facts[state.ulid] = facts
+        return facts
