@@ -86,7 +86,7 @@ def wire(place: Place, settings: Settings) -> Wired:
     def outputs(state: State, step: str) -> Mapping[str, str]:
         return work(state.dialect).outputs(wired, state, step)
 
-    documents = Documents(place, store)
+    documents = Documents(place, store, dialect)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents)
     wired = Wired(

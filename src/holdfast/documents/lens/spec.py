@@ -147,3 +147,7 @@ class Dialect(Value):
     """Each workflow has a folder of its own for its document, which goes when that goes."""
     guarded: Callable[[State], tuple[str, ...]] | None = None
     """Files of a workflow that nobody but Holdfast writes; where there are none, edits are decided."""
+
+
+Dialects = Callable[[str], Dialect]
+"""The dialect of a name."""
