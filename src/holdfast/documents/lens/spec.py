@@ -116,7 +116,6 @@ class Dialect(Value):
     index: Callable[[list[Any], Mapping[str, Any] | None, str, str], tuple[str, Mapping[str, Any]]] | None = None
     """The list of workflows beside the documents: from entries, the old list, now and the session, its path and value.
     """
-    patterns: tuple[str, ...] = ()
     log: Callable[[State], str] | None = None
     """Where the log of a workflow lies, one line for each thing that happened."""
     folder: Callable[[State], str] | None = None

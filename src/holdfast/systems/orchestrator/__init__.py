@@ -5,7 +5,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "orchestrator",
     __name__,
-    parts=("subject", "work"),
+    parts=("subject", "work", "upkeep"),
     own=tuple(
         f".claude/{name}"
         for name in ("agent-state.json", "checkpoint.json", "locks.json", "learnings.jsonl", "archive")

@@ -22,7 +22,7 @@ from holdfast.machine import place as places
 from holdfast.plain import ulid
 from holdfast.systems.seam.found import Found, look
 from holdfast.systems.seam.orphans import active, dialect_of, orphaned
-from holdfast.systems.seam.registry import upkeep
+from holdfast.systems.seam.registry import systems, upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,6 +70,23 @@ def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
     if refusals:
         raise refusals[0]
     return adopted
+
+
+def adopt_at_once(wired: Wired) -> list[str]:
+    """Adopts every document that agents keep by themselves; says what is wrong with those that cannot be read."""
+    wrong = []
+    for card in systems():
+        try:
+            found = orphaned(wired, only=card.name) if card.adopt_at_once else []
+        except HoldfastError as refusal:  # of a journal: the other workflows are there all the same
+            wrong.append(refusal.message)
+            continue
+        for one in found:
+            try:
+                _adopted(wired, one)
+            except HoldfastError as refusal:
+                wrong.append(refusal.message)
+    return wrong
 
 
 def set_aside(wired: Wired, name: str) -> str:
