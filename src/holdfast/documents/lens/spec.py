@@ -128,8 +128,6 @@ class Dialect(Value):
     """Whether what others wrote into those files is put right at once, and said."""
     beside: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     """Further files that are looked at when a document is adopted."""
-    workspace: Callable[[State], str] | None = None
-    """The folder that is kept in git as the work goes on: every move of the work is a commit of it."""
     travels: bool = False
     """Whether its folder is kept in git with a copy of the journal, which says what happened in other clones."""
     reserved: tuple[str, ...] = ()

@@ -247,7 +247,6 @@ DIALECT = Dialect(
     watched=True,
     beside=lambda document: tuple(f"{words.HOME}/{id_of(document)}/{p}/{words.STATUS_FILE}" for p in words.PHASES),
     guarded=_guarded,
-    workspace=words.home,
     travels=True,
     reserved=words.RESERVED_KEYS,
 )

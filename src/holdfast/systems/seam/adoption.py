@@ -92,7 +92,7 @@ def adopt_at_once(wired: Wired) -> list[str]:
 def set_aside(wired: Wired, name: str) -> str:
     """Puts a broken document that no journal knows into quarantine, so that a workflow of its name can start.
 
-    Says where the copy is; empty when nothing was in the way.
+    Says where the copy is; empty when there was none.
     """
     for found in orphaned(wired):
         if found.is_broken and name in found.names and not found.recovery:
@@ -135,7 +135,7 @@ def _named(found: list[Found], word: str, *, exactly: bool) -> list[Found]:
 
 
 def _refuse_lost(lost: list[Found], word: str, *, exactly: bool) -> None:
-    """Work whose document is lost is not unknown: whoever means it hears how it is rebuilt."""
+    """Work whose document is lost is not unknown: the refusal says how it is rebuilt."""
     meant = _named(lost, word, exactly=exactly) if word else lost
     if len(meant) == 1 and meant[0].wrong is not None:
         raise meant[0].wrong
@@ -254,7 +254,7 @@ def _definition(wired: Wired, spoken: Dialect, name: str) -> Definition | None:
 
 
 def quarantine(wired: Wired, found: Found) -> str:
-    """Keeps a copy, then takes the broken file out of the way, unless it has changed meanwhile."""
+    """Keeps a copy, then removes the broken file, unless it has changed meanwhile."""
     full = os.path.join(wired.place.worktree, found.path)
     if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
         raise Conflict(
