@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from holdfast.checks import trust
 from holdfast.core.state import Evidence
 from holdfast.errors import HoldfastError, Refused
 from holdfast.project.workflow import Workflow
+from tests.trusted import trust_file
 from tests.workbench import LOGIN, Bench
 
 PYTEST = f"{sys.executable} -m pytest -v -p no:cacheprovider"
@@ -177,7 +177,7 @@ def test_a_report_counts_only_when_this_run_wrote_it(bench):
     bench.save()
     config = str(bench.root / ".holdfast/config.toml")
     project = bench.open()
-    trust.trust(config, data_dir=project.wired.settings.data_dir, now=project.wired.world.now())
+    trust_file(project, config)
     workflow = bench.start("tdd", "Say the size")
     assert not ran(workflow, "test_fails").passed
     bench.write("run.py", f"import sys\nopen('report.xml', 'w').write('''{report} ''')\nsys.exit(1)\n")
@@ -188,7 +188,7 @@ def test_a_report_counts_only_when_this_run_wrote_it(bench):
 def trusted(bench: Bench) -> None:
     project = bench.open("human")
     path = str(bench.root / ".holdfast/config.toml")
-    trust.trust(path, data_dir=project.wired.settings.data_dir, now=project.wired.world.now())
+    trust_file(project, path)
 
 
 def configured(bench: Bench, marker: str = "ran") -> None:

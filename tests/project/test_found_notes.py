@@ -15,7 +15,8 @@ from holdfast.machine import place as places
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
 from holdfast.systems.compaction import rules
-from holdfast.systems.compaction.upkeep import adopt_accounts, take_sightings
+from holdfast.systems.compaction.upkeep import take_sightings
+from holdfast.systems.seam.adoption import adopt_at_once
 
 HOOK = Actor("hook", "", "hook", "S1")
 NOTES = """\
@@ -92,10 +93,10 @@ def standing(state):
 def test_a_state_file_that_an_agent_wrote_becomes_a_workflow(house):
     path = house.account(key_reminders=["tests first"])
     before = house.read(path)
-    assert adopt_accounts(house.open("human").wired) == []
+    assert adopt_at_once(house.open("human").wired) == []
     assert listed(house) == [("Case Studies", "compaction")]
     assert json.loads(house.read(path)) == json.loads(before)
-    assert adopt_accounts(house.open("human").wired) == []
+    assert adopt_at_once(house.open("human").wired) == []
     assert len(listed(house)) == 1
 
 
@@ -104,7 +105,7 @@ def test_every_state_file_is_adopted_and_those_that_cannot_be_read_are_told(hous
     house.account("Migration", "migration")
     bad = house.account("Broken", "broken", phase={"current": 0})
     torn = house.write("untracked/workflow-state/torn/state-torn-20251209_143052.json", "{")
-    wrong = adopt_accounts(house.open("human").wired)
+    wrong = adopt_at_once(house.open("human").wired)
     assert sorted(listed(house)) == [("Case Studies", "compaction"), ("Migration", "compaction")]
     assert len(wrong) == 2
     assert any("phase.current" in one for one in wrong)
@@ -113,7 +114,7 @@ def test_every_state_file_is_adopted_and_those_that_cannot_be_read_are_told(hous
 
 
 def test_without_any_there_is_nothing_to_adopt(house):
-    assert adopt_accounts(house.open("human").wired) == []
+    assert adopt_at_once(house.open("human").wired) == []
     assert not house.home.exists()
 
 

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from holdfast.checks import trust
 from holdfast.core.commands import Note
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.world import LocalWorld
@@ -15,6 +14,7 @@ from holdfast.stores.files import FilesStore
 from holdfast.surfaces.cli.main import main
 from tests.orchestrated import TASKS, Run
 from tests.project.test_project import opened
+from tests.trusted import trust_file
 from tests.workbench import Bench
 
 STEPS = [
@@ -101,8 +101,7 @@ def test_criteria_that_done_runs_are_no_further_looks(tmp_path, counts, many):
     bench = Bench(tmp_path / "project").begun()
     run = Run(bench, TASKS.replace("- [ ] Model updated\n- [ ] Tests pass\n", criteria))
     workflow = run.planned().look("human")
-    wired = bench.open("human").wired
-    trust.trust(str(run.task), data_dir=wired.settings.data_dir, now=wired.world.now())
+    trust_file(bench.open("human"), str(run.task))
     workflow.begin("1.1")
     counts.clear()
     workflow.done("1.1")

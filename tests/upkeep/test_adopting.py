@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.checks import trust
 from holdfast.core import queries
 from holdfast.core.plan import Plan
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused, UsageError
 from holdfast.systems.seam import adoption
+from tests.trusted import trust_file
 
 ACTIVE = ".claude/workflow-state/active"
 GATED = """
@@ -211,7 +211,7 @@ def test_commands_of_a_definition_that_nobody_trusted_are_not_run(site):
         workflow.check("unit")
     assert refused.value.code == "untrusted"
 
-    trust.trust(str(path), data_dir=site.open().wired.settings.data_dir, now="2026-01-01T00:00:00Z")
+    trust_file(site.open(), str(path))
     with pytest.raises(Refused) as refused:
         workflow.check("unit")
     assert refused.value.code == "wrong_status"

@@ -10,11 +10,11 @@ import sys
 
 import pytest
 
-from holdfast.checks import trust
 from holdfast.core.commands import Brief
 from holdfast.errors import Refused
 from holdfast.upkeep.doctor import Finding, Report, examine, repair
 from tests.stores.contract import spoiled
+from tests.trusted import trust_file
 
 SMALL = {"name": "small", "step": [{"id": "one"}, {"id": "two"}]}
 
@@ -313,7 +313,7 @@ def test_definitions_that_cannot_be_used_or_bring_commands_are_named(site):
     assert sorted(codes(report)) == ["definition", "untrusted"]
     assert found(report, "definition").path == ".holdfast/workflows/bad.toml"
     assert found(report, "untrusted").remedy.endswith("holdfast trust .holdfast/workflows/runs.toml")
-    trust.trust(str(path), data_dir=site.open().wired.settings.data_dir, now="2026-01-01T00:00:00Z")
+    trust_file(site.open(), str(path))
     assert codes(examine(site.open())) == ["definition"]
 
 

@@ -41,37 +41,16 @@ def trusted(digest: str, path: str | None, *, data_dir: str, config_dir: str) ->
     return False
 
 
-def trust(path: str, *, data_dir: str, now: str) -> str:
-    """Trust the definition in this file as it is now; returns the digest of what is trusted."""
+def trust(path: str, digest: str, *, data_dir: str, now: str) -> None:
+    """Trust what is in this file, as long as it has this digest."""
     import json
 
     from holdfast.files.replace import durable_write
 
     real = os.path.realpath(path)
-    digest = content_digest(real)
     record = os.path.join(_folder(data_dir), _record(real, digest))
     said = json.dumps({"path": real, "digest": digest, "when": now})
     durable_write(record, said.encode() + b"\n", 0o600, dir_mode=0o700)
-    return digest
-
-
-def content_digest(path: str) -> str:
-    """What trust in a file is bound to. Raises when it is no definition and no settings that could be trusted."""
-    from holdfast.checks import tooling
-
-    if os.path.join("", *path.split(os.sep)[-2:]) == tooling.CONFIG:
-        tooling.configured(os.path.dirname(os.path.dirname(path)))
-        with open(path, "rb") as file:
-            return hashed(file.read())
-    if path.endswith(".md"):
-        from holdfast.systems.orchestrator import subject as orchestrating
-        from holdfast.systems.orchestrator import task_document
-
-        task_document.read(path)
-        return orchestrating.digest_of(path)
-    from holdfast.definitions import load
-
-    return load(path).digest
 
 
 def untrust(path: str, *, data_dir: str) -> bool:

@@ -7,11 +7,11 @@ from _collections_abc import Callable
 
 from holdfast.core.state import Snapshot, State
 from holdfast.documents.lens.mapping import put
+from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.files.replace import durable_write
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, parse
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,14 +27,15 @@ class Checkpoints:
     Only when it is made may another be there: that of a run whose journal was lost, and which this one takes up.
     """
 
-    def __init__(self, place: Place, past: Callable[[State, int], State | None]) -> None:
+    def __init__(self, place: Place, dialect: Dialects, past: Callable[[State, int], State | None]) -> None:
         self._place = place
+        self._dialect = dialect
         self._past = past
         self._shown: dict[str, int] = {}
 
     def refresh(self, state: State) -> None:
         """Called under the lock of the workflow's views."""
-        where = dialect(state.dialect).checkpoints
+        where = self._dialect(state.dialect).checkpoints
         newest = state.snapshots[-1] if state.snapshots else None
         if where is None or newest is None or not newest.revision or self._shown.get(state.ulid) == newest.number:
             return
@@ -51,7 +52,7 @@ class Checkpoints:
 
     def paths(self, state: State) -> tuple[str, ...]:
         """Where the copies of a workflow lie."""
-        where = dialect(state.dialect).checkpoints
+        where = self._dialect(state.dialect).checkpoints
         return tuple(where(state, taken.number) for taken in state.snapshots) if where else ()
 
     def content(self, state: State, number: int) -> bytes | None:
@@ -63,7 +64,7 @@ class Checkpoints:
         if past is None:
             return None
         kept = past.replace(snapshots=tuple(one for one in past.snapshots if one.number < number))
-        return Writer().write(put(dialect(state.dialect).document, kept.base, kept))
+        return Writer().write(put(self._dialect(state.dialect).document, kept.base, kept))
 
     def number_of(self, state: State, data: bytes) -> int:
         """The snapshot whose copy this is, however it is written down; 0 when it is none."""
@@ -75,7 +76,7 @@ class Checkpoints:
 
     def _next_to(self, state: State, listed: list[Any]) -> Snapshot | None:
         """The snapshot that comes after the last one a document names: only its copy can end there."""
-        where = dialect(state.dialect).checkpoints
+        where = self._dialect(state.dialect).checkpoints
         if where is None or not state.snapshots:
             return None
         if not listed:

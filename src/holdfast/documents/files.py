@@ -14,6 +14,7 @@ from holdfast.documents.guard import Guard
 from holdfast.documents.judging import is_rendering, is_torn, newest_hash, revision_of
 from holdfast.documents.learnings import Learnings
 from holdfast.documents.lens.mapping import Memory, put
+from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.documents.lists import Lists
 from holdfast.documents.logs import Logs
@@ -24,7 +25,6 @@ from holdfast.git import command as git_command
 from holdfast.machine.place import Place
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ SETTLED_AFTER = 1.0
 class Documents:
     """The views of one root. Implements `ports.Views`."""
 
-    def __init__(self, place: Place, store: Store) -> None:
+    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
         self._place = place
         self._store = store
+        self.dialect = dialect
         self._writer = Writer()
         self._memory = Memory()
         self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
@@ -50,21 +51,21 @@ class Documents:
         self._written: dict[str, bytes] = {}
         self._slots: dict[tuple[str, str], str] = {}
         self._views: dict[str, bytes] = {}
-        self._lists = Lists(place, store)
-        self._logs = Logs(place, store)
-        self._learnings = Learnings(place, store)
-        self.checkpoints = Checkpoints(place, self.past)
-        self.guard = Guard(place, store)
+        self._lists = Lists(place, store, dialect)
+        self._logs = Logs(place, store, dialect)
+        self._learnings = Learnings(place, store, dialect)
+        self.checkpoints = Checkpoints(place, dialect, self.past)
+        self.guard = Guard(place, store, dialect)
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
 
     def render(self, state: State) -> dict[str, bytes]:
-        document = dialect(state.dialect).document
+        document = self.dialect(state.dialect).document
         path = document.path(state)
         return {path: self._writer.write(put(document, state.base, state, self._memory))} if path else {}
 
     def value(self, state: State) -> Mapping[str, Any]:
         """The native document as JSON."""
-        return put(dialect(state.dialect).document, state.base, state)
+        return put(self.dialect(state.dialect).document, state.base, state)
 
     def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
         """Puts documents in place unless newer ones or an edit are there; gives back edits it displaced."""
@@ -79,7 +80,7 @@ class Documents:
                     displaced = self._put(state, path, data)
                     if displaced is not None:
                         raced.append((path, displaced))
-            for path in dialect(state.dialect).document.former(state) if moved else ():
+            for path in self.dialect(state.dialect).document.former(state) if moved else ():
                 if not self.elsewhere(state, path):
                     self._retire(state, path)
             self._logs.refresh(state)
@@ -90,7 +91,7 @@ class Documents:
 
     def _show_views(self, state: State) -> None:
         """Files that follow from the state alone: written when they say something else than before."""
-        views = dialect(state.dialect).views
+        views = self.dialect(state.dialect).views
         for path, value in views(state).items() if views else ():
             full, data = self.full(state, path), self._writer.write(value)
             if self._views.get(full) != data and not self.elsewhere(state, path):
@@ -118,7 +119,7 @@ class Documents:
         return kept
 
     def _strayed(self, state: State) -> list[tuple[str, bytes | None]]:
-        views = dialect(state.dialect).views
+        views = self.dialect(state.dialect).views
         found = []
         for path, value in views(state).items() if views else ():
             data = self.read(state, path)
@@ -150,10 +151,10 @@ class Documents:
             return self._look(found[0])
 
     def _look(self, state: State) -> tuple[State, str, bytes | None]:
-        path = dialect(state.dialect).document.path(state)
+        path = self.dialect(state.dialect).document.path(state)
         data = self.read(state, path)
         newest = self._store.load(state.ulid)
-        there = dialect(state.dialect).document.path(newest)
+        there = self.dialect(state.dialect).document.path(newest)
         if there == path:
             return newest, there, data
         return newest, there, self.read(newest, there) if there else None
@@ -263,7 +264,7 @@ class Documents:
         if there is None:
             current = self.read(state, path)
             if current is None:
-                for folder in dialect(state.dialect).folders:
+                for folder in self.dialect(state.dialect).folders:
                     os.makedirs(self.full(state, folder), exist_ok=True)
                 durable_write(full, data, mode=0o644, alone=True)
                 reserve(self._slot(state, path), dir_mode=0o700)
@@ -316,7 +317,7 @@ class Documents:
         data = self.read(state, path)
         remove(self._slot(state, path))
         if data is None:
-            if dialect(state.dialect).own_folder:
+            if self.dialect(state.dialect).own_folder:
                 _remove_empty(os.path.dirname(self.full(state, path)))
             return
         ours = {hashed for _, documents in state.renderings for hashed in documents.values()}
@@ -326,7 +327,7 @@ class Documents:
             is_ours = True
         if is_ours:
             remove(self.full(state, path))
-            if dialect(state.dialect).own_folder:
+            if self.dialect(state.dialect).own_folder:
                 _remove_empty(os.path.dirname(self.full(state, path)))
         self._seen.pop(self.full(state, path), None)
 

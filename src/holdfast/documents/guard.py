@@ -7,12 +7,12 @@ import os
 from holdfast.core import guarding
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
+from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, parse
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ _UNSEEN = object()
 
 
 class Guard:
-    def __init__(self, place: Place, store: Store) -> None:
+    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
         self._path = os.path.join(place.home, "guard")
         self._store = store
+        self._dialect = dialect
         self._shown: dict[str, object] = {}
 
     def entries(self) -> list[dict[str, Any]]:
@@ -46,20 +47,20 @@ class Guard:
 
     def refresh(self, state: State) -> None:
         """Written when what a workflow has to say has changed, or a session has come to it: which is seldom."""
-        said = (said_of(state), _newest(state))
+        said = (self.said_of(state), _newest(state))
         if self._shown.get(state.ulid, _UNSEEN) == said:
             return
         known = self._read()
         if known is None and os.path.lexists(self._path):
             self.rebuild()
-        elif not _says(known, state):
+        elif not self._says(known, state):
             with self._store.exclusively("slots"):
                 self._put(self._store.load(state.ulid))
         self._shown[state.ulid] = said
 
     def _put(self, state: State) -> None:
         known = self._read() or {"workflows": [], "at": {}}
-        others, entry = [one for one in known["workflows"] if one["ulid"] != state.ulid], said_of(state)
+        others, entry = [one for one in known["workflows"] if one["ulid"] != state.ulid], self.said_of(state)
         self._write([*others, entry] if entry else others, _sat(known["at"], state))
 
     def rebuild(self) -> None:
@@ -72,9 +73,22 @@ class Guard:
                     state = self._store.load(entry.ulid)
                 except HoldfastError:
                     continue  # one that needs a person says so when it is asked for
-                said.append(said_of(state))
+                said.append(self.said_of(state))
                 at = _sat(at, state)
             self._write([one for one in said if one is not None], at)
+
+    def said_of(self, state: State) -> dict[str, Any] | None:
+        """What the view says of a workflow; None when it need not."""
+        spoken = self._dialect(state.dialect)
+        if spoken.guarded:
+            return guarding.entry(state, spoken.guarded(state))
+        return guarding.entry(state, document=spoken.document.path(state))
+
+    def _says(self, known: dict[str, Any] | None, state: State) -> bool:
+        """Whether the view has this already."""
+        known = known or {"workflows": [], "at": {}}
+        there = next((one for one in known["workflows"] if one["ulid"] == state.ulid), None)
+        return there == self.said_of(state) and (not there or _sat(known["at"], state) == known["at"])
 
     def _write(self, entries: list[dict[str, Any]], at: dict[str, Any]) -> None:
         active = {one["ulid"] for one in entries}
@@ -99,21 +113,6 @@ def _sat(at: dict[str, Any], state: State) -> dict[str, Any]:
     return found
 
 
-def _says(known: dict[str, Any] | None, state: State) -> bool:
-    """Whether the view has this already."""
-    known = known or {"workflows": [], "at": {}}
-    there = next((one for one in known["workflows"] if one["ulid"] == state.ulid), None)
-    return there == said_of(state) and (not there or _sat(known["at"], state) == known["at"])
-
-
 def _is_whole(one: object) -> bool:
     """Whether this can be what the view says of a workflow."""
     return isinstance(one, dict) and is_ulid(one.get("ulid")) and isinstance(one.get("sessions", []), list)
-
-
-def said_of(state: State) -> dict[str, Any] | None:
-    """What the view says of a workflow; None when it need not."""
-    spoken = dialect(state.dialect)
-    if spoken.guarded:
-        return guarding.entry(state, spoken.guarded(state))
-    return guarding.entry(state, document=spoken.document.path(state))

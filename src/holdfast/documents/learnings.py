@@ -7,10 +7,10 @@ import os
 from holdfast.core import events as ev
 from holdfast.core.state import Learning, State
 from holdfast.core.value import Value
+from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import parse, spaced
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,13 +31,14 @@ class Reached(Value):
 class Learnings:
     """Each line names its run and which of its learnings it is, so nothing is written twice."""
 
-    def __init__(self, place: Place, store: Store) -> None:
+    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
         self._place = place
         self._store = store
+        self._dialect = dialect
         self._written: dict[str, int] = {}
 
     def refresh(self, state: State) -> None:
-        spoken = dialect(state.dialect)
+        spoken = self._dialect(state.dialect)
         if spoken.learnings is None or self._written.get(state.ulid, 0) >= state.learnings_count:
             return
         full = os.path.join(self._place.base(state.worktree), spoken.learnings(state))
@@ -57,7 +58,7 @@ class Learnings:
         self._written[state.ulid] = state.learnings_count
 
     def _lines(self, state: State, reached: Reached) -> bytes:
-        spoken = dialect(state.dialect)
+        spoken = self._dialect(state.dialect)
         assert spoken.learned is not None
         learned = _just_learned(state, reached) or self._learned(state, reached)
         first = state.learnings_count - len(learned) + 1

@@ -8,13 +8,13 @@ import time
 from holdfast.core import queries
 from holdfast.core.moment import from_epoch, to_epoch
 from holdfast.core.state import State
+from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Store, standing
 from holdfast.errors import UsageError
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import parse
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +25,15 @@ ACTIVITY = 60
 
 
 class Lists:
-    def __init__(self, place: Place, store: Store) -> None:
+    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
         self._place = place
         self._store = store
+        self._dialect = dialect
         self._shown: dict[str, tuple[tuple[object, ...], float]] = {}
 
     def refresh(self, state: State, elsewhere: Callable[[State, str], bool]) -> None:
         """Written when the workflow came, went or came back, and once a minute. Its entry is settled by now."""
-        spoken = dialect(state.dialect)
+        spoken = self._dialect(state.dialect)
         shown = self._shown.get(state.ulid)
         if spoken.index is None or (shown and shown[0] == _standing(state) and time.monotonic() - shown[1] < ACTIVITY):
             return
@@ -40,7 +41,7 @@ class Lists:
         self._shown[state.ulid] = (_standing(state), time.monotonic())
 
     def _write(self, state: State, session: str, elsewhere: Callable[[State, str], bool]) -> None:
-        spoken = dialect(state.dialect)
+        spoken = self._dialect(state.dialect)
         assert spoken.index is not None
         path, _ = spoken.index([], None, "", session)
         if elsewhere(state, path):

@@ -8,9 +8,9 @@ from holdfast.core.apply import Record
 from holdfast.core.history import entry_of
 from holdfast.core.moment import whole
 from holdfast.core.state import State
+from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
 from holdfast.machine.place import Place
-from holdfast.systems.seam.registry import dialect
 
 _TAIL = 4096
 
@@ -18,13 +18,14 @@ _TAIL = 4096
 class Logs:
     """Lines are only ever added. The last one says up to which revision they reach, so nothing is written twice."""
 
-    def __init__(self, place: Place, store: Store) -> None:
+    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
         self._place = place
         self._store = store
+        self._dialect = dialect
 
     def refresh(self, state: State) -> None:
         """Adds what is not there yet. Called under the lock of the workflow's views."""
-        where = dialect(state.dialect).log
+        where = self._dialect(state.dialect).log
         if where is None:
             return
         full = os.path.join(self._place.base(state.worktree), where(state))

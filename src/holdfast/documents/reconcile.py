@@ -19,7 +19,6 @@ from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +44,7 @@ class Reconciler:
     ) -> None:
         self._engine = engine
         self._documents = documents
+        self._dialect = documents.dialect
         self._outputs = outputs
         """The files that a step hands in where they are there, by name."""
 
@@ -56,7 +56,7 @@ class Reconciler:
         if state.finalized:
             return state  # what became of its documents is part of how it was handed over
         state = self._agreed(state, writing=writing)
-        return self._put_right(state) if dialect(state.dialect).watched and queries.is_active(state) else state
+        return self._put_right(state) if self._dialect(state.dialect).watched and queries.is_active(state) else state
 
     def _put_right(self, state: State) -> State:
         for path, kept in self._documents.put_right(state):
@@ -65,7 +65,7 @@ class Reconciler:
         return state
 
     def _agreed(self, state: State, *, writing: bool) -> State:
-        place = dialect(state.dialect).document.path(state)
+        place = self._dialect(state.dialect).document.path(state)
         if not place:
             return state
         if self._documents.is_clean(state, place):
@@ -109,7 +109,7 @@ class Reconciler:
             return CHECKPOINT
         if compact(document) == compact(state.base):
             return STALE  # taken before, by a process that died, or went no further yet
-        if not dialect(state.dialect).travels and self._documents.in_head(state, path, data):
+        if not self._dialect(state.dialect).travels and self._documents.in_head(state, path, data):
             return FROM_GIT  # where a workspace is kept in git, its journal comes with it and says what happened
         if len(data) > BLOCK and is_patchwork(data, [Writer().write(said) for _, said in self._renderings(state)]):
             return DAMAGED
@@ -137,7 +137,7 @@ class Reconciler:
 
     def _missing(self, state: State, path: str) -> State:
         """A document that was taken away says something: finished if it lies with the finished ones, else given up."""
-        spoken = dialect(state.dialect)
+        spoken = self._dialect(state.dialect)
         for other in spoken.document.former(state):
             data = self._documents.read(state, other)
             if data is None or self._documents.namesake(state, other, digest(data)):
@@ -163,7 +163,7 @@ class Reconciler:
 
     def _copied(self, state: State, path: str) -> State:
         """Scripts finish a workflow by a copy among the finished ones, and leave the document where it was."""
-        for other in dialect(state.dialect).document.former(state):
+        for other in self._dialect(state.dialect).document.former(state):
             data = self._documents.read(state, other)
             if data is None or is_rendering(state, other, digest(data)) or self._documents.elsewhere(state, other):
                 continue
@@ -189,7 +189,7 @@ class Reconciler:
         self, state: State, path: str, data: bytes, document: Mapping[str, Any], *, found_at: str = ""
     ) -> State:
         try:
-            said, spoken = _canonical(document), dialect(state.dialect)
+            said, spoken = _canonical(document), self._dialect(state.dialect)
             base = nearest(self._renderings(state), document, spoken.document.stamp)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
@@ -221,7 +221,8 @@ class Reconciler:
         try:
             _canonical(document)
             facts = self._engine.world.facts(state, needs(state, cmd.Note("")))
-            said = dialect(state.dialect).adopt(document, Definition(state.type, state.plan.steps), facts, state.ulid)
+            definition = Definition(state.type, state.plan.steps)
+            said = self._dialect(state.dialect).adopt(document, definition, facts, state.ulid)
             progress = {}
             for step in state.plan.paths:
                 grant = state.step(step).grant
@@ -252,7 +253,7 @@ class Reconciler:
 
     def _renderings(self, state: State) -> list[tuple[int, Mapping[str, Any]]]:
         """The last documents as they were, from the journal: what an edit may have begun from."""
-        document = dialect(state.dialect).document
+        document = self._dialect(state.dialect).document
         first = max(1, state.revision - KEPT_RENDERINGS + 1)
         records = list(self._engine.store.history(state.ulid))
         past = replay(records[: first - 1])

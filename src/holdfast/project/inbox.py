@@ -184,10 +184,10 @@ def _own(note: Mapping[str, Any]) -> bool:
 
 def _documents(project: Project) -> dict[str, str]:
     """The documents of the active workflows: whoever writes one by hand is at that workflow."""
-    from holdfast.systems.compaction.upkeep import adopt_accounts
+    from holdfast.systems.seam.adoption import adopt_at_once
 
     wired = project.wired
-    adopt_accounts(wired)
+    adopt_at_once(wired)
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
     return {dialect(state.dialect).document.path(state): state.ulid for state in loaded(wired, here)}
 

@@ -8,8 +8,8 @@ from holdfast.core import queries
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
-from holdfast.systems.compaction.adoption import file_of
 from holdfast.systems.seam.orphans import loaded
+from holdfast.systems.seam.registry import upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,11 +64,9 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
 
 def _touched(project: Project, entry: Entry) -> float:
     """When somebody last did something to a workflow, or wrote its document: from the files, without opening them."""
-    last = project.wired.store.touched(entry.ulid)
-    if entry.dialect != "compaction":
-        return last
+    last, file = project.wired.store.touched(entry.ulid), upkeep(entry.dialect).touched(entry)
     try:
-        return max(last, os.stat(os.path.join(project.wired.place.worktree, file_of(entry.id))).st_mtime)
+        return max(last, os.stat(os.path.join(project.wired.place.worktree, file)).st_mtime) if file else last
     except OSError:
         return last
 

@@ -21,7 +21,7 @@ from holdfast.errors import HoldfastError
 from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
 from holdfast.stores.files import FilesStore
-from holdfast.systems.seam.registry import own_paths, rules, work
+from holdfast.systems.seam.registry import dialect, own_paths, rules, work
 from holdfast.systems.seam.wired import Wired
 
 
@@ -85,7 +85,7 @@ def wire(place: Place, settings: Settings) -> Wired:
     def outputs(state: State, step: str) -> Mapping[str, str]:
         return work(state.dialect).outputs(wired, state, step)
 
-    documents = Documents(place, store)
+    documents = Documents(place, store, dialect)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
     engine = Engine(store, world, documents, rules)
     wired = Wired(
@@ -107,12 +107,13 @@ def wire(place: Place, settings: Settings) -> Wired:
 def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]) -> bool:
     """Whether Holdfast found the command itself, or the project's settings have it, as somebody trusted them."""
     from holdfast.checks import tooling
+    from holdfast.systems.seam.trusted import content
 
     if check.source != tooling.CONFIG:
         return True
     tool = tooling.configured(place.root).get(check.uses)
     path = os.path.join(place.root, tooling.CONFIG)
-    return tool is not None and tool.run == check.run and is_trusted(trust.content_digest(path), path)
+    return tool is not None and tool.run == check.run and is_trusted(content(path).digest, path)
 
 
 def _signers(place: Place, settings: Settings) -> str:

@@ -19,7 +19,7 @@ from holdfast.documents.judging import is_rendering
 from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.files.replace import remove
 from holdfast.plain.digest import digest
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.registry import dialect, system
 from holdfast.upkeep import surroundings
 
 TYPE_CHECKING = False
@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from holdfast.systems.seam.wired import Wired
 
 DAY = 86_400
-KEPT = {"skill": DAY}
-"""Seconds for which the document of a finished workflow stays, in the dialects that have documents of finished ones."""
 STALE_AFTER = 7 * DAY
-ABANDONED = frozenset(("dev", "tdd"))
-"""The definitions whose workflows are given up when nobody has gone on with them."""
 CLEANER = Actor("engine", surface="clean")
 
 
@@ -56,7 +52,7 @@ def clean(
     """Archives what ended a day ago, or ever with `all`; gives up stale skills. Ages are the journals' own.
 
     With `active`, every workflow of a dialect whose documents are cleared away is given up, whatever its age.
-    With `skills`, only what the index knows of `ABANDONED` definitions: quick enough for whenever one of them starts.
+    With `skills`, only what the index knows of definitions that are given up: quick enough for every start of one.
     """
     wired = project.wired
     if not os.path.isdir(wired.place.home):
@@ -67,8 +63,8 @@ def clean(
     given_up = [state.id for state in _given_up(wired, dry_run=dry_run)] if active else []
     archived, removed = [], []
     for state in _finished_skills(wired) if skills else _finished(wired):
-        kept_for = KEPT.get(state.dialect)
-        if kept_for is None or (not all and moment.between(_ended(state), now) < kept_for):
+        kept_for = system(state.dialect).kept_for
+        if not kept_for or (not all and moment.between(_ended(state), now) < kept_for):
             continue
         path = _document(wired, state)
         if not dry_run and not _put_away(wired, state, path):
@@ -92,7 +88,7 @@ def _finished(wired: Wired) -> Iterator[State]:
 
 def _finished_skills(wired: Wired) -> Iterator[State]:
     for entry in wired.store.entries():
-        if not entry.active and entry.type in ABANDONED:
+        if not entry.active and entry.type in system(entry.dialect).gives_up:
             try:
                 yield wired.store.load(entry.ulid)
             except HoldfastError:
@@ -142,7 +138,7 @@ def _finish_earlier(wired: Wired) -> None:
 def _stale(wired: Wired, now: str, *, dry_run: bool) -> Iterator[State]:
     """Skills that nobody went on with. One that waits for somebody, is stuck or paused is not stale, only patient."""
     for entry in wired.store.entries():
-        if not entry.active or entry.type not in ABANDONED:
+        if not entry.active or entry.type not in system(entry.dialect).gives_up:
             continue
         try:
             state = wired.store.load(entry.ulid)
@@ -158,7 +154,7 @@ def _stale(wired: Wired, now: str, *, dry_run: bool) -> Iterator[State]:
 
 def _given_up(wired: Wired, *, dry_run: bool) -> Iterator[State]:
     for entry in wired.store.active():
-        if entry.dialect in KEPT and entry.worktree == wired.place.key():
+        if system(entry.dialect).kept_for and entry.worktree == wired.place.key():
             state = wired.store.load(entry.ulid)
             if not dry_run:
                 wired.reconciler.settle(wired.engine.execute(state.ulid, cmd.Cancel("all state was cleared"), CLEANER))

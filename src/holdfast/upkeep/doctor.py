@@ -13,7 +13,7 @@ from holdfast.documents import reconcile as kinds
 from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
 from holdfast.systems.seam.orphans import orphaned
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.registry import dialect, upkeep
 from holdfast.upkeep import hooks, installed, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 
@@ -190,12 +190,8 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
                 yield warning("document_edited", f"{path} {where}; the next command decides about it", status, path)
             case _:
                 yield broken("document_unreadable", f"{path}: {kind}", shell("ls", "-ld", path), path)
-        if dialect(state.dialect).workspace:
-            from holdfast.systems.gated import journal_copy
-
-            wrong = journal_copy.trouble(wired, state.id, state.worktree)
-            if wrong is not None:
-                yield broken(wrong.code, wrong.message, wrong.remedies, journal_copy.name(state.id))
+        for wrong, file in upkeep(state.dialect).findings(wired, state):
+            yield broken(wrong.code, wrong.message, wrong.remedies, file)
         for alert in state.alerts:
             if moment.between(alert.at, now) < ALERTS_FOR:
                 remedy = f"look at {alert.kept}" if alert.kept else status

@@ -8,7 +8,6 @@ from _collections_abc import Iterator
 from holdfast.core import moment, queries, remedies
 from holdfast.core.answers import ALERTS_FOR
 from holdfast.core.state import State
-from holdfast.documents.guard import said_of
 from holdfast.documents.lens.fields import is_moment
 from holdfast.machine.place import read_regular
 from holdfast.project.required import MISSING, OUTSIDE, look
@@ -26,7 +25,7 @@ SHOWN = 3
 
 def guard(wired: Wired, states: list[State]) -> Iterator[Finding]:
     """The view compared with what the journals say."""
-    wanted = {state.ulid: said for state in states if (said := said_of(state))}
+    wanted = {state.ulid: said for state in states if (said := wired.documents.guard.said_of(state))}
     there = {str(one.get("ulid")): one for one in wired.documents.guard.entries()}
     if there != wanted:
         yield warning("guard", "the view that hooks judge by is behind the journals", REPAIR, ".holdfast/guard")

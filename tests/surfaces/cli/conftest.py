@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.checks import trust
 from holdfast.machine import settings
 from holdfast.project.project import open_project
 from tests import forked
+from tests.trusted import trust_file
 
 DEFINITION = ".holdfast/workflows/release.toml"
 RELEASE = """\
@@ -183,8 +183,7 @@ def _drafted(project: Project) -> None:
 
 def _verified(project: Project) -> None:
     hf = project.opened()
-    own = hf.wired.settings
-    trust.trust(str(project.root / DEFINITION), data_dir=own.data_dir, now=hf.wired.world.now())
+    trust_file(hf, str(project.root / DEFINITION))
     with hf.workflow().step("verify") as step:
         step.check("lint", passed=True)
         step.check("tests")

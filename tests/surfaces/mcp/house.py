@@ -81,11 +81,11 @@ class House:
         return Client(server, mode=era, read_timeout_seconds=PATIENCE, **how)
 
     def trusted(self) -> House:
-        from holdfast.checks import trust
+        from tests.trusted import trust_file
 
         project = self.bench.open("human")
         path = str(self.root / ".holdfast/workflows/release.toml")
-        trust.trust(path, data_dir=project.wired.settings.data_dir, now=project.wired.world.now())
+        trust_file(project, path)
         return self
 
     def at(self, step: str, **how: Any) -> str:

@@ -11,6 +11,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from tests.surfaces.mcp.house import PATIENCE, House, Person, refused, running, told
 from tests.surfaces.mcp.meanwhile import LONG, all_gone, pids
+from tests.trusted import trust_file
 
 TASKS = """\
 # Task: Greeting
@@ -76,9 +77,7 @@ def test_handing_in_a_task_runs_its_criteria_and_can_be_cancelled(house):
     house.bench.save()
     person = house.bench.open("human")
     workflow = person.start("orchestrate", str(house.root / "tasks.md"))
-    from holdfast.checks import trust
-
-    trust.trust(str(house.root / "tasks.md"), data_dir=person.wired.settings.data_dir, now=person.wired.world.now())
+    trust_file(person, str(house.root / "tasks.md"))
     run = {"workflow_id": workflow.id}
 
     async def story() -> None:

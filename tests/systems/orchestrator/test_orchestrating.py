@@ -168,11 +168,11 @@ def test_a_task_begins_at_a_commit_and_ends_with_what_git_says(bench):
 
 def trusted(bench: Bench) -> None:
     """As a person at a terminal would have it."""
-    from holdfast.checks import trust
+    from tests.trusted import trust_file
 
     hf = bench.open("human")
     source = str(bench.root / FILE)
-    trust.trust(source, data_dir=hf.wired.settings.data_dir, now=hf.wired.world.now())
+    trust_file(hf, source)
 
 
 def work(bench: Bench, since: str, task: str = "1.1"):

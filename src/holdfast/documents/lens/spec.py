@@ -116,7 +116,6 @@ class Dialect(Value):
     index: Callable[[list[Any], Mapping[str, Any] | None, str, str], tuple[str, Mapping[str, Any]]] | None = None
     """The list of workflows beside the documents: from entries, the old list, now and the session, its path and value.
     """
-    patterns: tuple[str, ...] = ()
     log: Callable[[State], str] | None = None
     """Where the log of a workflow lies, one line for each thing that happened."""
     folder: Callable[[State], str] | None = None
@@ -129,8 +128,6 @@ class Dialect(Value):
     """Whether what others wrote into those files is put right at once, and said."""
     beside: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
     """Further files that are looked at when a document is adopted."""
-    workspace: Callable[[State], str] | None = None
-    """The folder that is kept in git as the work goes on: every move of the work is a commit of it."""
     travels: bool = False
     """Whether its folder is kept in git with a copy of the journal, which says what happened in other clones."""
     reserved: tuple[str, ...] = ()
@@ -147,3 +144,7 @@ class Dialect(Value):
     """Each workflow has a folder of its own for its document, which goes when that goes."""
     guarded: Callable[[State], tuple[str, ...]] | None = None
     """Files of a workflow that nobody but Holdfast writes; where there are none, edits are decided."""
+
+
+Dialects = Callable[[str], Dialect]
+"""The dialect of a name."""

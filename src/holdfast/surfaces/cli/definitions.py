@@ -6,16 +6,18 @@ import os
 
 from holdfast.checks import trust as trust_
 from holdfast.core import refusals, remedies
-from holdfast.core.definition import Step
 from holdfast.core.plan import Plan
 from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.terminal import columns, escape, pad
+from holdfast.systems.seam.trusted import content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from holdfast.systems.seam.parts import Content
 
 
 def listing(call: Call) -> None:
@@ -50,13 +52,6 @@ def _lines(call: Call, entries: list[Entry]) -> str:
         notes += [] if entry.builtin or entry.error else ["yours, not trusted" if untrusted else "yours"]
         out.append(f"{pad(escape(entry.name), wide)}  {' · '.join(note for note in notes if note)}")
     return "\n".join(out)
-
-
-def _runs_commands(call: Call, entry: Entry) -> bool:
-    """Whether there is anything to trust."""
-    if entry.error:
-        return False
-    return bool(_commands(call.project.wired.catalogue.load(entry.path).steps))
 
 
 def check(call: Call) -> None:
@@ -112,38 +107,19 @@ def trust(call: Call) -> None:
         text = f"{shown} is not trusted any more" if removed else f"{shown} was not trusted"
         call.answer({"path": shown, "removed": removed}, call.ok(text))
         return
-    seen, commands = _content(call, path)
-    if not call.args.yes and not call.ask(_picture(call, shown, commands), "Trust it?"):
+    seen = content(path, call.project.root)
+    if not call.args.yes and not call.ask(_picture(call, shown, seen), "Trust it?"):
         raise HoldfastError("declined", f"{shown} is not trusted", remedy=remedies.trust(said))
-    digest = trust_.trust(path, data_dir=settings.data_dir, now=call.project.wired.world.now())
-    if digest != seen:
-        trust_.untrust(path, data_dir=settings.data_dir)
+    if content(path, call.project.root).digest != seen.digest:
         raise Conflict(
             "changed_meanwhile",
             f"{shown} changed while you looked at it; it is not trusted",
             remedy=remedies.trust(said),
         )
-    rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in commands]
-    data = {"path": shown, "digest": digest, "trusted": True, "commands": rows}
+    trust_.trust(path, seen.digest, data_dir=settings.data_dir, now=call.project.wired.world.now())
+    rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in seen.commands]
+    data = {"path": shown, "digest": seen.digest, "trusted": True, "commands": rows}
     call.answer(data, call.ok(f"{shown} is trusted, as it is now"))
-
-
-def _content(call: Call, path: str) -> tuple[str, list[tuple[str, str, tuple[str, ...]]]]:
-    """What is to be trusted: the digest of a definition, or of the project's settings, and the commands in it."""
-    from holdfast.checks import tooling
-
-    if os.path.realpath(path) == os.path.realpath(os.path.join(call.project.root, tooling.CONFIG)):
-        tools = tooling.configured(call.project.root)
-        rows = [("commands", name, tool.run) for name, tool in tools.items() if tool.run]
-        return trust_.content_digest(os.path.realpath(path)), rows
-    if path.endswith(".md"):
-        from holdfast.systems.orchestrator import task_document
-
-        tasks = [task for phase in task_document.read(os.path.realpath(path)).phases for task in phase.tasks]
-        rows = [(task.number, one.name, one.run) for task in tasks for one in task.criteria if one.run]
-        return trust_.content_digest(os.path.realpath(path)), rows
-    definition = call.project.wired.catalogue.load(path)
-    return definition.digest, _commands(definition.steps)
 
 
 def _file(call: Call, said: str) -> str:
@@ -156,24 +132,17 @@ def _file(call: Call, said: str) -> str:
     return path
 
 
-def _commands(steps: tuple[Step, ...], above: str = "") -> list[tuple[str, str, tuple[str, ...]]]:
-    found = []
-    for step in steps:
-        path = f"{above}/{step.id}" if above else step.id
-        found += [(path, check.name, check.run) for check in step.checks if check.run]
-        found += _commands(step.steps, path)
-        found += _commands((step.task,), path) if step.task else []
-    return found
+def _runs_commands(call: Call, entry: Entry) -> bool:
+    """Whether there is anything to trust."""
+    return not entry.error and bool(content(entry.path, call.project.root).commands)
 
 
-def _picture(call: Call, shown: str, commands: list[tuple[str, str, tuple[str, ...]]]) -> str:
+def _picture(call: Call, shown: str, seen: Content) -> str:
     import shlex
 
-    head = call.style.bold(escape(shown)) + (" may run:" if commands else " runs no commands")
-    rows = [
-        f"  {call.style.dim(escape(f'{step} · {name}:'))} {escape(shlex.join(run))}" for step, name, run in commands
-    ]
-    return "\n".join([head, *rows]) + "\n"
+    head = call.style.bold(escape(shown)) + (" may run:" if seen.commands else " runs no commands")
+    rows = [(call.style.dim(escape(f"{step} · {name}:")), escape(shlex.join(run))) for step, name, run in seen.commands]
+    return "\n".join([head, *(f"  {what} {run}" for what, run in rows)]) + "\n"
 
 
 def schema(call: Call) -> None:

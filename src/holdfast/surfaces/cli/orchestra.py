@@ -144,7 +144,7 @@ def commit(call: Call) -> None:
     from holdfast.systems.seam import actions
 
     args, workflow = call.args, call.workflow()
-    if dialect(workflow.state.dialect).workspace and not (args.supervisor or args.outer):
+    if dialect(workflow.state.dialect).travels and not (args.supervisor or args.outer):
         _commit_phase(call, workflow)
         return
     if bool(args.task) + args.supervisor + args.outer != 1:

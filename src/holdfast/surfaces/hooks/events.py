@@ -24,7 +24,8 @@ from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes
-from holdfast.systems.compaction import upkeep as adopting
+from holdfast.systems.seam.adoption import adopt_at_once
+from holdfast.systems.seam.registry import systems, upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,10 +82,11 @@ def project_of(folder: str, session: str) -> Project:
 
 def _adopt(project: Project, *, notes_too: bool = False) -> None:
     """State files that agents wrote by themselves, and what notes speak of; what cannot be read is passed over."""
-    wrong = adopting.adopt_accounts(project.wired)
-    if notes_too:
-        wrong += adopting.take_sightings(project.wired, project.wired.settings.actor)
-    project.troubles += wrong
+    wired = project.wired
+    wired.troubles.extend(adopt_at_once(wired))
+    for card in systems() if notes_too else ():
+        if card.traces:
+            wired.troubles.extend(upkeep(card.name).sightings(wired, wired.settings.actor))
 
 
 def _before_compaction(project: Project, event: Mapping[str, Any], session: str) -> str:

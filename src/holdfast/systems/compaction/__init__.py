@@ -6,8 +6,9 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "compaction",
     __name__,
-    parts=("rules", "subject"),
+    parts=("rules", "subject", "upkeep"),
     own=("untracked/workflow-state",),
+    adopt_at_once=True,
     patterns=("untracked/workflow-state/*/state-*.json",),
     traces=("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan"),
     loads={"phases": Conduct()},

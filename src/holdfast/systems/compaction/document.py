@@ -16,7 +16,6 @@ from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Meaning
 from holdfast.errors import Refused, UsageError
 from holdfast.systems.compaction.adoption import (
-    FOLDER,
     LONGEST_NAME,
     MOST_PHASES,
     STATUS,
@@ -260,6 +259,5 @@ DIALECT = Dialect(
     status_words=WORKFLOW_WORDS,
     missing="completed",
     adopt=adopt,
-    patterns=(f"{FOLDER}/*/state-*.json",),
     own_folder=True,
 )

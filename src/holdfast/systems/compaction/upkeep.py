@@ -18,11 +18,11 @@ from holdfast.errors import HoldfastError
 from holdfast.machine import place as places
 from holdfast.machine.place import read_regular
 from holdfast.plain import ulid
-from holdfast.systems.compaction.document import position
+from holdfast.systems.compaction.adoption import file_of
+from holdfast.systems.compaction.document import DIALECT, position
 from holdfast.systems.compaction.rules import seen
-from holdfast.systems.seam.adoption import adopt
-from holdfast.systems.seam.orphans import loaded, orphaned
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.orphans import loaded
+from holdfast.systems.seam.parts import Upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,27 +31,9 @@ if TYPE_CHECKING:
     from holdfast.systems.compaction.detection import Sighting
     from holdfast.systems.seam.wired import Wired
 
-ACCOUNT = "compaction"
 LARGEST_PLAN = 1 << 20
 NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
 """Where a project keeps notes of workflows."""
-
-
-def adopt_accounts(wired: Wired) -> list[str]:
-    """Adopts every state file that an agent keeps by itself; says what is wrong with those that cannot be read."""
-    wrong = []
-    try:
-        orphans = orphaned(wired, only=ACCOUNT)
-    except HoldfastError as refusal:  # of a journal: the other workflows are there all the same
-        return [refusal.message]
-    for found in orphans:
-        try:
-            if found.wrong is not None:
-                raise found.wrong
-            adopt(wired, [f"{wired.place.worktree}/{found.path}"])
-        except HoldfastError as refusal:
-            wrong.append(refusal.message)
-    return wrong
 
 
 def take_sightings(wired: Wired, actor: Actor) -> list[str]:
@@ -101,7 +83,7 @@ def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
 
 def _is_over(wired: Wired, sighting: Sighting) -> bool:
     """Whether the notes are about a workflow that ended, and nobody has touched them since."""
-    key = (ACCOUNT, wired.place.key())
+    key = (DIALECT.name, wired.place.key())
     ended = [e for e in wired.store.entries() if not e.active and (e.dialect, e.worktree) == key]
     same = loaded(wired, [entry.ulid for entry in ended if _is_called(entry, sighting.workflow)])
     last = max(same, key=lambda state: state.updated_at, default=None)
@@ -118,7 +100,7 @@ def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
     """A workflow that a plan speaks of ends when the plan says that it is over; says where a gate is in the way."""
     wrong = []
     for entry in wired.store.active():
-        if (entry.dialect, entry.worktree) != (ACCOUNT, wired.place.key()) or not entry.title.startswith("Plan"):
+        if (entry.dialect, entry.worktree) != (DIALECT.name, wired.place.key()) or not entry.title.startswith("Plan"):
             continue
         for state in loaded(wired, [entry.ulid]):
             plans = [source for source in seen(state) if source.startswith(NOTES[1])]
@@ -140,7 +122,7 @@ def _says_it_is_over(plan: str) -> bool:
 
 def _known(wired: Wired, sighting: Sighting) -> State | None:
     """The active workflow of that name, the one last worked on where there are several."""
-    key = (ACCOUNT, wired.place.key())
+    key = (DIALECT.name, wired.place.key())
     here = [entry for entry in wired.store.active() if (entry.dialect, entry.worktree) == key]
     same = loaded(wired, [entry.ulid for entry in here if _is_called(entry, sighting.workflow)])
     return max((s for s in same if queries.is_active(s)), key=lambda state: state.updated_at, default=None)
@@ -166,7 +148,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
         "key_reminders": list(sighting.reminders),
         "created_at": moment.whole(now),
     }
-    state = dialect(ACCOUNT).adopt(document, None, cmd.Facts(now=now), ulid.new())
+    state = DIALECT.adopt(document, None, cmd.Facts(now=now), ulid.new())
     if sighting.names:
         pairs = zip(state.plan.steps, sighting.names, strict=True)
         state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
@@ -178,7 +160,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
 
 
 def _sight(sighting: Sighting) -> cmd.Own:
-    return cmd.Own(ACCOUNT, "sight", {"source": sighting.source, "account": _account(sighting)})
+    return cmd.Own(DIALECT.name, "sight", {"source": sighting.source, "account": _account(sighting)})
 
 
 def _is_as_sighted(shown: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
@@ -234,3 +216,6 @@ def _moves(wired: Wired, state: State, sighting: Sighting, before: Mapping[str, 
         return position(state, shown, {**shown, "phase": _phase(sighting)})
     except HoldfastError:
         return []  # a gate holds
+
+
+UPKEEP = Upkeep(touched=lambda entry: file_of(entry.id), sightings=take_sightings)

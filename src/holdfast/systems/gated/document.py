@@ -243,12 +243,10 @@ DIALECT = Dialect(
     status_words=words.WORKFLOW_WORDS,
     missing="rendered",
     adopt=adopt,
-    patterns=(f"{words.HOME}/*/{words.DOCUMENT}",),
     views=_views,
     watched=True,
     beside=lambda document: tuple(f"{words.HOME}/{id_of(document)}/{p}/{words.STATUS_FILE}" for p in words.PHASES),
     guarded=_guarded,
-    workspace=words.home,
     travels=True,
     reserved=words.RESERVED_KEYS,
 )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
 
 from holdfast.core import remedies
 from holdfast.core.state import State
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, HoldfastError
 from holdfast.machine import place as places
-from holdfast.systems.gated import journal_copy, words
-from holdfast.systems.seam.found import Found
+from holdfast.systems.gated import words
 from holdfast.systems.seam.parts import Upkeep
-from holdfast.systems.seam.wired import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.systems.seam.found import Found
+    from holdfast.systems.seam.wired import Wired
 
 _FINALIZED = "finalized"
 
@@ -29,6 +33,8 @@ def _lost(worktree: str, path: str) -> bool:
 
 def _journaled(wired: Wired, found: Found) -> bool:
     """An old commit shows a document as it once was, with the journal of then, which is known here."""
+    from holdfast.systems.gated import journal_copy
+
     slug = _slug(found.path)
     data = journal_copy.kept(wired, slug)
     if data is not None and journal_copy.is_known(wired, slug, data):
@@ -39,6 +45,8 @@ def _journaled(wired: Wired, found: Found) -> bool:
 
 def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
     """What the journal beside a document says, if git keeps one: the document itself can only claim."""
+    from holdfast.systems.gated import journal_copy
+
     slug = _slug(found.path)
     data = journal_copy.kept(wired, slug)
     if data is None:
@@ -60,10 +68,19 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
     return journal_copy.known(wired, slug)
 
 
+def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]:
+    from holdfast.systems.gated import journal_copy
+
+    wrong = journal_copy.trouble(wired, state.id, state.worktree)
+    if wrong is not None:
+        yield wrong, journal_copy.name(state.id)
+
+
 UPKEEP = Upkeep(
     name=_slug,
     lost=_lost,
     recover=lambda path: remedies.recover(_slug(path)),
     journaled=_journaled,
     adopt=_adopt,
+    findings=_findings,
 )

@@ -340,7 +340,6 @@ DIALECT = Dialect(
     status_words=words.WORKFLOW_WORDS,
     missing="rendered",
     adopt=adopt,
-    patterns=(f"{words.FOLDER}/{words.FILE}",),
     views=lambda state: {f"{_home(state)}/locks.json": _locks(state)},
     checkpoints=_copy,
     copies="checkpoint-*.json",

@@ -22,7 +22,7 @@ from holdfast.machine import place as places
 from holdfast.plain import ulid
 from holdfast.systems.seam.found import Found, look
 from holdfast.systems.seam.orphans import active, dialect_of, orphaned
-from holdfast.systems.seam.registry import conduct_of, upkeep
+from holdfast.systems.seam.registry import conduct_of, systems, upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,10 +72,27 @@ def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
     return adopted
 
 
+def adopt_at_once(wired: Wired) -> list[str]:
+    """Adopts every document that agents keep by themselves; says what is wrong with those that cannot be read."""
+    wrong = []
+    for card in systems():
+        try:
+            found = orphaned(wired, only=card.name) if card.adopt_at_once else []
+        except HoldfastError as refusal:  # of a journal: the other workflows are there all the same
+            wrong.append(refusal.message)
+            continue
+        for one in found:
+            try:
+                _adopted(wired, one)
+            except HoldfastError as refusal:
+                wrong.append(refusal.message)
+    return wrong
+
+
 def set_aside(wired: Wired, name: str) -> str:
     """Puts a broken document that no journal knows into quarantine, so that a workflow of its name can start.
 
-    Says where the copy is; empty when nothing was in the way.
+    Says where the copy is; empty when there was none.
     """
     for found in orphaned(wired):
         if found.is_broken and name in found.names and not found.recovery:
@@ -118,7 +135,7 @@ def _named(found: list[Found], word: str, *, exactly: bool) -> list[Found]:
 
 
 def _refuse_lost(lost: list[Found], word: str, *, exactly: bool) -> None:
-    """Work whose document is lost is not unknown: whoever means it hears how it is rebuilt."""
+    """Work whose document is lost is not unknown: the refusal says how it is rebuilt."""
     meant = _named(lost, word, exactly=exactly) if word else lost
     if len(meant) == 1 and meant[0].wrong is not None:
         raise meant[0].wrong
@@ -238,7 +255,7 @@ def _definition(wired: Wired, spoken: Dialect, name: str) -> Definition | None:
 
 
 def quarantine(wired: Wired, found: Found) -> str:
-    """Keeps a copy, then takes the broken file out of the way, unless it has changed meanwhile."""
+    """Keeps a copy, then removes the broken file, unless it has changed meanwhile."""
     full = os.path.join(wired.place.worktree, found.path)
     if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
         raise Conflict(

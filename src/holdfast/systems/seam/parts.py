@@ -156,6 +156,13 @@ class Work(Value):
     """What is wrong between the state and git; empty when all is well."""
 
 
+class Content(Value):
+    """What a person trusts in a file: its digest, and the commands in it, each with its step and check."""
+
+    digest: str
+    commands: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
 def _has_ended(wired: Wired, found: Found) -> bool:
     """Whether a workflow that ended has this id: where ids carry the time, its document stays where it was."""
     if not found.id or system(found.dialect.name).shares == "id":
@@ -179,14 +186,16 @@ class Upkeep(Value):
 
     One that is known here already is refused, unless the last argument allows it.
     """
-    findings: Callable[[Wired, State], Iterator[Any]] = staticmethod(lambda _wired, _state: iter(()))
-    """What doctor reports of a workflow."""
-    touched: Callable[[Entry], tuple[str, ...]] = staticmethod(lambda _: ())
-    """Further files whose time is activity of the workflow."""
-    sightings: Callable[[Wired, Actor], list[str]] | None = None
-    """Takes over what the project's notes say of workflows; gives what was wrong."""
-    digest: Callable[[str], str] | None = None
-    """What trust in a subject file is bound to, where the system reads commands from one."""
+    findings: Callable[[Wired, State], Iterator[tuple[HoldfastError, str]]] = staticmethod(
+        lambda _wired, _state: iter(())
+    )
+    """What doctor reports of a workflow: what is wrong, and with which file."""
+    touched: Callable[[Entry], str] = staticmethod(lambda _: "")
+    """A further file whose time is activity of the workflow."""
+    sightings: Callable[[Wired, Actor], list[str]] = staticmethod(lambda _wired, _actor: [])
+    """Takes over what the project's notes say of workflows; gives what was wrong. Asked where the card has traces."""
+    content: Callable[[str], Content | None] = staticmethod(lambda _: None)
+    """What a person trusts in the subject file at a path; None where it is none of the system's."""
 
 
 class Texts(Value):

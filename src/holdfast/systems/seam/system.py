@@ -24,6 +24,8 @@ class System(Value):
     """Paths that belong to the system alone: what lies there is never part of the work."""
     patterns: tuple[str, ...] = ()
     """Where its documents lie, from the top of the worktree."""
+    adopt_at_once: bool = False
+    """Whether a document that an agent wrote becomes a workflow when a hook sees it: else when somebody names it."""
     traces: tuple[str, ...] = ()
     """Files that make a hook ask the engine, although no workflow is active."""
     wakes: tuple[str, ...] = ()

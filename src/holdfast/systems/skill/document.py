@@ -436,5 +436,4 @@ DIALECT = Dialect(
     adopt=adopt,
     found_at=found_at,
     index=index,
-    patterns=(f"{FOLDER}/active/*.json",),
 )

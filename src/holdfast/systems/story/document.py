@@ -247,7 +247,6 @@ DIALECT = Dialect(
     missing="rendered",
     adopt=adopt,
     index=index,
-    patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     log=lambda state: f"{LOGS}/{state.id}.log",
     folder=working_dir,
     guarded=lambda state: (place(state), f"{folder(state.session)}/workflow-state/index.json"),

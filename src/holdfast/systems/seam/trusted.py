@@ -1,0 +1,40 @@
+"""What a person trusts in a file that brings commands: a definition, a subject, or the project's settings."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.core.definition import Step
+from holdfast.plain.digest import digest
+from holdfast.systems.seam.parts import Content
+from holdfast.systems.seam.registry import loads, systems, upkeep
+
+
+def content(path: str, root: str = "") -> Content:
+    """Raises when nothing in the file could be trusted. Mistakes in a definition are shown as seen from the root."""
+    from holdfast.checks import tooling
+
+    real = os.path.realpath(path)
+    if os.path.join("", *real.split(os.sep)[-2:]) == tooling.CONFIG:
+        tools = tooling.configured(os.path.dirname(os.path.dirname(real)))
+        commands = tuple(("commands", name, tool.run) for name, tool in tools.items() if tool.run)
+        with open(real, "rb") as file:
+            return Content(digest(file.read()), commands)
+    for card in systems():
+        found = upkeep(card.name).content(real)
+        if found is not None:
+            return found
+    from holdfast.definitions import load
+
+    definition = load(path, root, loads())
+    return Content(definition.digest, tuple(_commands(definition.steps)))
+
+
+def _commands(steps: tuple[Step, ...], above: str = "") -> list[tuple[str, str, tuple[str, ...]]]:
+    found = []
+    for step in steps:
+        path = f"{above}/{step.id}" if above else step.id
+        found += [(path, check.name, check.run) for check in step.checks if check.run]
+        found += _commands(step.steps, path)
+        found += _commands((step.task,), path) if step.task else []
+    return found

@@ -1,0 +1,27 @@
+"""The cards of the systems say what the code of the systems says."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from holdfast.surfaces.hooks import quick
+from holdfast.systems.seam import parts, registry
+from holdfast.systems.seam.system import System
+
+cards = pytest.mark.parametrize("card", registry.systems(), ids=lambda card: card.name)
+
+
+def test_hooks_look_for_the_traces_of_every_system():
+    assert tuple(trace for card in registry.systems() for trace in card.traces) == quick._TRACES
+
+
+@cards
+def test_a_part_is_on_the_card_if_the_package_has_it(card: System):
+    for part in parts.PARTS:
+        try:
+            found = importlib.import_module(f"{card.module}.{part}")
+        except ModuleNotFoundError:
+            found = None
+        assert (part in card.parts) == hasattr(found, part.upper())
