@@ -31,6 +31,11 @@ def wire(place: Place, settings: Settings) -> Wired:
     def is_trusted(digest: str, path: str) -> bool:
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
 
+    if os.path.exists(os.path.join(place.home, "config.toml")):
+        from holdfast.systems.seam import external
+
+        external.enable(place.root, is_trusted, settings.data_dir)
+
     def trusts(state: State, step: str, check: Check | None) -> bool:
         """Whether somebody trusted this command: in the file the workflow was started from, or as the file is now.
 

@@ -115,6 +115,8 @@ class Workflow:
         process's own, `signer` who signed it; `summary` is what a commit says of the move, where the workflow's folder
         is kept in git. `looked` says that the state was just looked at.
         """
+        if not isinstance(command, cmd.Cancel):
+            system(self.state.dialect)  # refuses where the package of the system is not there
         before = self.state if looked else self._look(writing=True).state
         settings = self._wired.settings
         given = {"token": token or settings.token, "key": key, "expected": revision, "signer": signer}

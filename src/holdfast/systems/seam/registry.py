@@ -6,7 +6,7 @@ import os
 import sys
 
 from holdfast.core import remedies
-from holdfast.errors import NotFound
+from holdfast.errors import HoldfastError, NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,26 +20,47 @@ if TYPE_CHECKING:
     from holdfast.systems.seam.system import System
 
 NAMES = ("skill", "story", "compaction", "orchestrator", "gated")
+"""The systems that come with Holdfast."""
 _PACKAGE = "holdfast.systems"
 
+_others: dict[str, System | HoldfastError] = {}
 _dialects: dict[str, Dialect] = {}
 _parts: dict[tuple[str, str], Any] = {}
 
 
+def register(name: str, card: System | HoldfastError) -> None:
+    """A system of another package, or why it cannot be had."""
+    if _others.get(name) != card:
+        _others[name] = card
+        _dialects.pop(name, None)
+
+
 def system(name: str) -> System:
-    if name not in NAMES:
+    if name in NAMES:
+        card: System = module(f"{_PACKAGE}.{name}").SYSTEM
+        return card
+    other = _others.get(name)
+    if other is None:
+        known = [*NAMES, *_others]
         raise NotFound(
-            "no_dialect",
-            f"there is no dialect {name[:60]!r}; there are: {', '.join(NAMES)}",
+            "no_system",
+            f"there is no system {name[:60]!r}; there are: {', '.join(known)}",
             remedy=remedies.schema(),
-            facts={"dialect": name[:200], "dialects": list(NAMES)},
+            facts={"system": name[:200], "systems": known},
         )
-    card: System = _module(f"{_PACKAGE}.{name}").SYSTEM
-    return card
+    if isinstance(other, HoldfastError):
+        raise other
+    return other
 
 
 def systems() -> list[System]:
-    return [system(name) for name in NAMES]
+    """All that can be had."""
+    return [*map(system, NAMES), *(card for card in _others.values() if not isinstance(card, HoldfastError))]
+
+
+def refused() -> list[HoldfastError]:
+    """Why systems that the project enables cannot be had."""
+    return [other for other in _others.values() if isinstance(other, HoldfastError)]
 
 
 def reader_of(loads: str) -> System | None:
@@ -67,12 +88,18 @@ def own_paths() -> tuple[str, ...]:
 def dialect(name: str) -> Dialect:
     found = _dialects.get(name)
     if found is None:
-        found = _dialects[name] = _module(f"{system(name).module}.document").DIALECT
+        try:
+            found = module(f"{system(name).module}.document").DIALECT
+        except HoldfastError:
+            from holdfast.systems.seam.absent import absent
+
+            return absent(name)
+        _dialects[name] = found
     return found
 
 
 def dialects() -> list[Dialect]:
-    return [dialect(name) for name in NAMES]
+    return [dialect(card.name) for card in systems()]
 
 
 def subject(name: str) -> Subject:
@@ -103,26 +130,30 @@ def rules(name: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]
 
 def folders(name: str) -> tuple[str, ...]:
     """The folders of this name that the systems have: `definitions`, `schemas`, `texts`."""
-    above = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = (os.path.join(above, one, name) for one in NAMES)
+    found = (os.path.join(os.path.dirname(str(module(card.module).__file__)), name) for card in systems())
     return tuple(folder for folder in found if os.path.isdir(folder))
 
 
 def _part(name: str, part: str) -> Any:
     found = _parts.get((name, part))
     if found is None:
-        card = system(name)
-        if part in card.parts:
-            found = getattr(_module(f"{card.module}.{part}"), part.upper())
-        else:
-            from holdfast.systems.seam.parts import PARTS
-
-            found = PARTS[part]
+        try:
+            card = system(name)
+        except HoldfastError:
+            return _default(part)
+        there = part in card.parts
+        found = getattr(module(f"{card.module}.{part}"), part.upper()) if there else _default(part)
         _parts[name, part] = found
     return found
 
 
-def _module(path: str) -> Any:
+def _default(part: str) -> Any:
+    from holdfast.systems.seam.parts import PARTS
+
+    return PARTS[part]
+
+
+def module(path: str) -> Any:
     """The module, imported if it is not yet: `importlib` costs a tenth of a bare start."""
     if path not in sys.modules:
         __import__(path)

@@ -7,6 +7,7 @@ from _collections_abc import Callable
 
 from holdfast.core.lifecycle import FINISHED
 from holdfast.core.value import Value
+from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,7 +69,15 @@ class Wired(Value):
         from holdfast.definitions.catalogue import BUILT_IN
 
         catalogue = self.catalogue
-        found, path = catalogue.get(name), catalogue.path_of(name)
+        try:
+            found, path = catalogue.get(name), catalogue.path_of(name)
+        except NotFound as unknown:
+            from holdfast.systems.seam.registry import refused
+
+            for refusal in refused():  # the definition may be one of a system that cannot be had
+                unknown.message += f"; {refusal.message}"
+                unknown.remedies = refusal.remedies
+            raise
         return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
 
     def acts(self, state: State, path: str) -> bool:
