@@ -6,10 +6,10 @@ import json
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+from holdfast.surfaces.mcp.remedies import in_tools
 
 from holdfast.errors import UsageError
 from holdfast.surfaces import tools
-from holdfast.surfaces.mcp.remedies import in_tools
 from holdfast.surfaces.mcp.replies import MOST, answer, fitted, refusal
 from tests.surfaces.mcp.house import LEGACY, MODERN, follow, refused, running, text_of, told
 
