@@ -341,7 +341,7 @@ def test_another_session_that_holds_the_workflow_is_told_with_the_way_to_end_its
     heading = "Another session is at work here, and writes are refused meanwhile:"
     first, second = part(told(play, session=AGENT.session), heading)
     assert first.startswith("- since 2026-01-01T09:00:00.000Z, for 20m 0s more")
-    assert second.endswith(f"holdfast agent end {token}")
+    assert second.endswith(f"holdfast agent end {token} -w release-1")
     assert {first, second} <= set(outside_fences(told(play, session=AGENT.session)))
     assert heading in told(play, session="")
 
