@@ -146,7 +146,10 @@ def test_a_check_without_a_command_is_reported_and_cannot_be_run(bench):
     workflow = bench.start()
     with pytest.raises(HoldfastError) as caught:
         workflow.check("lint")
-    assert (caught.value.code, caught.value.remedy) == ("nothing_to_run", "holdfast check lint --passed")
+    assert (caught.value.code, caught.value.remedy) == (
+        "nothing_to_run",
+        "holdfast check lint --passed|--failed --step verification",
+    )
 
 
 def test_a_command_that_is_not_there_is_no_red(bench):

@@ -29,8 +29,10 @@ from holdfast.core.commands import (
 from holdfast.core.decide import decide
 from holdfast.core.definition import Definition
 from holdfast.core.events import Event, Moved
+from holdfast.core.gates import Unmet
 from holdfast.core.plan import Plan
 from holdfast.core.reading import read
+from holdfast.core.remedy import Scope, told
 from holdfast.core.state import Actor, Artifact, Evidence, Grant, Progress, State
 from holdfast.errors import HoldfastError
 from holdfast.systems.seam.registry import rules
@@ -130,6 +132,10 @@ class Play:
         assert caught.value.remedy
         assert replay(self.records) == self.state
         return caught.value
+
+    def typed(self, refused: HoldfastError | Unmet, *, person: bool = True) -> str:
+        """What leads on, as it is typed where this workflow is picked without `-w`."""
+        return told(refused.remedies, Scope(self.state.ulid, about=self.state.ulid, person=person))
 
     def unchanged_by(self, command: Command, **how: Any) -> None:
         assert self.decide(command, **how) == ()

@@ -68,7 +68,7 @@ def test_a_session_that_has_not_read_the_packet_may_write_nothing(command):
     play = begun(require_ack=True)
     refusal = play.refuses(command, "not_caught_up", by=OTHER_AGENT)
     assert (refusal.exit_code, refusal.facts) == (3, {"workflow": "release-1"})
-    assert refusal.remedy == "holdfast resume-packet -w release-1, then: holdfast ack ID"
+    assert play.typed(refusal) == "holdfast resume-packet, then: holdfast ack ID"
 
 
 @pytest.mark.parametrize("command", WRITES, ids=name_of)
@@ -104,7 +104,7 @@ def test_another_session_catches_up_with_a_packet_of_its_own():
     play = begun(require_ack=True)
     assert packet(play, AGENT) != packet(play, OTHER_AGENT)
     refusal = play.refuses(Acknowledge(packet(play, AGENT)), "wrong_packet", by=OTHER_AGENT)
-    assert refusal.remedy == "read the newest one: holdfast resume-packet -w release-1"
+    assert play.typed(refusal) == "read the newest one: holdfast resume-packet"
     play.do(Acknowledge(packet(play, OTHER_AGENT)), by=OTHER_AGENT)
     play.do(Note("here now"), by=OTHER_AGENT)
     play.do(Note("and still here"), by=AGENT)

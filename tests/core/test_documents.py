@@ -109,7 +109,7 @@ def test_a_claimed_approval_opens_nothing():
     play = adopted(step("a", approval={"by": "relayed"}), step("b"), a=DONE.replace(grant=claimed_grant()))
     assert gates.grant_verdict(play.state.step("a"), play.facts()) == "claimed"
     refusal = play.refuses(Begin("b"), "step_blocked")
-    assert refusal.remedy == "holdfast approve a"
+    assert play.typed(refusal) == "holdfast approve a"
     assert refusal.message == (
         "the step b cannot begin: the approval of a is only claimed by the document it was adopted from"
     )

@@ -8,6 +8,7 @@ from holdfast.core import gates
 from holdfast.core.commands import Approve, Begin, Done, Fail, RecordCheck, Reopen
 from holdfast.core.definition import Check
 from holdfast.core.events import Checked
+from holdfast.core.remedy import ANYWHERE, rendered
 from tests.core.play import AGENT, PERSON, Play, failed, given, passed, step
 
 ENGINE_CHECK = {"name": "tests", "run": ["pytest"], "run_by": "engine"}
@@ -26,8 +27,8 @@ def verdict(play: Play, **facts) -> str:
 def test_a_step_is_not_done_before_its_checks_have_passed():
     play = at_work("tests", {"name": "lint", "run": ["ruff"]})
     refusal = play.refuses(Done("a"), "gate_unmet")
-    assert refusal.facts["unmet"] == [
-        {"kind": "check", "name": "tests", "remedy": "holdfast check tests --passed"},
+    assert rendered(refusal.facts["unmet"], ANYWHERE) == [
+        {"kind": "check", "name": "tests", "remedy": "holdfast check tests --passed|--failed"},
         {"kind": "check", "name": "lint", "remedy": "holdfast check lint --run"},
     ]
     assert verdict(play) == "missing"

@@ -135,7 +135,7 @@ def test_an_agent_can_neither_retry_nor_skip_nor_extend():
 
 def test_a_person_extends_the_bound_and_has_it_tried_again():
     play = used_up()
-    assert "extend --iterations" in play.refuses(Resume(TASK), "bound_reached", by=PERSON).remedy
+    assert "extend --iterations" in play.typed(play.refuses(Resume(TASK), "bound_reached", by=PERSON))
     play.do(Extend(iterations=2), Resume(TASK), by=PERSON)
     assert (play.status(TASK), play.state.step(TASK).attempt) == ("active", 4)
     play.do(Iterate(TASK, "red"))
@@ -227,8 +227,8 @@ def test_a_bound_that_is_reached_stops_the_work_and_a_person_lifts_it():
     play.do(Spend(DOLLAR))
     for command in (Begin("phase-1/1.2"), Done(TASK)):
         refusal = play.refuses(command, "bound_reached")
-        assert "holdfast extend --cost" in refusal.remedy
-        assert "holdfast cancel" in refusal.remedy
+        assert "holdfast extend --cost" in play.typed(refusal)
+        assert "holdfast cancel" in play.typed(refusal)
     play.refuses(Iterate(TASK, "red"), "bound_reached")
     play.refuses(Cancel("begin afresh"), "person_needed")
     assert play.status(TASK) == "active"

@@ -174,8 +174,8 @@ def test_the_step_is_told_with_its_work_its_gate_and_what_was_changed():
     text = told(full())
     assert part(text, "The step's work:") == ["Work: Write the parser", "Agents: coder", "Outputs to be named: log"]
     assert part(text, "What is in the way:") == [
-        "- the check 'tests' has not run → holdfast check tests --passed",
-        "- the output 'log' is not named → holdfast done build/code --artifact log=PATH",
+        "- the check 'tests' has not run → holdfast check tests --passed|--failed -w release-1",
+        "- the output 'log' is not named → holdfast done build/code --artifact log=PATH -w release-1",
     ]
     assert part(text, "So far:")[1:] == ["- src/b.py", "- src/a.py"]
 
@@ -341,7 +341,7 @@ def test_another_session_that_holds_the_workflow_is_told_with_the_way_to_end_its
     heading = "Another session is at work here, and writes are refused meanwhile:"
     first, second = part(told(play, session=AGENT.session), heading)
     assert first.startswith("- since 2026-01-01T09:00:00.000Z, for 20m 0s more")
-    assert second.endswith(f"holdfast agent end {token}")
+    assert second.endswith(f"holdfast agent end {token} -w release-1")
     assert {first, second} <= set(outside_fences(told(play, session=AGENT.session)))
     assert heading in told(play, session="")
 
@@ -390,16 +390,16 @@ def test_a_session_that_must_catch_up_is_told_so_first_until_it_has():
 
 def test_the_next_command_can_be_typed_as_it_stands():
     play = building()
-    assert told(play).endswith("\n\nNext command: holdfast check tests --passed -w release-1")
+    assert told(play).endswith("\n\nNext command: holdfast check tests --passed|--failed -w release-1")
     play.do(Cancel("enough"), by=PERSON)
     assert told(play).endswith("\n\nNext command: holdfast resume -w release-1")
 
 
-def test_each_of_two_next_commands_names_the_workflow():
+def test_where_a_person_decides_the_next_command_is_to_show_it_and_wait():
     play = given(step("a", review={"max": 1}))
     play.do(Begin("a"), Submit("a"))
     play.do(Review("a", "needs_revision", "no"), by=PERSON)
-    wanted = "holdfast unblock a --guidance TEXT -w release-1, or holdfast approve a -w release-1"
+    wanted = "show a to a person and stop, or holdfast wait --for person -w release-1"
     assert told(play).endswith(f"Next command: {wanted}")
 
 
@@ -442,7 +442,7 @@ def test_a_packet_keeps_to_its_limit_and_to_its_order_and_keeps_what_matters_mos
     assert ours[1].endswith("workflow id: release-1")
     assert "Phase: 2/3 - Build it (in_progress)" in text
     assert "ACTION REQUIRED:" in ours
-    assert ours[-1] == "Next command: holdfast check tests --passed -w release-1"
+    assert ours[-1] == "Next command: holdfast check tests --passed|--failed -w release-1"
     assert sum(line.startswith("(cut: ") for line in ours) == 1
     places = [text.index(heading) for heading in ORDER if heading in ours]
     assert places == sorted(places)
@@ -598,7 +598,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
     text = keepsake(play.state, play.facts(), required=[READ, GONE, AWAY])
     assert text.startswith("Keep in the summary, word for word:\nWorkflow id: release-1\n")
     assert "Workflow: A parser\nType: release\nPhase: 2/3 - Build it (in_progress)\nStep: build/code - Code\n" in text
-    assert "\nNext command: holdfast check tests --passed -w release-1\n" in text
+    assert "\nNext command: holdfast check tests --passed|--failed -w release-1\n" in text
     assert part(text, "Required reading:") == ["@docs/plan.md"]
     assert part(text, "Key Reminders:") == ["- keep the API stable"]
     assert part(text, "Last failure:") == ["- build/code, attempt 1 failed: it did not compile"]
@@ -612,7 +612,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
 def test_a_keepsake_keeps_to_its_limit_and_gives_reminders_what_is_left(limit):
     text = keepsake(huge(), full().facts(), required=MANY[:3], limit=limit)
     assert len(text) <= limit
-    assert "Next command: holdfast check tests --passed -w release-1" in outside_fences(text)
+    assert "Next command: holdfast check tests --passed|--failed -w release-1" in outside_fences(text)
     assert text.endswith("run: holdfast resume-packet -w release-1")
     assert "(cut: " in text
     if limit >= 2000:

@@ -171,7 +171,7 @@ def test_produced_is_not_approved():
     play.do(Begin("a"), Done("a", {"log": "f"}))
     assert play.status("a") == "waiting"
     refusal = play.refuses(Begin("b"), "step_blocked")
-    assert refusal.remedy == "holdfast approve a"
+    assert play.typed(refusal) == "holdfast approve a"
 
 
 def test_an_agent_may_pass_on_a_persons_word_where_that_is_the_policy():
@@ -200,11 +200,11 @@ def test_a_human_gate_takes_only_a_persons_own_word(actor):
 def test_a_signed_gate_names_the_key_in_every_remedy():
     play = waiting("signed")
     for command, code in ((Done("a"), "gate_unmet"), (Begin("a"), "wrong_status")):
-        assert play.refuses(command, code, by=PERSON).remedy == "holdfast approve a --sign KEY"
+        assert play.typed(play.refuses(command, code, by=PERSON)) == "holdfast approve a --sign KEY"
     play.do(Approve("a", signed={}), by=PERSON, signer="ada")
     play.do(Reopen("a"))
     play.do(Done("a"))
-    assert queries.blockers(play.state, "a", play.facts())[0].remedy == "holdfast approve a --sign KEY"
+    assert play.typed(queries.blockers(play.state, "a", play.facts())[0]) == "holdfast approve a --sign KEY"
 
 
 def test_a_signed_gate_takes_only_a_signature_whoever_brings_it():
@@ -334,8 +334,9 @@ def test_a_choice_records_what_was_chosen():
 
 @pytest.mark.parametrize("variant", ["", "C", "a", "A "])
 def test_a_choice_is_one_of_the_options(variant):
-    refusal = choosing().refuses(Approve("a", variant=variant), "bad_variant")
-    assert refusal.remedy == "holdfast approve a --variant A"
+    play = choosing()
+    refusal = play.refuses(Approve("a", variant=variant), "bad_variant")
+    assert play.typed(refusal) == "holdfast approve a --variant VARIANT"
 
 
 def test_a_choice_that_is_a_persons_is_made_by_nobody_else():
@@ -359,7 +360,7 @@ def test_a_changed_artifact_makes_the_approval_stale_and_holds_up_the_next_step(
     assert gates.grant_verdict(play.state.step("a"), play.facts()) == "stale"
     refusal = play.refuses(Begin("b"), "step_blocked")
     assert refusal.message == "the step b cannot begin: the approval of a no longer holds: the work changed since"
-    assert refusal.remedy == "holdfast approve a"
+    assert play.typed(refusal) == "holdfast approve a"
 
 
 def test_after_a_reopen_the_approval_is_of_an_earlier_attempt():
@@ -425,7 +426,7 @@ def test_a_change_to_the_artifact_of_another_step_leaves_the_approval_alone():
 def test_a_stale_approval_inside_a_branch_holds_up_what_comes_after_the_branch():
     play = given(step("p", step("x", outputs=["log"], approval=True)), step("b"))
     play.write("f", "news").approved("p/x", log="f").write("f", "other news")
-    assert play.refuses(Begin("b"), "step_blocked").remedy == "holdfast approve p/x"
+    assert play.typed(play.refuses(Begin("b"), "step_blocked")) == "holdfast approve p/x"
 
 
 def test_reopening_and_finishing_again_needs_a_new_approval():

@@ -17,6 +17,7 @@ from holdfast.core.decide import decide, weigh
 from holdfast.core.definition import POLICIES, Bounds, Check, Step
 from holdfast.core.patterns import overlap
 from holdfast.core.plan import Plan, ancestors
+from holdfast.core.remedy import described
 from holdfast.core.state import (
     KEPT_SEATS,
     Actor,
@@ -263,7 +264,7 @@ def test_every_refusal_has_a_code_a_sentence_a_remedy_and_facts_that_can_be_told
         assert refusal.message.strip()
         assert refusal.remedy.strip()
         assert refusal.exit_code in (2, 3, 4, 5)
-        assert json.loads(json.dumps(refusal.as_json()))["error"]["code"] == refusal.code
+        assert json.loads(json.dumps(described(refusal)))["error"]["code"] == refusal.code
 
 
 def is_renewed(before: State, path: str, hold: Hold) -> bool:

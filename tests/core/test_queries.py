@@ -28,7 +28,7 @@ from tests.core.play import DOLLAR, MINUTE, PERSON, Play, failed, given, step
 def blockers(play: Play, path: str, **facts) -> list[tuple[str, str, str]]:
     found = queries.blockers(play.state, path, play.facts(**facts))
     assert all(one.message and one.remedy for one in found)
-    return [(one.kind, one.name, one.remedy) for one in found]
+    return [(one.kind, one.name, play.typed(one)) for one in found]
 
 
 # Position
@@ -147,14 +147,14 @@ def test_a_later_step_waits_for_what_is_before_it_and_the_remedy_is_what_can_be_
     play = given(step("a", checks=["tests"]), step("b"), step("c"))
     assert blockers(play, "c") == [("requires", "b", "holdfast begin a")]
     play.do(Begin("a"))
-    assert blockers(play, "b") == [("requires", "a", "holdfast check tests --passed")]
+    assert blockers(play, "b") == [("requires", "a", "holdfast check tests --passed|--failed")]
 
 
 def test_an_active_step_waits_for_its_checks_and_outputs_first():
     play = given(step("a", outputs=["log"], checks=["tests", {"name": "lint", "run": ["ruff"]}], approval=True))
     play.do(Begin("a"))
     assert blockers(play, "a") == [
-        ("check", "tests", "holdfast check tests --passed"),
+        ("check", "tests", "holdfast check tests --passed|--failed"),
         ("check", "lint", "holdfast check lint --run"),
         ("output", "log", "holdfast done a --artifact log=PATH"),
     ]
@@ -176,7 +176,7 @@ def test_a_step_in_review_waits_for_the_review_and_then_for_the_choice():
     play = given(step("a", review={"by": ["lead"]}, choice={"options": ["A", "B"]}))
     play.do(Begin("a"), Submit("a"))
     assert blockers(play, "a") == [
-        ("review", "review", "holdfast review a --verdict approved"),
+        ("review", "review", "holdfast review a --verdict approved|needs_revision"),
         ("choice", "choice", "holdfast approve a --variant VARIANT"),
     ]
     play.do(Review("a", "approved"), by=PERSON)
@@ -214,7 +214,7 @@ def test_a_branch_waits_for_its_children():
             (Begin("a"), Submit("a"), Review("a", "needs_revision")),
             ("escalated", "a", "holdfast unblock a --guidance TEXT, or holdfast approve a"),
         ),
-        ((Begin("a"), Cancel()), ("mark", "cancelled", "holdfast resume -w release-1")),
+        ((Begin("a"), Cancel()), ("mark", "cancelled", "holdfast resume")),
         ((Begin("a"), Pause("r")), ("mark", "paused", "holdfast resume")),
         ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5, or holdfast cancel")),
     ],

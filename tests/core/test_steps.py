@@ -19,6 +19,7 @@ from holdfast.core.commands import (
     Submit,
 )
 from holdfast.core.events import Moved, Produced, Recorded, Started
+from holdfast.core.remedy import ANYWHERE, rendered
 from tests.core.play import AGENT, MINUTE, PERSON, given, moves, only, step
 
 # Starting and beginning
@@ -141,7 +142,7 @@ def test_done_without_a_promised_output_is_refused_and_says_how_to_name_it():
     play = given(step("a", outputs=["log", "map"]))
     play.do(Begin("a"))
     refusal = play.refuses(Done("a"), "gate_unmet")
-    assert refusal.facts["unmet"] == [
+    assert rendered(refusal.facts["unmet"], ANYWHERE) == [
         {"kind": "output", "name": "log", "remedy": "holdfast done a --artifact log=PATH"},
         {"kind": "output", "name": "map", "remedy": "holdfast done a --artifact map=PATH"},
     ]
@@ -217,7 +218,7 @@ def test_a_branch_is_done_with_its_last_child_and_so_is_the_branch_above():
 
 def test_a_branch_is_not_done_before_its_children_are():
     play = given(step("p", step("x"), step("y"))).finish("p/x")
-    assert play.refuses(Done("p"), "gate_unmet").facts["unmet"] == [
+    assert rendered(play.refuses(Done("p"), "gate_unmet").facts["unmet"], ANYWHERE) == [
         {"kind": "child", "name": "p/y", "remedy": "holdfast begin p/y"}
     ]
 
@@ -356,7 +357,7 @@ def test_a_step_is_not_reopened_over_a_prerequisite_that_no_longer_holds():
     play = given(step("a", outputs=["log"], approval=True), step("b"))
     play.write("f", "one").approved("a", log="f").finish("b")
     play.write("f", "two")
-    assert play.refuses(Reopen("b"), "step_blocked").remedy == "holdfast approve a"
+    assert play.typed(play.refuses(Reopen("b"), "step_blocked")) == "holdfast approve a"
 
 
 def test_a_resume_from_a_done_step_reopens_it():

@@ -290,7 +290,7 @@ def test_tightening_is_free(old, new):
 def test_a_gate_added_to_a_done_step_holds_up_what_follows_until_it_is_passed():
     play = given(step("a"), step("b")).finish("a")
     play.do(ChangeStep("a", Step("a", approval=HUMAN)))
-    assert play.refuses(Begin("b"), "step_blocked").remedy == "holdfast approve a"
+    assert play.typed(play.refuses(Begin("b"), "step_blocked")) == "holdfast approve a"
     play.do(Approve("a"), by=PERSON)
     play.do(Begin("b"))
     assert play.status("b") == "active"
