@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast import git
+from holdfast.core.remedy import described
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import command as git_command
@@ -824,7 +825,7 @@ def test_a_password_in_an_address_is_not_repeated(published):
     with pytest.raises(Refused) as caught:
         git_changes.push(found(published), "main")
     assert "https://example.com/x" in said(caught)
-    assert "secret" not in str(caught.value.as_json())
+    assert "secret" not in str(described(caught.value))
 
 
 def test_without_a_remote_or_a_branch_nothing_is_pushed(project, tmp_path):

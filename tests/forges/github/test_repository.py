@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core.remedy import described
 from holdfast.errors import Refused, UsageError
 from holdfast.forges.github import connect
 from holdfast.forges.github.repository import Repository, named_hosts, repository_in, roots, token_in
@@ -122,7 +123,7 @@ def test_a_token_that_cannot_be_one_is_refused_without_showing_it(token):
     with pytest.raises(UsageError) as caught:
         TokenTransport("github.com", token)
     assert caught.value.code == "bad_token"
-    assert not token or token not in str(caught.value.as_json())
+    assert not token or token not in str(described(caught.value))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +133,7 @@ def test_a_proxy_of_another_kind_is_refused_without_showing_it(proxy):
     with pytest.raises(UsageError) as caught:
         TokenTransport("github.com", "token", proxy=proxy)
     assert caught.value.code == "bad_proxy"
-    assert proxy not in str(caught.value.as_json())
+    assert proxy not in str(described(caught.value))
 
 
 @pytest.mark.parametrize("host", ["", "-x", "a b", "github.com/x", "github.com\n", "a@b"])

@@ -8,6 +8,7 @@ import socket
 
 import pytest
 
+from holdfast.core.remedy import described
 from holdfast.errors import HoldfastError
 from holdfast.forges.github import connect
 from holdfast.forges.github.client import Client
@@ -129,7 +130,7 @@ def test_a_token_that_is_sent_back_is_not_passed_on(github):
     github.faults.append(Fault(403, {"message": message}, {"X-GitHub-SSO": f"url=https://x.example/{message[8:27]}"}))
     refusal = failure(lambda: Client(carried, HERE).get(1))
     assert refusal.message.endswith("what is ***?")
-    assert "a-token" not in repr((refusal.as_json(), carried, vars(refusal)))
+    assert "a-token" not in repr((described(refusal), carried, vars(refusal)))
 
 
 @pytest.mark.parametrize("named", [False, True])
