@@ -40,13 +40,16 @@ class Turn:
             stamp, seen = self._seen.get(ulid, ("", None))
             if seen is not None and stamp == store.stamp(ulid):
                 return seen
-        state, before = store.load(ulid), store.stamp(ulid)
-        wrong = work(state.dialect).pulled(self._wired, state)
-        if wrong is not None and writing:
-            raise wrong
-        if store.stamp(ulid) != before:
+        state = store.load(ulid)
+        pulled = work(state.dialect).pulled
+        if pulled is not None:
+            wrong = pulled(self._wired, state)
+            if wrong is not None and writing:
+                raise wrong
             state = store.load(ulid)
-        return state if wrong else self._saw(self._wired.reconciler.reconcile(state, writing=writing))
+            if wrong is not None:
+                return state
+        return self._saw(self._wired.reconciler.reconcile(state, writing=writing))
 
     def facts(self, state: State) -> Facts:
         """What a reader must know to judge the gates now."""

@@ -132,7 +132,7 @@ class Work(Value):
     arrived: Callable[[Wired], list[str]] = staticmethod(lambda _: [])
     """Called once a process where a path of the card's `wakes` is there: finishes what dead processes left and takes
     what git brought; gives what was wrong."""
-    pulled: Callable[[Wired, State], HoldfastError | None] = staticmethod(lambda _wired, _state: None)
+    pulled: Callable[[Wired, State], HoldfastError | None] | None = None
     """Called before a look: takes over what git brought; what is wrong where a person has to decide first."""
     outputs: Callable[[Wired, State, str], Mapping[str, str]] = staticmethod(lambda _wired, _state, _path: {})
     """The files of a step that are there, by name and from the top of the worktree: they are handed in with it."""
