@@ -193,7 +193,7 @@ def already_active(state: State, again: Remedy | None = None) -> Refused:
 def _is_about(wired: Wired, entry: Entry, asked: Asked, *, otherwise: bool = False) -> bool:
     """What the system says of it; `otherwise` where it leaves that to the id or subject."""
     same = subject_of(asked.definition.dialect).same
-    return otherwise if same is None else same(asked, wired.store.load(entry.ulid).context)
+    return otherwise if same is None else same(asked, lambda: wired.store.load(entry.ulid).context)
 
 
 class _Room:
@@ -270,7 +270,7 @@ def _adopt_before(project: Project, name: str, asked: Asked) -> None:
     project.set_aside = set_aside(project.wired, name) or project.set_aside
     same = subject_of(asked.definition.dialect).same
     if adopt_on_first_use(project.wired, name, exactly=True) is None and same is not None:
-        adopt_on_first_use(project.wired, "", about=lambda context: same(asked, context))
+        adopt_on_first_use(project.wired, "", about=lambda context: same(asked, lambda: context))
 
 
 def _clear(project: Project, name: str) -> None:

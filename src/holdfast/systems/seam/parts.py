@@ -88,8 +88,9 @@ class Subject(Value):
     """The subject as the id is made from it, also when the file is gone."""
     takes_phases: bool = False
     """Whether a start may name the phases."""
-    same: Callable[[Asked, Mapping[str, Any]], bool] | None = None
-    """Whether a workflow or document with this context is the work that a start names. It is asked where ids differ,
+    same: Callable[[Asked, Callable[[], Mapping[str, Any]]], bool] | None = None
+    """Whether a workflow or document is the work that a start names. The second argument gives its context, for which
+    a journal is opened: one that is broken stops only a start that must know it. It is asked where ids differ,
     or, where ids carry the time, where subjects are equal. Without it the id, or the subject, decides."""
     changes: Callable[[State, Place], Taken] = staticmethod(lambda _state, _place: Taken())
     """What the subject says now that the workflow does not know yet."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.checks import equipping, tooling
 from holdfast.core import lifecycle, remedies
@@ -49,10 +49,11 @@ def identity(asked: Asked, place: Place) -> str:
     return _about(asked, place)[0] if asked.definition.loads == "task" else asked.subject
 
 
-def same(asked: Asked, context: Mapping[str, Any]) -> bool:
+def same(asked: Asked, known: Callable[[], Mapping[str, Any]]) -> bool:
     """Whether it works on the feature file that is named, or on one of a folder's, under another name for it."""
     if asked.definition.loads != FEATURE or not asked.subject:
         return False
+    context = known()
     folder = str(context.get("folder_path") or "").rstrip("/")
     file = str(context.get("feature_file") or "")
     named = asked.subject.rstrip("/")
