@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -30,6 +31,14 @@ def _clean_environment():
             patch.setenv(f"GIT_{role}_EMAIL", "person@example.com")
             patch.setenv(f"GIT_{role}_DATE", "2026-01-01T00:00:00Z")
         yield
+
+
+@pytest.fixture
+def interruptible():
+    """An interrupt ends this process and those it starts, also where the tests run in the background and ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -126,6 +127,12 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-I", "-S", "-c", _CONNECTOR, _server(), *words]
 
 
+def program(path: Path) -> None:
+    """Writes the same as a program, which is called with a command's words."""
+    path.write_text(f"#!{sys.executable} -IS\n{_CONNECTOR.replace('sys.argv[1:]', f'{_server()!r}, *sys.argv[1:]')}")
+    path.chmod(0o755)
+
+
 class Process:
     """A command that runs."""
 
@@ -144,6 +151,9 @@ class Process:
         """Its exit code; the timeout is that of the connection."""
         with self._said:
             return int(self._said.readline())
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
 
 
 def start(

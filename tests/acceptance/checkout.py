@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from tests import forked
+
 FEATURE = "features/auth/user-login.md"
 FEATURE_TEXT = """\
 # Feature: User login
@@ -208,15 +210,7 @@ class Checkout:
 
     def agent(self, *words: str, env: dict[str, str] | None = None) -> Answer:
         """No terminal is attached, so whoever types is an agent."""
-        done = subprocess.run(
-            argv(*words),
-            cwd=self.root,
-            env={**self.env, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE_SECONDS,
-        )
-        return _checked(Answer(done.returncode, done.stdout.decode(), done.stderr.decode()))
+        return _checked(Answer(*forked.run(*words, cwd=self.root, env={**self.env, **(env or {})})))
 
     def ok(self, *words: str, env: dict[str, str] | None = None) -> Answer:
         answer = self.agent(*words, env=env)
@@ -239,23 +233,17 @@ class Checkout:
     def person(self, *words: str, prompt: str = "", says: str = "") -> Answer:
         """A terminal of one's own; `says` is typed, and Enter, when the prompt is there."""
         primary, secondary = pty.openpty()
-        process = subprocess.Popen(
-            argv(*words),
-            cwd=self.root,
-            env=self.env,
-            stdin=secondary,
-            stdout=secondary,
-            stderr=secondary,
-            start_new_session=True,
-        )
+        ends = (secondary, secondary, secondary)
+        process = forked.start(words, ends, cwd=self.root, env=self.env, session=True)
         os.close(secondary)
         try:
             out = _conversation(primary, prompt, says)
             code = process.wait(PATIENCE_SECONDS)
+        except BaseException:
+            process.kill()
+            raise
         finally:
             os.close(primary)
-            process.kill()
-            process.wait()
         return _checked(Answer(code, out.replace("\r\n", "\n")))
 
     def killed_at(self, gate: Gate, *words: str) -> None:

@@ -6,9 +6,10 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 
-from tests.acceptance.checkout import FEATURE, FEATURE_TEXT, TASKS, Checkout, Task, wait_for_end
+from tests.acceptance.checkout import FEATURE, FEATURE_TEXT, TASKS, Checkout, Task, argv, wait_for_end
 from tests.acceptance.shape import example, keys, shape
 
 BRANCH = "feat/user-login"
@@ -217,7 +218,9 @@ def test_a_commit_that_was_made_before_the_kill_is_recorded_and_not_made_again(c
     checkout.refactor(task)
     checkout.write(".git/hooks/post-commit", KILLING)
     os.chmod(checkout.root / ".git/hooks/post-commit", 0o755)
-    assert checkout.agent("task", "done", "1", env={"KILLED": str(killed)}).code == -signal.SIGKILL
+    words = argv("task", "done", "1")
+    done = subprocess.run(words, cwd=checkout.root, env={**checkout.env, "KILLED": str(killed)}, capture_output=True)
+    assert done.returncode == -signal.SIGKILL
     wait_for_end(int(killed.read_text()))
     (made,) = checkout.commits()
     assert checkout.document()["tasks"][0]["status"] == "in_progress"

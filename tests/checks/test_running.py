@@ -401,6 +401,7 @@ def test_an_exception_ends_the_command_before_it_propagates(python, tmp_path, wh
         os.kill(pid_in(tmp_path / "pid"), 0)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_command_and_all_it_started_before_it_propagates(python, tmp_path):
     program = f"""
 import os, subprocess, sys
@@ -417,6 +418,7 @@ child.wait()
     assert ends(pid_in(tmp_path / "child"))
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_impatient_second_interrupt_still_leaves_nothing_behind(python, tmp_path):
     program = f"""
 import os, signal

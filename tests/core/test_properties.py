@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import Phase, given, note, settings
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def single_steps(story: Story) -> Iterator[tuple[Scene, State, ev.Event, State]]
 # The stories themselves
 
 
+@pytest.mark.full
 def test_the_stories_get_somewhere():
     """Stories in which everything is refused would prove nothing."""
     moved: Counter[str] = Counter()

@@ -14,6 +14,8 @@ import termios
 import time
 from pathlib import Path
 
+from tests import forked
+
 PATIENCE = 60
 QUESTIONS = (b"[y/N] ", b"[Y/n] ", b"[1/2] ")
 CARRIED = ("GIT_", "LANG", "LC_", "PYTHONPATH")
@@ -33,10 +35,12 @@ class Terminal:
         self._kept = home / ".kept"
         self._kept.mkdir(parents=True)
         (self._kept / "folder").write_text(f"{project}\n")
-        bin_folder = str(Path(sys.executable).parent)
+        programs = home / ".programs"
+        programs.mkdir()
+        forked.program(programs / "holdfast")
         self._environment = {
             **{name: value for name, value in os.environ.items() if name.startswith(CARRIED)},
-            "PATH": f"{bin_folder}:{os.environ['PATH']}",
+            "PATH": f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}",
             "HOME": str(home),
             "USER": "ada",
             "TERM": "dumb",

@@ -151,6 +151,7 @@ def test_a_full_disk_under_the_answer_is_said_in_one_line(project, unbuffered):
     assert done.stderr == "the answer could not be written: No space left on device\n"
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_with_130_and_nothing_is_recorded(project):
     project.until("verify")
     project.people_ok("trust", "release", "--yes")

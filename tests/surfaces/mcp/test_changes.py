@@ -96,6 +96,7 @@ def test_a_cancelled_check_ends_with_everything_it_started_and_records_nothing(h
     assert house.step(id, "verify").status == lifecycle.ACTIVE
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_server_that_is_told_to_end_ends_its_checks_first(house, number):
     house.bench.write("check.py", LONG)
