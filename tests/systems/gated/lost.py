@@ -102,9 +102,10 @@ class Site(Bench):
     def recovered(self) -> Workflow:
         """A person looks at what was put together, and says yes."""
         project = self.project()
-        found = recovery.recover(project, SLUG)
+        project.heal()
+        found = recovery.recover(project.wired, SLUG)
         assert isinstance(found, recovery.Recovery)
-        return recovery.confirm(project, found)
+        return Workflow(project.wired, recovery.confirm(project.wired, found).state)
 
 
 def lived(site: Site, keep: Any) -> None:

@@ -196,11 +196,11 @@ def test_a_linked_worktree_makes_no_second_journal(site):
     site.git("worktree", "add", "-q", str(linked.root), f"feature/{SLUG}")
     (linked.root / DOCUMENT).unlink()
     project = linked.project()
-    found = recovery.recover(project, SLUG)
+    found = recovery.recover(project.wired, SLUG)
     assert isinstance(found, recovery.Recovery)
     before = journals(site)
     with pytest.raises(Conflict) as refused:
-        recovery.confirm(project, found)
+        recovery.confirm(project.wired, found)
     assert refused.value.code == "already_active"
     assert str(site.root) in refused.value.message
     assert journals(site) == before
@@ -233,5 +233,5 @@ def test_a_file_named_workflow_stops_nothing(site):
     assert "another-one" not in site.ok("list").out
     pulled.take_over(site.project().wired)
     with pytest.raises(HoldfastError):
-        recovery.chosen(site.project(), "")
+        recovery.chosen(site.project().wired, "")
     assert SECOND not in site.agent("recover", SLUG).out

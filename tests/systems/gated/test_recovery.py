@@ -99,7 +99,7 @@ def test_without_git_and_without_both_files_the_reviews_say_how_far_a_phase_is(l
 def test_a_reconstruction_is_valid_and_says_what_every_field_rests_on(life, tmp_path, stage):
     site = life[stage].afresh(tmp_path / "app")
     site.lost("both")
-    found = recovery.reconstruct(site.project(), SLUG)
+    found = recovery.reconstruct(site.project().wired, SLUG)
     assert adoption.mistakes(found.document) == []
     assert all(adoption.status_mistakes(one, phase) == [] for phase, one in found.statuses.items())
     clues = {clue.field: clue.value for clue in found.evidence}
@@ -116,13 +116,13 @@ def test_a_reconstruction_is_valid_and_says_what_every_field_rests_on(life, tmp_
 def test_the_sources_are_named(life, tmp_path):
     site = life["revised"].afresh(tmp_path / "app")
     site.lost("both")
-    sources = {clue.field: clue.source for clue in recovery.reconstruct(site.project(), SLUG).evidence}
+    sources = {clue.field: clue.source for clue in recovery.reconstruct(site.project().wired, SLUG).evidence}
     assert sources[f"phases.{FIRST}.iterations"] == f"{FIRST}/reviews/review-1.md"
     assert sources["feature_title"] == "00-feature/description.md"
     assert sources[f"phases.{SECOND}.status"] == "nothing said otherwise"
     other = life["revised"].copy(tmp_path / "other")
     other.lost("document deleted")
-    found = {clue.field: clue.source for clue in recovery.reconstruct(other.project(), SLUG).evidence}
+    found = {clue.field: clue.source for clue in recovery.reconstruct(other.project().wired, SLUG).evidence}
     assert found["created_at"] == f"workflow-state.json in commit {other.head[:7]}"
 
 
@@ -179,7 +179,7 @@ def test_commits_say_what_the_files_cannot(life, tmp_path):
     kept = f"Workflow: {SLUG}\nPhase-Status: approved\nPull-Request: {REQUEST['pr_url']}\n"
     site.git("commit", "-q", "-m", f"[workflow] {FIRST}: Approved\n\n{kept}Last-Reviewed-At: 2026-03-01T10:00:00Z\n")
     site.lost("both")
-    document = recovery.reconstruct(site.project(), SLUG).document
+    document = recovery.reconstruct(site.project().wired, SLUG).document
     assert {name: document[name] for name in REQUEST} == REQUEST
     assert document["phases"][FIRST]["status"] == "approved"
     assert document["phases"][FIRST]["completed_at"] == "2026-01-01T00:00:00Z"
@@ -190,7 +190,7 @@ def test_a_phase_is_never_further_than_the_one_before_it(life, tmp_path):
     site = life["second"].afresh(tmp_path / "app")
     site.write(f"{HOME}/{FIRST}/status.json", life["revised"].read(f"{HOME}/{FIRST}/status.json"))
     site.lost("document deleted")
-    found = recovery.reconstruct(site.project(), SLUG)
+    found = recovery.reconstruct(site.project().wired, SLUG)
     assert [one["status"] for one in found.document["phases"].values()] == ["in_progress", *["pending"] * 4]
     source = next(clue.source for clue in found.evidence if clue.field == f"phases.{SECOND}.status")
     assert source == f"{FIRST} comes before it and is not approved"
@@ -214,7 +214,7 @@ def test_an_earlier_feature_of_the_same_name_says_nothing(life, tmp_path):
     site.git("commit", "-q", "-m", f"{last}\n\nWorkflow: {SLUG}\nWorkflow-Status: finalized\n")
     site.forgotten()
     site.write(f"{HOME}/00-feature/description.md", "# Another login\n")
-    document = recovery.reconstruct(site.project(), SLUG).document
+    document = recovery.reconstruct(site.project().wired, SLUG).document
     assert (document["feature_title"], document["status"]) == ("Another login", "in_progress")
     assert document["phases"][FIRST]["status"] == "in_progress"
 
@@ -233,14 +233,14 @@ def test_what_changed_since_it_was_shown_is_shown_again(life, tmp_path):
     site = life["revised"].copy(tmp_path / "app")
     site.lost("document deleted")
     project = site.project()
-    found = recovery.reconstruct(project, SLUG)
+    found = recovery.reconstruct(project.wired, SLUG)
     site.write(f"{HOME}/{FIRST}/status.json", life["user_review"].read(f"{HOME}/{FIRST}/status.json"))
     before = site.everything()
     with pytest.raises(Conflict, match="has changed since it was shown"):
-        recovery.confirm(project, found)
+        recovery.confirm(project.wired, found)
     after = site.everything()
     assert {name: after[name] for name in before if name != "(git)"} == without(before, "(git)")
-    assert recovery.recover(site.project(), SLUG) == recovery.reconstruct(site.project(), SLUG)
+    assert recovery.recover(site.project().wired, SLUG) == recovery.reconstruct(site.project().wired, SLUG)
 
 
 def test_what_was_broken_is_kept_in_quarantine(life, tmp_path):
@@ -260,7 +260,7 @@ def test_links_lead_nowhere(life, tmp_path):
     (site.root / HOME / FIRST / "reviews").rename(tmp_path / "reviews")
     (site.root / HOME / FIRST / "reviews").symlink_to(tmp_path / "reviews")
     (site.root / HOME / FIRST / "status.json").unlink()
-    found = recovery.reconstruct(site.project(), SLUG)
+    found = recovery.reconstruct(site.project().wired, SLUG)
     assert found.document["phases"][FIRST]["status"] == "in_progress"
     assert "workflow-state.json" not in {clue.source for clue in found.evidence}
 
@@ -270,7 +270,7 @@ def test_without_a_description_nothing_proves_that_it_was_a_feature(life, tmp_pa
     site.lost("document deleted")
     (site.root / HOME / "00-feature/description.md").unlink()
     with pytest.raises(NotFound) as refused:
-        recovery.recover(site.project(), SLUG)
+        recovery.recover(site.project().wired, SLUG)
     assert refused.value.code == "no_feature"
 
 
@@ -278,8 +278,8 @@ def test_an_agent_cannot_confirm(life, tmp_path):
     site = life["revised"].copy(tmp_path / "app")
     site.lost("document deleted")
     project = site.project("agent")
-    found = recovery.reconstruct(project, SLUG)
+    found = recovery.reconstruct(project.wired, SLUG)
     with pytest.raises(Refused) as refused:
-        recovery.confirm(project, found)
+        recovery.confirm(project.wired, found)
     assert refused.value.code == "person_needed"
     assert not (site.root / DOCUMENT).exists()

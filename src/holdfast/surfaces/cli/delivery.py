@@ -74,11 +74,14 @@ def init(call: Call) -> None:
 def recover(call: Call) -> None:
     """Rebuilds at once what a journal tells; what was put together without one is shown, and a person confirms it."""
     from holdfast.core import refusals
+    from holdfast.project.workflow import Workflow
     from holdfast.surfaces.terminal import escape
     from holdfast.systems.gated.delivery import recovery
 
-    slug = recovery.chosen(call.project, call.args.slug)
-    found = recovery.recover(call.project, slug, call.args.take)
+    wired = call.project.wired
+    slug = recovery.chosen(wired, call.args.slug)
+    call.project.heal()
+    found = recovery.recover(wired, slug, call.args.take)
     if isinstance(found, recovery.Rebuilt):
         said = found.said or (f"{slug} is as its journal says",)
         call.answer({"slug": slug, "ulid": found.state.ulid, "said": list(said)}, "\n".join(map(call.ok, said)))
@@ -92,7 +95,9 @@ def recover(call: Call) -> None:
         raise refusal
     if not call.args.yes and not call.ask(shown, f"Go on with {slug} as this says?"):
         raise HoldfastError("declined", "nothing was changed", remedy=remedies.recover(slug))
-    workflow = recovery.confirm(call.project, found)
+    made = recovery.confirm(wired, found)
+    workflow = Workflow(wired, made.state)
+    workflow.said = made.said
     call.changed(workflow, said=call.ok(f"{slug} is recovered"), more=_reconstruction(found))
 
 

@@ -13,14 +13,13 @@ from holdfast.core.value import Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
-from holdfast.project.project import Project
-from holdfast.project.workflow import Workflow
 from holdfast.systems.gated import journal_copy, opening, words, workspace
 from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam import adoption
 from holdfast.systems.seam.found import Found, parsed
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,33 +39,31 @@ class Rebuilt(Value):
     said: tuple[str, ...]
 
 
-def recover(project: Project, slug: str, take: str = "") -> Rebuilt | Recovery:
+def recover(wired: Wired, slug: str, take: str = "") -> Rebuilt | Recovery:
     """Rebuilds what a journal tells. Without one, what can be put together, which somebody has to `confirm`."""
-    project.heal()
-    standing = _standing(project, slug, take)
+    standing = _standing(wired, slug, take)
     if standing is not None and standing.kind in (UNKNOWN, AHEAD, FORKED):
-        journal_copy.require_settled(project.wired, slug)
-    wrong = _take(project, slug) if standing is not None and standing.kind in (UNKNOWN, AHEAD) else None
-    state = _known(project, slug)
+        journal_copy.require_settled(wired, slug)
+    wrong = _take(wired, slug) if standing is not None and standing.kind in (UNKNOWN, AHEAD) else None
+    state = _known(wired, slug)
     if standing is not None and state is not None and (wrong is not None or standing.kind == FORKED):
-        ours = project.wired.store.load(standing.ulid) if standing.kind == FORKED else state
-        taken, said = forks.decided(project.wired, slug, standing, take, ours)
-        return Rebuilt(taken, (said, *_rebuilt(project, taken, decided=True)))
+        ours = wired.store.load(standing.ulid) if standing.kind == FORKED else state
+        taken, said = forks.decided(wired, slug, standing, take, ours)
+        return Rebuilt(taken, (said, *_rebuilt(wired, taken, decided=True)))
     if state is not None:
-        return Rebuilt(state, _rebuilt(project, state))
+        return Rebuilt(state, _rebuilt(wired, state))
     if take:
         raise UsageError("nothing_to_take", f"{slug} has no journal here", remedy=remedies.recover(slug))
-    return reconstruct(project, slug)
+    return reconstruct(wired, slug)
 
 
-def _take(project: Project, slug: str) -> HoldfastError | None:
+def _take(wired: Wired, slug: str) -> HoldfastError | None:
     """What git brought is taken over as it would be by any command; what is wrong with it where it cannot be."""
-    wired = project.wired
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     return journal_copy.take(wired, slug, wired.place.key())
 
 
-def chosen(project: Project, word: str) -> str:
+def chosen(wired: Wired, word: str) -> str:
     """The feature that is meant: the one that is named, the only one, or the only one of this branch."""
     if word:
         if not words.is_slug(word):
@@ -77,10 +74,10 @@ def chosen(project: Project, word: str) -> str:
                 facts={"slug": word[:200]},
             )
         return word
-    top = os.path.join(project.wired.place.worktree, words.HOME)
+    top = os.path.join(wired.place.worktree, words.HOME)
     names = sorted(os.listdir(top)) if os.path.isdir(top) else []
     found = [name for name in names if words.is_slug(name) and os.path.isdir(os.path.join(top, name))]
-    branch = project.wired.place.branch()
+    branch = wired.place.branch()
     for meant in (found, [name for name in found if branch == f"feature/{name}"]):
         if len(meant) == 1:
             return meant[0]
@@ -103,18 +100,18 @@ def no_feature(path: str, why: str) -> NotFound:
     )
 
 
-def reconstruct(project: Project, slug: str) -> Recovery:
+def reconstruct(wired: Wired, slug: str) -> Recovery:
     """What the files, the reviews and git's history say of a feature. Nothing is written."""
-    left = evidence.gather(project.wired.place, slug)
+    left = evidence.gather(wired.place, slug)
     if left is None:
         path = f"{words.HOME}/{slug}/{evidence.DESCRIPTION}"
         raise no_feature(path, f"there is no {path}, so nothing proves that there was a feature {slug}")
     return put_together(slug, left)
 
 
-def confirm(project: Project, recovery: Recovery) -> Workflow:
+def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     """A person says that a reconstruction is right: the feature gets a journal that begins with it."""
-    wired, slug = project.wired, recovery.slug
+    slug = recovery.slug
     actor = wired.settings.actor
     if actor.kind != "human":
         raise refusals.person_needed("confirm a state that was put together from what is left", remedies.recover(slug))
@@ -126,27 +123,25 @@ def confirm(project: Project, recovery: Recovery) -> Workflow:
     state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with wired.store.exclusively("starting"):
-        if _known(project, slug) is not None or reconstruct(project, slug) != recovery:
+        if _known(wired, slug) is not None or reconstruct(wired, slug) != recovery:
             raise Conflict(
                 "changed_meanwhile",
                 f"what is left of {slug} has changed since it was shown",
                 remedy=remedies.recover(slug),
                 facts={"slug": slug},
             )
-        _refuse_second(project, slug)
-        _put_aside(project, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
+        _refuse_second(wired, slug)
+        _put_aside(wired, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
     after = adoption.marked(wired, state, after, actor)
-    workflow = Workflow(wired, after)
-    workflow.said = workspace.commit(wired, after, _message(after))
-    return workflow
+    return Rebuilt(after, workspace.commit(wired, after, _message(after)))
 
 
-def _refuse_second(project: Project, slug: str) -> None:
+def _refuse_second(wired: Wired, slug: str) -> None:
     """Worktrees share their journals: what one of them works on is lost in none."""
-    place = project.wired.place
-    for entry in journal_copy.live(project.wired, slug):
+    place = wired.place
+    for entry in journal_copy.live(wired, slug):
         raise Conflict(
             "already_active",
             f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}",
@@ -169,9 +164,9 @@ def _message(state: State) -> str:
     return f"{workspace.subject_line(phase, 'Recover the state')}\n\n{workspace.trailers(state, phase)}"
 
 
-def _put_aside(project: Project, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
+def _put_aside(wired: Wired, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
     """Keeps a copy of every file that says something else than it should, and lets it be replaced: what went where."""
-    documents, kept = project.wired.documents, {}
+    documents, kept = wired.documents, {}
     for path, value in wanted.items():
         data = documents.read(state, path)
         if data is not None and (value is None or parsed(data) != value):
@@ -180,9 +175,9 @@ def _put_aside(project: Project, state: State, wanted: dict[str, Any], why: str)
     return kept
 
 
-def _known(project: Project, slug: str) -> State | None:
+def _known(wired: Wired, slug: str) -> State | None:
     """The feature whose journal is here: the one that runs, else the newest."""
-    store, here = project.wired.store, project.wired.place.key()
+    store, here = wired.store, wired.place.key()
     same = [e for e in store.find(slug) if (e.id, e.dialect, e.worktree) == (slug, "gated", here)]
     found = []
     for entry in sorted(same, key=lambda one: (one.active, one.ulid), reverse=True):
@@ -190,30 +185,29 @@ def _known(project: Project, slug: str) -> State | None:
             found.append(store.load(entry.ulid))
         except NotFound:
             store.rebuild()  # the list names a journal that somebody took away
-    over = os.path.isdir(os.path.join(project.wired.place.worktree, words.HOME, slug))
+    over = os.path.isdir(os.path.join(wired.place.worktree, words.HOME, slug))
     return next((state for state in found if not (over and words.is_deleted(state))), None)
 
 
-def _standing(project: Project, slug: str, take: str) -> Standing | None:
+def _standing(wired: Wired, slug: str, take: str) -> Standing | None:
     """How the copy of the journal stands to the one here; a damaged one counts as none, unless it is to be taken."""
-    data = journal_copy.read(project.wired, slug, project.wired.place.key())
+    data = journal_copy.read(wired, slug, wired.place.key())
     if data is None:
         return None
     try:
-        return journal_copy.compared(project.wired, slug, project.wired.place.key(), data)
+        return journal_copy.compared(wired, slug, wired.place.key(), data)
     except Broken as refusal:
         if refusal.code != "copy_damaged" or take == forks.GIT:
             raise
         return None
 
 
-def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[str, ...]:
+def _rebuilt(wired: Wired, state: State, *, decided: bool = False) -> tuple[str, ...]:
     """Puts the documents and the copy of a journal in place, and says which of them were not.
 
     `decided` says that a person chose this journal, so that what lies there is no edit that could still be decided. So
     it is where the work is over.
     """
-    wired = project.wired
     documents = wired.documents
     path = DIALECT.document.path(state)
     if not path:
@@ -230,9 +224,9 @@ def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[
     broken = {
         file: value for file, value in wanted.items() if decided or parsed(documents.read(state, file) or b"") is None
     }
-    kept = _put_aside(project, state, broken, _REBUILT)
+    kept = _put_aside(wired, state, broken, _REBUILT)
     wired.reconciler.settle(wired.engine.show(state))
-    kept |= _copied(project, state)
+    kept |= _copied(wired, state)
     try:
         workspace.committed(wired, state, _message(state))
     except HoldfastError as refusal:
@@ -242,9 +236,9 @@ def _rebuilt(project: Project, state: State, *, decided: bool = False) -> tuple[
     return tuple(_told(file, before[file], kept.get(file, "")) for file in files if after[file] != before[file])
 
 
-def _copied(project: Project, state: State) -> dict[str, str]:
+def _copied(wired: Wired, state: State) -> dict[str, str]:
     """A copy that is damaged, or that a person decided against, gives way to the journal: what went where."""
-    wired, name = project.wired, journal_copy.name(state.id)
+    name = journal_copy.name(state.id)
     data = journal_copy.read(wired, state.id, state.worktree)
     if data is None or journal_copy.is_known(wired, state.id, data):
         return {}
