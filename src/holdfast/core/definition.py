@@ -16,8 +16,6 @@ ACTIONS = {
     "constraints": "constraints",
 }
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
-AT_ONCE = ("load", "branch")
-"""Actions that need nobody: Holdfast does them as soon as their step is reached."""
 MAX_STEPS = 2000
 DEEPEST = 8
 

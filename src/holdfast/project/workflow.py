@@ -8,7 +8,7 @@ from holdfast.core import answers, queries, refusals
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record
 from holdfast.core.commands import Facts
-from holdfast.core.definition import AT_ONCE, Step
+from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.state import Actor, Evidence, Lease, State
@@ -198,8 +198,8 @@ class Workflow:
     def ahead(self) -> Self:
         """Does what needs nobody: actions such as making the branch, when their step is reached."""
         said: tuple[str, ...] = ()
-        at = queries.current(self.state)
-        while at and self.state.plan.step(at).action in AT_ONCE and self.state.step(at).status == ACTIVE:
+        at, actions = queries.current(self.state), system(self.state.dialect).at_once
+        while at and self.state.plan.step(at).action in actions and self.state.step(at).status == ACTIVE:
             said += self.done(at).said
             at = queries.current(self.state)
         self.said = said

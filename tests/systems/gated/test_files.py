@@ -173,6 +173,15 @@ def test_what_only_holdfast_sets_is_not_set_by_hand(account, key):
     assert key == "slug" or started.error["code"] == "reserved_key"
 
 
+def test_an_edit_hands_in_the_diagrams_of_a_phase_too(account):
+    diagram = account.home / ONE / "diagrams/flow.svg"
+    diagram.parent.mkdir(parents=True, exist_ok=True)
+    diagram.write_text("<svg/>")
+    account.set(ONE, words.IN_REVIEW)
+    paths = [artifact.path for artifact in account.state.step(ONE).artifacts.values()]
+    assert str(diagram.relative_to(account.bench.root)) in paths
+
+
 def test_two_phases_do_not_begin_by_one_edit(account):
     account.approved(ONE)
     account.edit(

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.systems.story import project as stories
+from tests.workbench import Bench
 
 SCENES = "chapters/chapter-02/scenes"
 BLUEPRINT = f"acts/act-1/{SCENES}/scene-0204-blueprint.md"
@@ -197,3 +198,14 @@ def test_bytes_that_are_no_text_do_not_keep_a_blueprint_from_being_read(tmp_path
     put(tmp_path, BLUEPRINT)
     (tmp_path / BLUEPRINT).write_bytes(b"\xff\xfe caf\xe9\n\n## Constraints\n\n- no rain\n")
     assert stories.constraints(str(tmp_path), BLUEPRINT) == ["no rain"]
+
+
+def test_a_blueprint_is_named_from_where_one_stands(tmp_path, monkeypatch):
+    bench = Bench(tmp_path)
+    put(tmp_path, BLUEPRINT, "# Scene\n\n## Constraints\n\n- Rain.\n")
+    workflow = bench.open().start("generation", "0204")
+    first = workflow.state.plan.children("")[0]
+    monkeypatch.chdir((tmp_path / BLUEPRINT).parent)
+    workflow.begin(first).done(first, {"blueprint_path": os.path.basename(BLUEPRINT)})
+    assert workflow.state.step(first).data["blueprint_path"] == BLUEPRINT
+    assert not workflow.state.step(first).artifacts

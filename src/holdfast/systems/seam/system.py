@@ -32,6 +32,8 @@ class System(Value):
     """Folders, from the top of the worktree or of the project, in which others may have left something to finish."""
     loads: Mapping[str, Conduct] = {}
     """The words of `loads` in a definition whose subjects it reads, and how such workflows are conducted."""
+    at_once: tuple[str, ...] = ("load", "branch")
+    """Actions that need nobody: they are done as soon as their step is reached."""
     shares: str = "id"
     """What is active only once in a worktree: an `id`, a `subject` (ids carry the time), or anything: `worktree`."""
     kept_for: int = 0
