@@ -144,7 +144,7 @@ def dev(site, monkeypatch, tmp_path):
     monkeypatch.setattr(
         catalogue.Catalogue,
         "__init__",
-        lambda self, root, trusted=None, builtin=(): init(self, root, trusted, builtin=(str(folder),)),
+        lambda self, *given, **named: init(self, *given, **{**named, "builtin": (str(folder),)}),
     )
     return site
 
