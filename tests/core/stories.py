@@ -20,7 +20,7 @@ from holdfast.core.events import Event
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError
-from holdfast.systems.seam.registry import conduct_of
+from holdfast.systems.seam.registry import conduct_of, rules
 from tests.core.chance import IDS, Chance, gated, random_definition
 from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, REVIEWER, Play, failed, passed
 
@@ -79,7 +79,7 @@ class Story:
         payload = type(command).__name__ if key else ""
         request = cmd.Request(command, chance.pick(actors), token, key, payload)
         try:
-            events = decide(before, request, facts)
+            events = decide(before, request, facts, rules)
         except Exception as refusal:  # noqa: BLE001 - a crash is part of the story too; one property is about refusals
             return Scene(before, request, facts, before, refusal=refusal)
         if events:

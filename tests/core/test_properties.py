@@ -34,6 +34,7 @@ from holdfast.core.state import (
     Verdict,
 )
 from holdfast.errors import HoldfastError
+from holdfast.systems.seam.registry import rules
 from tests.core.chance import IDS
 from tests.core.play import AGENT
 from tests.core.stories import OTHERS, Scene, Story, describe, stories, told
@@ -233,7 +234,7 @@ def test_deciding_is_pure(story):
     note(story)
     for number, scene in enumerate(story.scenes):
         try:
-            again: tuple = decide(scene.before, scene.request, scene.facts)
+            again: tuple = decide(scene.before, scene.request, scene.facts, rules)
         except Exception as refusal:  # noqa: BLE001 - whatever it was, it must be the same again
             again = describe(refusal)
         assert again == told(scene), number
@@ -249,7 +250,7 @@ def test_a_decision_hands_on_the_state_its_events_lead_to(story):
             state = scene.before
             for event in scene.events:
                 state = apply(state, event, scene.facts.now, scene.request.actor)
-            assert weigh(scene.before, scene.request, scene.facts).state == state
+            assert weigh(scene.before, scene.request, scene.facts, rules).state == state
 
 
 @settings(max_examples=80, phases=GENERATE)

@@ -9,12 +9,13 @@ from _collections_abc import Callable
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import queries, refusals
+from holdfast.core import queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.draft import Draft, no_rules
 from holdfast.core.names import checked, checked_text
 from holdfast.core.rules import agents, briefing, hosts, locks, people, steps, tree, whole
 from holdfast.core.state import State
+from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 
 
 def _own(draft: Draft, command: cmd.Own) -> None:
-    draft.rules(command.system)[command.name](draft, command.data)
+    rule = draft.rules(command.system).get(command.name)
+    if rule is None:
+        raise NotFound(
+            "no_rule",
+            f"the system {command.system[:60]} has no command {command.name[:60]!r}",
+            remedy=remedies.status(workflow=draft.state.ulid),
+            facts={"system": command.system[:200], "command": command.name[:200]},
+        )
+    rule(draft, command.data)
 
 
 HANDLERS: dict[type, Callable[[Draft, Any], None]] = {

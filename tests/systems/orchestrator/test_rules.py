@@ -303,3 +303,8 @@ def test_a_check_during_a_pause_is_kept():
     play = run()
     play.do(Pause("over night"), verdict("pre_task", "1.1", "PASS"))
     assert supervision(play.state).checks == 1
+
+
+def test_a_command_that_the_system_does_not_have_is_refused():
+    refusal = run().refuses(Own("orchestrator", "conduct"), "no_rule")
+    assert refusal.facts == {"system": "orchestrator", "command": "conduct"}
