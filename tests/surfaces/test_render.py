@@ -12,8 +12,8 @@ from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, moment
 from holdfast.core.metrics import metrics
 from holdfast.core.state import Actor, Alert
+from holdfast.plain.terminal import Style, columns
 from holdfast.surfaces import render
-from holdfast.surfaces.terminal import Style, columns
 from tests.core.stories import stories
 from tests.story import NOON, PERSON, REVIEWER, Story
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.definition import Step
-from holdfast.core.plan import ancestors
+from holdfast.core.plan import ancestors, parent
 from holdfast.core.state import State
+from holdfast.errors import NotFound, UsageError
 
 TASK = "task"
 """The kind of a step that is a task."""
@@ -57,3 +58,28 @@ def next_number(state: State, above: str) -> int:
     """The number of the next task below a step."""
     taken = [state.plan.step(path).id for path in state.plan.children(above)]
     return max((int(name) for name in taken if name.isdigit() and len(name) < 10), default=0) + 1
+
+
+def named(state: State, word: str) -> str:
+    """The path of a task that is named by its number or its path; the number of one beside the current step first."""
+    tasks = state.plan.of_kind(TASK)
+    found = [path for path in tasks if word in (path, state.plan.step(path).id)]
+    if len(found) > 1:
+        at = queries.current(state) or ""
+        here = [path for path in found if parent(path) == parent(at)]
+        found = here if len(here) == 1 else found
+    if len(found) > 1:
+        raise UsageError(
+            "ambiguous_step",
+            f"{word[:80]!r} could be {', '.join(found[:8])}",
+            remedy="name the task by its whole path",
+            facts={"task": word[:200], "candidates": found[:20]},
+        )
+    if not found:
+        raise NotFound(
+            "no_task",
+            f"there is no task {word[:80]!r} in {state.id}",
+            remedy=remedies.named("task list"),
+            facts={"task": word[:200], "tasks": tasks[:50]},
+        )
+    return found[0]

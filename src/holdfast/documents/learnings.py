@@ -9,7 +9,7 @@ from holdfast.core.state import Learning, State
 from holdfast.core.value import Value
 from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
-from holdfast.machine.place import Place
+from holdfast.machine.place import Place, read_regular
 from holdfast.plain.plainjson import parse, spaced
 
 TYPE_CHECKING = False
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BLOCK = 64 << 10
+LARGEST = 64 << 20
 
 
 class Reached(Value):
@@ -122,3 +123,16 @@ def _parsed(line: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def read(path: str) -> list[dict[str, Any]]:
+    """Every learning in a file, oldest first; a line that is none is left out."""
+    found = []
+    for line in (read_regular(path, LARGEST) or b"").splitlines():
+        try:
+            said = parse(line)
+        except ValueError:
+            continue
+        if isinstance(said, dict):
+            found.append(said)
+    return found

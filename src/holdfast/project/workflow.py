@@ -176,7 +176,7 @@ class Workflow:
         """Records what a check of the supervisor found: `conflict_type`, `resolution`, `fixes`, `affected`."""
         how = {name: found.pop(name) for name in ("token", "key") if name in found}
         said = {"check_type": check_type, "task": task, "verdict": verdict, **found}
-        return self.execute(cmd.Own("orchestrator", "supervise", said), **how)
+        return self.execute(cmd.Own(self.state.dialect, "supervise", said), **how)
 
     def out_of_sync(self) -> str:
         """What is wrong between the checkpoints and git; empty when all is well."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.surfaces.terminal import Style
+from holdfast.plain.terminal import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

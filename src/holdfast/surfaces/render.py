@@ -10,7 +10,7 @@ from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import ANYWHERE, Scope, told
 from holdfast.core.state import State
-from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, to_ascii, wrap
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, to_ascii, wrap
 from holdfast.surfaces.tree import TreeView, age, ago, paint, tries
 
 TYPE_CHECKING = False

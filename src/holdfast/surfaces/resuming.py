@@ -5,8 +5,8 @@ from __future__ import annotations
 from holdfast.core import lifecycle, moment, queries, tasks
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.render import relative
-from holdfast.surfaces.terminal import escape
 from holdfast.systems.skill.progress import FEATURE, feature_of
 
 DONE, RUNNING, COMING, STOPPED = "✅", "🔄", "⏳", "⛔"

@@ -7,7 +7,7 @@ from _collections_abc import Iterable
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record
-from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, wrap
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 from holdfast.surfaces.tree import paint
 
 TYPE_CHECKING = False

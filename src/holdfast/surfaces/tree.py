@@ -10,7 +10,7 @@ from holdfast.core.definition import Check, Step
 from holdfast.core.diagram import MARKS
 from holdfast.core.state import Artifact, Evidence, Progress, State
 from holdfast.errors import UsageError
-from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, wrap
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 
 MANY_LINES = 40
 SHOWN_DONE = 2

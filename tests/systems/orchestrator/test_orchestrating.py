@@ -8,6 +8,7 @@ import os
 import pytest
 
 from holdfast.core import lifecycle
+from holdfast.documents import learnings
 from holdfast.errors import HoldfastError
 from holdfast.systems.orchestrator import subject as orchestrating
 from holdfast.systems.orchestrator.rules import supervision
@@ -266,15 +267,16 @@ def test_learnings_are_those_of_all_runs_and_lines_that_are_none_are_passed_over
     path = bench.root / ".claude/learnings.jsonl"
     earlier = json.dumps({"type": "insight", "lesson": "from another run"})
     path.write_text(f'{earlier}\n[1]\n\n{{"torn": \n' + path.read_text())
-    found = orchestrating.learnings(bench.open().wired.place)
+    found = learnings.read(str(path))
     assert [one["lesson"] for one in found] == ["from another run", "no secrets in code"]
 
 
 def test_without_learnings_there_are_none(bench):
-    assert orchestrating.learnings(bench.open().wired.place) == []
+    path = bench.root / ".claude/learnings.jsonl"
+    assert learnings.read(str(path)) == []
     os.makedirs(bench.root / ".claude")
-    (bench.root / ".claude/learnings.jsonl").symlink_to("/etc/passwd")
-    assert orchestrating.learnings(bench.open().wired.place) == []
+    path.symlink_to("/etc/passwd")
+    assert learnings.read(str(path)) == []
 
 
 # State and git

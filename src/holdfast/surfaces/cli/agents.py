@@ -5,8 +5,8 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
 from holdfast.errors import NotFound, UsageError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

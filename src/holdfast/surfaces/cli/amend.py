@@ -13,8 +13,8 @@ from holdfast.core.tasks import TASK
 from holdfast.definitions import Change, changes
 from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 from holdfast.systems.seam.parts import Asked
 from holdfast.systems.seam.registry import subject as subject_of
 

@@ -11,9 +11,9 @@ from holdfast.core.diagram import MARKS
 from holdfast.core.remedy import Remedy, Scope, told
 from holdfast.errors import HoldfastError
 from holdfast.machine import settings as settings_
+from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.output import write
-from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
 from holdfast.systems.seam.registry import dialect
 from holdfast.systems.skill.progress import signal
 

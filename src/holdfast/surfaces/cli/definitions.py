@@ -9,8 +9,8 @@ from holdfast.core import refusals, remedies
 from holdfast.core.plan import Plan
 from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
+from holdfast.plain.terminal import columns, escape, pad
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import columns, escape, pad
 from holdfast.systems.seam.trusted import content
 
 TYPE_CHECKING = False
@@ -55,22 +55,17 @@ def _lines(call: Call, entries: list[Entry]) -> str:
 
 
 def check(call: Call) -> None:
-    if call.args.file.endswith(".md"):
-        _check_document(call)
+    file = call.args.file
+    if file.endswith(".md"):
+        about = dict(content(file, call.project.root).about)
+        title = about.pop("title", "")
+        counts = "".join(f", {number} {what}" for what, number in about.items())
+        call.answer({"ok": True, "title": title, **about}, call.ok(f"{file} is right: {title}{counts}"))
         return
-    found = call.project.wired.catalogue.load(call.args.file)
+    found = call.project.wired.catalogue.load(file)
     steps = len(Plan(found.steps).leaves())
     data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": steps}
-    call.answer(data, call.ok(f"{call.args.file} is right: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
-
-
-def _check_document(call: Call) -> None:
-    from holdfast.systems.orchestrator import task_document
-
-    found = task_document.read(os.path.realpath(call.args.file))
-    tasks = sum(len(phase.tasks) for phase in found.phases)
-    data = {"ok": True, "title": found.title, "phases": len(found.phases), "tasks": tasks}
-    call.answer(data, call.ok(f"{call.args.file} is right: {found.title}, {len(found.phases)} phases, {tasks} tasks"))
+    call.answer(data, call.ok(f"{file} is right: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
 
 
 def new(call: Call) -> None:

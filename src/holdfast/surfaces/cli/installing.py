@@ -7,8 +7,8 @@ from holdfast.core.remedy import Blank
 from holdfast.errors import NotFound, UsageError
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

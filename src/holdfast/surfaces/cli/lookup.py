@@ -9,6 +9,7 @@ from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
+from holdfast.systems.seam.registry import NAMES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def _unknown(words: list[str]) -> UsageError:
 
 
 def load(handler: str) -> Callable[[Call], int | None]:
-    """The function behind `module:name`. `importlib` would import `warnings` with it."""
+    """The function behind `module:name`, or `system:name`. `importlib` would import `warnings` with it."""
     module, _, name = handler.partition(":")
-    found: Callable[[Call], int | None] = getattr(__import__(f"holdfast.surfaces.cli.{module}", fromlist=[name]), name)
+    path = f"holdfast.systems.{module}.commands" if module in NAMES else f"holdfast.surfaces.cli.{module}"
+    found: Callable[[Call], int | None] = getattr(__import__(path, fromlist=[name]), name)
     return found

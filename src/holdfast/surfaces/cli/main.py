@@ -116,7 +116,7 @@ def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None) -
 
         write(pretty(remedy.described(error, where)))
         return error.exit_code
-    from holdfast.surfaces.terminal import Style, escape, to_ascii, wants_colour
+    from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour
 
     style = Style(wants_colour(sys.stderr.isatty(), os.environ))
     text = style.red(escape(_sentence(error), lines=True)) + "\n"

@@ -8,9 +8,9 @@ from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.gates import policy
 from holdfast.core.remedy import Blank
 from holdfast.errors import NotFound, UsageError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces import approving
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from holdfast.core import queries, remedies
 from holdfast.errors import UsageError
+from holdfast.plain.terminal import escape
 from holdfast.project.required import OUTSIDE
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import os
 
 from holdfast.core import answers, queries, remedies
 from holdfast.errors import HoldfastError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces import render
 from holdfast.surfaces.cli.call import Call, words
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from holdfast.core import answers, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.errors import HoldfastError, UsageError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call, words
-from holdfast.surfaces.terminal import escape
+from holdfast.systems.seam.registry import system
 from holdfast.systems.skill import progress
 
 TYPE_CHECKING = False
@@ -56,7 +57,7 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
         reminders=args.remind,
     )
     said = workflow.said
-    if workflow.state.dialect != "compaction":  # an agent's own account goes with whoever takes the work up
+    if system(workflow.state.dialect).held:
         workflow.join()
     if workflow.state.loads:
         _tidy(call)

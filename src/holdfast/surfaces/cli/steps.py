@@ -7,8 +7,8 @@ import sys
 from holdfast.core import lifecycle, remedies
 from holdfast.core.queries import tries_left
 from holdfast.errors import UsageError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -160,16 +160,16 @@ _WORK = make(
         *("reset", "whole", "begin a step anew, and all after it (a person only)", "whole:reset"),
         {"step": ("a step, or all (default: the current one)", "word", ""), "yes": _YES},
     ),
-    ("continue", "whole", "take a feature as far as it goes: its pull request, its next phase", "delivery:go_on"),
+    ("continue", "whole", "take a feature as far as it goes: its pull request, its next phase", "gated:go_on"),
     (
-        *("finalize", "whole", "publish a feature's docs and delete its workspace", "delivery:finalize"),
+        *("finalize", "whole", "publish a feature's docs and delete its workspace", "gated:finalize"),
         {"merged": ("a central doc whose changes are merged", "path")},
     ),
     (
-        *("recover", "whole", "rebuild a feature's lost state from what is left of it", "delivery:recover"),
+        *("recover", "whole", "rebuild a feature's lost state from what is left of it", "gated:recover"),
         {"slug": ("the feature", "word", ""), "take": ("which of two journals holds", "word", ""), "yes": _YES},
     ),
-    ("init", "whole", "make workflow/ and the central docs that are missing", "delivery:init"),
+    ("init", "whole", "make workflow/ and the central docs that are missing", "gated:init"),
     (
         *("resume", "whole", "go on after a stop, or in a new session", "starting:resume"),
         {"step": ("the step to go on with", "word", "")},
@@ -273,18 +273,18 @@ _WORK = make(
     ("task done", "tree", "a task is done", "tasks:done", {"task": ("its number", "word"), **_COMMITTED}),
     ("task list", "tree", "the tasks", "tasks:listing"),
     (
-        *("task iterate", "tree", "the criteria are not met: try once more", "orchestra:iterate"),
+        *("task iterate", "tree", "the criteria are not met: try once more", "orchestrator:iterate"),
         {"task": _TASK, "reason": _REASON},
     ),
-    ("task retry", "tree", "try a failed task again (a person only)", "orchestra:retry", {"task": _TASK}),
-    ("task skip", "tree", "leave a task out (a person only)", "orchestra:skip", {"task": _TASK, "reason": _REASON}),
-    ("task manual", "tree", "a person does a task by hand", "orchestra:manual", {"task": _TASK, "reason": _REASON}),
+    ("task retry", "tree", "try a failed task again (a person only)", "orchestrator:retry", {"task": _TASK}),
+    ("task skip", "tree", "leave a task out (a person only)", "orchestrator:skip", {"task": _TASK, "reason": _REASON}),
+    ("task manual", "tree", "a person does a task by hand", "orchestrator:manual", {"task": _TASK, "reason": _REASON}),
     (
         *(
             "supervise",
             "agents",
             "what a supervisor's check found; or, without a verdict, what to look at",
-            "orchestra:supervise",
+            "orchestrator:supervise",
         ),
         {
             "check_type": ("", "word"),
@@ -298,7 +298,7 @@ _WORK = make(
         },
     ),
     (
-        *("commit", "agents", "commit the work of a task, the supervisor or the outer loop", "orchestra:commit"),
+        *("commit", "agents", "commit the work of a task, the supervisor or the outer loop", "orchestrator:commit"),
         {
             "task": ("the task whose work it is", "word"),
             "message": ("what was done", "text:message:20000"),
@@ -308,7 +308,7 @@ _WORK = make(
         },
     ),
     (
-        *("milestone", "agents", "the issue that stands for a finished phase", "orchestra:milestone"),
+        *("milestone", "agents", "the issue that stands for a finished phase", "orchestrator:milestone"),
         {
             "phase": ("its number or id", "word"),
             "url": ("the issue that is there", "text:url:1000", ""),
@@ -316,7 +316,7 @@ _WORK = make(
         },
     ),
     (
-        *("learnings", "resuming", "what was learned, in all runs of this project", "orchestra:learnings"),
+        *("learnings", "resuming", "what was learned, in all runs of this project", "orchestrator:learnings"),
         {
             "words": ("only those with these words", "text:word:200"),
             "type": ("", "word"),

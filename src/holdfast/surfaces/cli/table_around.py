@@ -16,45 +16,45 @@ _WHERE = {
 
 AROUND = make(
     (
-        *("session create", "sessions", "begin a session", "sessions:create"),
+        *("session create", "sessions", "begin a session", "story:create"),
         {"name": ("letters, digits, _ and -", "word"), "description": ("what it is for", "text:description:4000")},
     ),
     (
-        *("session use", "sessions", "work in a session from now on", "sessions:use"),
+        *("session use", "sessions", "work in a session from now on", "story:use"),
         {"name": ("the session", "word"), "none": "leave the session"},
     ),
     (
-        *("session status", "sessions", "what a session changes", "sessions:status"),
+        *("session status", "sessions", "what a session changes", "story:status"),
         {"name": ("the session (default: the one in use)", "word")},
     ),
-    ("session list", "sessions", "the sessions of this project", "sessions:listing"),
+    ("session list", "sessions", "the sessions of this project", "story:listing"),
     (
-        *("session write", "sessions", "write a file in the session", "sessions:write"),
+        *("session write", "sessions", "write a file in the session", "story:write"),
         {"path": _FILE, "source": ("the content (default: standard input)", "path"), "session": _SESSION},
     ),
     (
-        *("session path", "sessions", "the session's copy of a file, to edit", "sessions:path"),
+        *("session path", "sessions", "the session's copy of a file, to edit", "story:path"),
         {"path": _FILE, "session": _SESSION},
     ),
-    ("session read", "sessions", "a file as the session has it", "sessions:read", {"path": _FILE, "session": _SESSION}),
+    ("session read", "sessions", "a file as the session has it", "story:read", {"path": _FILE, "session": _SESSION}),
     (
-        *("session delete", "sessions", "delete a file in the session", "sessions:delete"),
-        {"path": _FILE, "session": _SESSION},
-    ),
-    (
-        *("session keep", "sessions", "settle a conflict: the session's file wins", "sessions:keep"),
+        *("session delete", "sessions", "delete a file in the session", "story:delete"),
         {"path": _FILE, "session": _SESSION},
     ),
     (
-        *("session retry", "sessions", "try a file again, and keep what is there", "sessions:retry"),
+        *("session keep", "sessions", "settle a conflict: the session's file wins", "story:keep"),
+        {"path": _FILE, "session": _SESSION},
+    ),
+    (
+        *("session retry", "sessions", "try a file again, and keep what is there", "story:retry"),
         {"path": _FILE, "reason": _REASON, "session": _SESSION},
     ),
     (
-        *("session commit", "sessions", "what a commit would do; with --force, do it", "sessions:commit"),
+        *("session commit", "sessions", "what a commit would do; with --force, do it", "story:commit"),
         {"name": ("the session", "word"), "force": "commit it"},
     ),
     (
-        *("session cancel", "sessions", "delete a session and all it holds", "sessions:cancel"),
+        *("session cancel", "sessions", "delete a session and all it holds", "story:cancel"),
         {"name": ("the session", "word"), "yes": _YES},
     ),
     ("workflows", "definitions", "the definitions that can be started", "definitions:listing"),

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.diagram import MARKS
 from holdfast.core.plan import parent
-from holdfast.core.tasks import COMMIT, TASK, new_task, next_number, untested
-from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.core.tasks import COMMIT, TASK, named, new_task, next_number, untested
+from holdfast.documents.learnings import read
+from holdfast.errors import Refused
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.steps import order
-from holdfast.surfaces.terminal import escape
 from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
@@ -44,7 +47,7 @@ def _numbered(state: State, above: str) -> str:
 
 def start(call: Call) -> None:
     workflow = call.workflow()
-    path = task_path(workflow, call.args.task)
+    path = named(workflow.state, call.args.task)
     workflow.begin(path, **call.how())
     known = _learned(call, workflow)
     said = "".join(f"\n  {escape(line)}" for line in known)
@@ -55,17 +58,17 @@ def start(call: Call) -> None:
 
 def _learned(call: Call, workflow: Workflow) -> list[str]:
     """What runs of this project have learned, newest first, for whoever begins a task."""
-    if dialect(workflow.state.dialect).learnings is None:
+    learnings = dialect(workflow.state.dialect).learnings
+    if learnings is None:
         return []
-    from holdfast.systems.orchestrator import subject as orchestrating
-
-    newest = orchestrating.learnings(call.project.wired.place)[-SHOWN:]
+    file = learnings(workflow.state)
+    newest = read(os.path.join(call.project.wired.place.base(workflow.state.worktree), file))[-SHOWN:]
     return [f"{one.get('type')}: {one.get('lesson')}" for one in reversed(newest)]
 
 
 def done(call: Call) -> None:
     workflow = call.workflow()
-    path = task_path(workflow, call.args.task)
+    path = named(workflow.state, call.args.task)
     if workflow.state.plan.step(path).action or workflow.state.conduct.criteria:
         workflow.done(path, order=order(call), **call.how())
     else:
@@ -104,27 +107,3 @@ def _home(state: State) -> str:
     if at is None:
         raise Refused("all_done", f"all steps of {state.id} are done", remedy=remedies.reopen(remedies.STEP))
     return at.split("/")[0]
-
-
-def task_path(workflow: Workflow, word: str) -> str:
-    tasks = workflow.state.plan.of_kind(TASK)
-    found = [path for path in tasks if word in (path, workflow.state.plan.step(path).id)]
-    if len(found) > 1:
-        at = queries.current(workflow.state) or ""
-        here = [path for path in found if parent(path) == parent(at)]
-        found = here if len(here) == 1 else found
-    if len(found) > 1:
-        raise UsageError(
-            "ambiguous_step",
-            f"{word[:80]!r} could be {', '.join(found[:8])}",
-            remedy="name the task by its whole path",
-            facts={"task": word[:200], "candidates": found[:20]},
-        )
-    if not found:
-        raise NotFound(
-            "no_task",
-            f"there is no task {word[:80]!r} in {workflow.id}",
-            remedy=remedies.named("task list"),
-            facts={"task": word[:200], "tasks": tasks[:50]},
-        )
-    return found[0]

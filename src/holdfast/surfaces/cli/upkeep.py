@@ -6,8 +6,8 @@ from _collections_abc import Sequence
 
 from holdfast.core import refusals, remedies
 from holdfast.errors import HoldfastError
+from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

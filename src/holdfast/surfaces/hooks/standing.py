@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from holdfast.core import moment, queries
+from holdfast.plain.terminal import Style, escape, wants_colour
 from holdfast.project import seats
 from holdfast.surfaces.hooks import events
-from holdfast.surfaces.terminal import Style, escape, wants_colour
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from holdfast.engine.world import LARGEST_ARTIFACT
 from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import spaced
-from holdfast.surfaces.terminal import escape
+from holdfast.plain.terminal import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -63,16 +63,16 @@ class Prompts:
 
 
 def _status(workflow: Workflow) -> str:
+    from holdfast.plain.terminal import Style
     from holdfast.surfaces import render
-    from holdfast.surfaces.terminal import Style
 
     shown = render.status(workflow.state, workflow.facts(), Style(False), _WIDE)
     return f"This is where the workflow {workflow.id} stands. Tell me in a few sentences what it means.\n\n{shown}"
 
 
 def _next(workflow: Workflow) -> str:
+    from holdfast.plain.terminal import Style
     from holdfast.surfaces import render
-    from holdfast.surfaces.terminal import Style
 
     shown = render.next_step(workflow.state, workflow.facts(), Style(False), _WIDE)
     return f"Do the next step of the workflow {workflow.id}, with the tools of Holdfast.\n\n{shown}"

@@ -168,8 +168,8 @@ def _plan(workflow: Workflow) -> str:
 def _log(workflow: Workflow) -> str:
     from collections import deque
 
+    from holdfast.plain.terminal import Style
     from holdfast.surfaces import render
-    from holdfast.surfaces.terminal import Style
 
     return render.log(list(deque(workflow.history(), maxlen=LOGGED)), Style(False), 120)
 

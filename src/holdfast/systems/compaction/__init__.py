@@ -13,4 +13,5 @@ SYSTEM = System(
     traces=("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan"),
     loads={"phases": Conduct()},
     shares="subject",
+    held=False,
 )

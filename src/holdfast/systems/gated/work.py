@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.state import State
+from holdfast.errors import Refused
 from holdfast.systems.gated import words
 from holdfast.systems.seam.parts import Work
 
@@ -50,7 +52,23 @@ def _reviewed(wired: Wired, state: State, path: str, said: str) -> tuple[str, st
     return decided(wired, state, path, said)
 
 
+def _commit(state: State, word: str, message: str) -> tuple[str, str]:
+    """The work on a phase that lies outside the workspace: the workspace itself is committed as the phase moves."""
+    from holdfast.systems.gated.workspace import subject_line
+
+    path = queries.resolve(state, word) if word else queries.current(state) or state.plan.children("")[-1]
+    if state.step(path).status == lifecycle.PENDING:
+        raise Refused(
+            "wrong_status",
+            f"the step {path} is pending: nothing of it can be committed before it begins",
+            remedy=remedies.begin(path),
+            facts={"step": path, "status": lifecycle.PENDING, "move": "commit"},
+        )
+    return path, subject_line(path, message)
+
+
 WORK = Work(
+    commit=_commit,
     arrived=_arrived,
     pulled=_pulled,
     outputs=_outputs,

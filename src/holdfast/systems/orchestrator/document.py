@@ -343,7 +343,7 @@ DIALECT = Dialect(
     views=lambda state: {f"{_home(state)}/locks.json": _locks(state)},
     checkpoints=_copy,
     copies="checkpoint-*.json",
-    learnings=lambda state: f"{words.FOLDER}/learnings.jsonl",
+    learnings=lambda state: words.LEARNINGS,
     learned=learning,
     guarded=lambda state: (_place(state), *(f"{words.FOLDER}/{name}" for name in ("locks.json", "checkpoint.json"))),
 )

@@ -16,7 +16,6 @@ from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import parse
 from holdfast.systems.orchestrator import words
 from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
 LARGEST = 1 << 20
 MOST_FILES = 500
-LARGEST_LEARNINGS = 64 << 20
 
 
 def load(asked: Asked, place: Place) -> Loaded:
@@ -86,20 +84,6 @@ def work(repository: git.Repository, task: str, since: str, aside: tuple[str, ..
         changed = git_changes.changed(repository, since, aside)
         files, lines = list(changed), sum(one.added for one in changed.values())
     return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
-
-
-def learnings(place: Place) -> list[dict[str, Any]]:
-    """Every learning of this project's runs, oldest first."""
-    data = read_regular(os.path.join(place.worktree, ".claude/learnings.jsonl"), LARGEST_LEARNINGS) or b""
-    found = []
-    for line in data.splitlines():
-        try:
-            said = parse(line)
-        except ValueError:
-            continue
-        if isinstance(said, dict):
-            found.append(said)
-    return found
 
 
 def milestone(forge: Forge, state: State, path: str) -> str:

@@ -11,9 +11,11 @@ def _content(path: str) -> Content | None:
     from holdfast.systems.orchestrator import task_document
     from holdfast.systems.orchestrator.subject import digest_of
 
-    tasks = [task for phase in task_document.read(path).phases for task in phase.tasks]
+    found = task_document.read(path)
+    tasks = [task for phase in found.phases for task in phase.tasks]
     commands = [(task.number, one.name, one.run) for task in tasks for one in task.criteria if one.run]
-    return Content(digest_of(path), tuple(commands))
+    about = {"title": found.title, "phases": len(found.phases), "tasks": len(tasks)}
+    return Content(digest_of(path), tuple(commands), about)
 
 
 UPKEEP = Upkeep(content=_content)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LOADS = "task_document"
 FOLDER = ".claude"
 FILE = "agent-state.json"
+LEARNINGS = f"{FOLDER}/learnings.jsonl"
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
 PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED = "planning", "executing", "reviewing", "completed", "failed"
 STATUSES = (PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED)

@@ -145,6 +145,8 @@ class Work(Value):
     """The actions that this system has for itself, or does in its own way, by the word of the definition."""
     after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] | None = None
     """Called after every change, with the state before it; gives what the user should be told."""
+    commit: Callable[[State, str, str], tuple[str, str]] | None = None
+    """Where commits are of steps: the step that a word names, and the message of its commit."""
     handed_in: Callable[[Wired, State, str], tuple[str, ...]] = staticmethod(lambda _wired, _state, _path: ())
     """What to tell the user when a step was handed in."""
     reviewed: Callable[[Wired, State, str, str], tuple[str, str]] | None = None
@@ -162,6 +164,8 @@ class Content(Value):
 
     digest: str
     commands: tuple[tuple[str, str, tuple[str, ...]], ...]
+    about: Mapping[str, Any] = {}
+    """What the file is about: its title, and how much of what it has."""
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:

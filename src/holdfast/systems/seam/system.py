@@ -36,6 +36,8 @@ class System(Value):
     """Actions that need nobody: they are done as soon as their step is reached."""
     shares: str = "id"
     """What is active only once in a worktree: an `id`, a `subject` (ids carry the time), or anything: `worktree`."""
+    held: bool = True
+    """Whether the session that starts a workflow holds it: an agent's own account goes with the next session."""
     kept_for: int = 0
     """Seconds for which the document of a finished workflow stays."""
     gives_up: tuple[str, ...] = ()

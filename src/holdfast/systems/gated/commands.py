@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from holdfast.core import queries, remedies
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.surfaces.cli.call import Call
+from holdfast.systems.seam.ports import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project.workflow import Workflow
     from holdfast.systems.gated.delivery.recovery import Recovery
+    from holdfast.systems.seam.ports import Workflow
 
 
 def go_on(call: Call) -> None:
@@ -74,8 +74,7 @@ def init(call: Call) -> None:
 def recover(call: Call) -> None:
     """Rebuilds at once what a journal tells; what was put together without one is shown, and a person confirms it."""
     from holdfast.core import refusals
-    from holdfast.project.workflow import Workflow
-    from holdfast.surfaces.terminal import escape
+    from holdfast.plain.terminal import escape
     from holdfast.systems.gated.delivery import recovery
 
     wired = call.project.wired
@@ -86,7 +85,7 @@ def recover(call: Call) -> None:
         said = found.said or (f"{slug} is as its journal says",)
         call.answer({"slug": slug, "ulid": found.state.ulid, "said": list(said)}, "\n".join(map(call.ok, said)))
         return
-    shown = _table(found) + "".join(f"{escape(trouble)}\n" for trouble in call.project.troubles)
+    shown = _table(found) + "".join(f"{escape(trouble)}\n" for trouble in wired.troubles)
     if not call.is_person:
         if not call.args.json:
             call.answer({}, shown)
@@ -96,7 +95,7 @@ def recover(call: Call) -> None:
     if not call.args.yes and not call.ask(shown, f"Go on with {slug} as this says?"):
         raise HoldfastError("declined", "nothing was changed", remedy=remedies.recover(slug))
     made = recovery.confirm(wired, found)
-    workflow = Workflow(wired, made.state)
+    workflow = call.project.workflow(made.state.ulid)
     workflow.said = made.said
     call.changed(workflow, said=call.ok(f"{slug} is recovered"), more=_reconstruction(found))
 
@@ -110,7 +109,7 @@ def _reconstruction(found: Recovery) -> dict[str, Any]:
 def _table(found: Recovery) -> str:
     """A row for every field: what it is to be, and what says so."""
     from holdfast.plain.plainjson import compact
-    from holdfast.surfaces.terminal import clip, columns, escape, pad
+    from holdfast.plain.terminal import clip, columns, escape, pad
 
     rows = [(escape(clue.field), clip(escape(compact(clue.value)), 60), escape(clue.source)) for clue in found.evidence]
     rows = [("FIELD", "VALUE", "SOURCE"), *rows]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.surfaces.terminal import Style, clip, columns, escape, pad, to_ascii, wants_colour, wrap
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, to_ascii, wants_colour, wrap
 
 
 @pytest.mark.parametrize(

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries, refusals, remedies, tasks
+from holdfast.core import lifecycle, refusals, remedies, tasks
 from holdfast.core.remedy import Blank, shell
+from holdfast.documents.learnings import read
 from holdfast.errors import NotFound, Refused, UsageError
-from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.cli.tasks import task_path
-from holdfast.surfaces.terminal import escape
+from holdfast.plain.terminal import escape
+from holdfast.systems.orchestrator import subject, words
 from holdfast.systems.orchestrator.rules import supervision
-from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam import actions
+from holdfast.systems.seam.ports import Call
+from holdfast.systems.seam.registry import work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.project.workflow import Workflow
+    from holdfast.systems.seam.ports import Workflow
 
 LARGEST = 1 << 20
 ISSUE = "issue_url"
@@ -27,7 +30,7 @@ ISSUE = "issue_url"
 
 def iterate(call: Call) -> None:
     workflow = call.workflow()
-    path = task_path(workflow, call.args.task)
+    path = tasks.named(workflow.state, call.args.task)
     workflow.iterate(path, call.args.reason, **call.how())
     attempt = workflow.state.step(path).attempt
     call.changed(workflow, path, more={"iteration": attempt})
@@ -35,7 +38,7 @@ def iterate(call: Call) -> None:
 
 def retry(call: Call) -> None:
     workflow = call.workflow()
-    path = task_path(workflow, call.args.task)
+    path = tasks.named(workflow.state, call.args.task)
     if workflow.state.step(path).status not in lifecycle.STUCK:
         raise refusals.wrong_status(workflow.state, path, "retried", tuple(sorted(lifecycle.STUCK)))
     call.changed(workflow.resume(path, **call.how()), path)
@@ -43,14 +46,14 @@ def retry(call: Call) -> None:
 
 def skip(call: Call) -> None:
     workflow = call.workflow()
-    path = task_path(workflow, call.args.task)
+    path = tasks.named(workflow.state, call.args.task)
     call.changed(workflow.skip(path, call.args.reason or "", **call.how()), path)
 
 
 def manual(call: Call) -> None:
     """A person does it by hand: nobody else works on it until they say it is done."""
     workflow = call.workflow()
-    path = task_path(workflow, call.args.task)
+    path = tasks.named(workflow.state, call.args.task)
     reason = call.args.reason or "a person does it by hand"
     call.changed(workflow.execute(cmd.Block(path, reason, by_hand=True), **call.how()), path)
 
@@ -70,7 +73,7 @@ def supervise(call: Call) -> None:
 
 
 def _request(workflow: Workflow, check_type: str, task: str) -> dict[str, Any]:
-    path = task_path(workflow, task) if task else ""
+    path = tasks.named(workflow.state, task) if task else ""
     step = workflow.state.plan.step(path) if path else None
     about = {"task": task, "name": step.label, "description": step.description} if step else {}
     return {
@@ -140,55 +143,30 @@ def _bad_answer(reason: str) -> UsageError:
 
 def commit(call: Call) -> None:
     """Commits what changed, with the words that say whose commit it is."""
-    from holdfast.systems.orchestrator import subject as orchestrating
-    from holdfast.systems.seam import actions
-
     args, workflow = call.args, call.workflow()
-    if dialect(workflow.state.dialect).travels and not (args.supervisor or args.outer):
-        _commit_phase(call, workflow)
-        return
-    if bool(args.task) + args.supervisor + args.outer != 1:
+    own = work(workflow.state.dialect).commit
+    if own is not None and not (args.supervisor or args.outer):
+        path, message = own(workflow.state, args.task or "", args.message)
+    elif bool(args.task) + args.supervisor + args.outer != 1:
         raise UsageError(
             "bad_usage",
             "a commit is a task's, the supervisor's or the outer loop's",
             remedy=remedies.named("commit", {"task": "1.1", "message": remedies.TEXT}),
         )
-    path = task_path(workflow, args.task) if args.task else ""
-    if path:
-        prefix = orchestrating.prefix(workflow.state.plan.step(path).id)
     else:
-        prefix = orchestrating.SUPERVISOR if args.supervisor else orchestrating.OUTER
+        path = tasks.named(workflow.state, args.task) if args.task else ""
+        whose = subject.SUPERVISOR if args.supervisor else subject.OUTER
+        prefix = subject.prefix(workflow.state.plan.step(path).id) if path else whose
+        message = f"{prefix} {args.message}"
     _may_record(call, workflow, path)
-    sha = actions.commit(call.project.wired, workflow.state, f"{prefix} {args.message}", tuple(args.paths))
-    if path:
+    sha = actions.commit(call.project.wired, workflow.state, message, tuple(args.paths))
+    if path and own is None:
         workflow.record({tasks.COMMIT: sha}, path, **call.how())
-    call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {prefix} {args.message}"), more={"commit": sha})
-
-
-def _commit_phase(call: Call, workflow: Workflow) -> None:
-    """The work on a phase that lies outside the workspace: the workspace itself is committed as the phase moves."""
-    from holdfast.systems.gated.workspace import subject_line
-    from holdfast.systems.seam import actions
-
-    state = workflow.state
-    path = workflow.path(call.args.task or queries.current(state) or state.plan.children("")[-1])
-    _may_record(call, workflow, path)
-    if state.step(path).status == lifecycle.PENDING:
-        raise Refused(
-            "wrong_status",
-            f"the step {path} is pending: nothing of it can be committed before it begins",
-            remedy=remedies.begin(path),
-            facts={"step": path, "status": lifecycle.PENDING, "move": "commit"},
-        )
-    message = subject_line(path, call.args.message)
-    sha = actions.commit(call.project.wired, state, message, tuple(call.args.paths))
     call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {message}"), more={"commit": sha})
 
 
 def milestone(call: Call) -> None:
     """The issue that stands for a finished phase: its address, or a new one on the forge."""
-    from holdfast.systems.orchestrator import subject as orchestrating
-
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
         raise UsageError(
@@ -200,7 +178,7 @@ def milestone(call: Call) -> None:
     known = str(workflow.state.step(path).data.get(ISSUE) or "")
     if args.create and not known:
         _may_record(call, workflow, path)
-        url = orchestrating.milestone(call.project.wired.forge(workflow.state.worktree), workflow.state, path)
+        url = subject.milestone(call.project.wired.forge(workflow.state.worktree), workflow.state, path)
     else:
         url = _address(args.url) if args.url else known
     if url != known:
@@ -247,10 +225,8 @@ def _address(url: str) -> str:
 
 def learnings(call: Call) -> None:
     """What was learned, in this run and before: by kind, task and words."""
-    from holdfast.systems.orchestrator import subject as orchestrating
-
     args = call.args
-    found = orchestrating.learnings(call.project.wired.place)
+    found = read(os.path.join(call.project.wired.place.worktree, words.LEARNINGS))
     found = [one for one in found if not args.type or one.get("type") == args.type]
     found = [one for one in found if not args.task or one.get("task") == args.task]
     wanted = [word.casefold() for word in args.words]

@@ -8,8 +8,8 @@ import sys
 from holdfast.core import remedies
 from holdfast.core.remedy import Blank
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.terminal import escape
+from holdfast.plain.terminal import escape
+from holdfast.systems.seam.ports import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
