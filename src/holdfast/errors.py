@@ -21,11 +21,11 @@ def one_line(remedies: Sequence[Any], said: Callable[[Any], str] = str, *, perso
     """
     others = "agent" if person else "person"
     mine = [one for one in remedies if getattr(one, "who", "") != others] or remedies
-    text = ""
+    text, between = "", ""
     for one in mine:
         shown = said(one)
-        text += (", " if shown.startswith("then") else ", or ") if text else ""
-        text += shown
+        text += (between.replace("or ", "") if shown.startswith("then") else between) + shown
+        between = "; or " if getattr(one, "text", "") and (one.command or one.shell) else ", or "
     alone = not person and bool(mine) and getattr(mine[0], "who", "") == "person" and not mine[0].text
     return f"{_PERSON}{text}" if alone else text
 

@@ -190,7 +190,7 @@ def test_a_scene_with_an_active_run_refuses_a_second_start_and_names_the_run(des
     with pytest.raises(Refused) as cancelled:
         desk.call("start_workflow", workflow="generation", subject="0204", session_name=SESSION)
     assert cancelled.value.code == "resume_or_fresh"
-    assert f"holdfast resume -w {desk.id}" in cancelled.value.remedy
+    assert f"holdfast resume -w {cancelled.value.facts['ulid']}" in cancelled.value.remedy
     fresh = desk.call("start_workflow", workflow="generation", subject="0204", session_name=SESSION, fresh=True)
     assert fresh["workflow_id"] != desk.id
 
@@ -447,7 +447,7 @@ def test_a_planning_run_through_the_tools(desk):
     }
     refusal = desk.refused("approve_step", step=2, approved=True)
     assert refusal.code == "bad_variant"
-    assert "--variant" in refusal.remedy
+    assert [one.command for one in refusal.remedies if one.who == "person"] == ["approve"]
     found = desk.of("approve_step", phase=2, approved=True, selected_variant="A")
     assert (found["status"], found["next_step"], found["next_step_name"]) == ("completed", 3, "Path Planning")
     for number in (3, 4, 5):
@@ -486,7 +486,10 @@ def test_a_cancelled_run_keeps_its_files_and_releases_its_leases(desk):
     assert desk.bench.open().workflow(desk.id).state.leases == {}
     assert desk.document()["status"] == "cancelled"
     found = desk.of("get_next_step")
-    assert (found["can_proceed"], found["required_action"]) == (False, f"holdfast resume -w {desk.id}")
+    assert (found["can_proceed"], found["required_action"]) == (
+        False,
+        f'resume_workflow {{"workflow_id": "{desk.id}"}}',
+    )
     assert desk.of("validate_prerequisites", step=3)["can_start_step"] is False
     assert desk.refused("approve_step", step=3, approved=True).code == "cancelled"
     assert desk.of("resume_workflow")["resumed_from_step"] == 3

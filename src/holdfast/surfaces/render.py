@@ -93,7 +93,7 @@ def _now(state: State, facts: Facts, style: Style, width: int, scope: Scope) -> 
         message = _STUCK.get(unmet[0].kind, unmet[0].message)
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 3)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
-        out.append(" " * _LABEL + style.cyan(clip(escape(told(unmet[0].remedies, scope)), width - _LABEL)))
+        out.append(" " * _LABEL + style.cyan(escape(told(unmet[0].remedies, scope))))
     if len(others) > 2:
         out.append(" " * _LABEL + style.dim(f"… {len(others) - 2} more open"))
     return out
@@ -192,7 +192,7 @@ def next_step(
         ways += [] if any(way[0].command == "done" for way in ways) else [(remedies.done(path),)]
     why = "" if unmet[0].kind in queries.READY else unmet[0].message
     lines = dict.fromkeys(told(way, scope) for way in ways)
-    typed = [f"  {style.cyan(clip(escape(line), width - 2))}" for line in lines]
+    typed = [f"  {style.cyan(escape(line))}" for line in lines]
     blocks.append([style.bold("Type"), *(f"  {line}" for line in wrap(escape(why, lines=True), width - 2, 3)), *typed])
     after = queries.next_step(state)
     if after:

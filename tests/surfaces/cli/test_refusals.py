@@ -158,7 +158,7 @@ def test_an_error_is_a_sentence_and_a_remedy_on_standard_error(project):
     answer = project.agent("begin", "nope")
     assert answer.out == ""
     name = project.ok("status", "--json").json["workflow_id"]
-    assert answer.err == f"there is no step 'nope' in {name}\n→ holdfast status -w {name}\n"
+    assert answer.err == f"there is no step 'nope' in {name}\n→ holdfast status\n"
 
 
 def test_a_mistyped_command_or_option_is_answered_with_the_nearest(project):

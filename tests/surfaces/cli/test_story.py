@@ -297,7 +297,9 @@ def test_a_failure_says_how_many_tries_are_left_and_its_reason_once(project):
     again = project.ok("fail", "verify", "--reason", "boom").out
     assert again.startswith("✗ verify failed, 1 try left, attempt 2 is active")
     over = project.ok("fail", "verify", "--reason", "boom").out
-    assert over.startswith("▲ verify is escalated to a person: failed 2 times: boom  (holdfast unblock verify")
+    assert over.startswith(
+        "▲ verify is escalated to a person: failed 2 times: boom  (show verify to a person and stop, or"
+    )
     assert over.count("boom") == 1
     assert project.ok("status").out.count("boom") == 1
     assert project.ok("next").out.count("boom") == 1

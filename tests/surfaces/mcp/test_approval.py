@@ -68,7 +68,7 @@ def test_whoever_declines_cancels_or_decides_nothing_approves_nothing(house, era
     before = house.bench.open().workflow(id).state.revision
     said = approve(house, id, Person(action, **content), era)
     assert said["error"]["code"] == "declined"
-    assert f"holdfast approve sign-off -w {id}" in said["error"]["remedy"]
+    assert said["error"]["remedy"] == "ask what should be different"
     assert house.step(id, "sign-off").status == lifecycle.WAITING
     assert house.bench.open().workflow(id).state.revision == before
 
@@ -124,7 +124,7 @@ def test_without_forms_a_human_gate_names_the_command_for_a_person(house, era):
     id = house.waiting()
     error = approve(house, id, None, era)["error"]
     assert error["code"] == "person_needed"
-    assert error["remedy"].endswith(f"holdfast approve sign-off -w {id}")
+    assert error["remedy"].endswith("holdfast approve sign-off")
     assert house.step(id, "sign-off").status == lifecycle.WAITING
     assert house.bench.person(*error["remedy"].partition("holdfast ")[2].split(), says="y").code == 0
     assert house.step(id, "sign-off").grant.word == "own"

@@ -6,11 +6,13 @@ import json
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
-from holdfast.surfaces.mcp.remedies import in_tools
 
+from holdfast.core import remedies
+from holdfast.core.remedy import ANYWHERE, Blank, Scope
 from holdfast.errors import UsageError
 from holdfast.surfaces import tools
 from holdfast.surfaces.mcp.replies import MOST, answer, fitted, refusal
+from holdfast.surfaces.tools.remedies import in_tools
 from tests.surfaces.mcp.house import LEGACY, MODERN, follow, refused, running, text_of, told
 
 LONG = "x" * 60
@@ -109,15 +111,16 @@ def test_a_model_that_follows_the_remedies_comes_through(house, era):
                 while result.is_error:
                     error = json.loads(text_of(result))["error"]
                     codes.append(error["code"])
-                    if error["code"] == "person_needed":
-                        assert error["remedy"].endswith(f"holdfast approve sign-off -w {id}")
+                    if error["remedy"].startswith("show sign-off to a person and stop"):
+                        assert "approve" not in error["remedy"]
                         return codes
-                    remedy = error["remedy"].replace('"PATH"', '"draft.md"').replace('"VERDICT"', '"approved"')
+                    remedy = error["remedy"].replace('"PATH"', '"draft.md"').replace('"true|false"', "true")
+                    remedy = remedy.replace('"approved|needs_revision"', '"approved"')
                     result = await follow(client, remedy)
             raise AssertionError(codes)
 
     codes = running(story)
-    assert {"step_blocked", "gate_unmet", "wrong_reviewer", "person_needed"} <= set(codes)
+    assert {"step_blocked", "gate_unmet", "wrong_reviewer"} <= set(codes)
 
 
 def test_the_next_step_names_the_call_that_leads_on(house):
@@ -236,33 +239,50 @@ def test_a_change_is_recorded_as_an_agents_through_mcp(house):
 
 
 @pytest.mark.parametrize(
-    ("remedy", "call"),
+    ("made", "call"),
     [
         (
-            "holdfast begin draft",
+            (remedies.begin("draft"),),
             'update_workflow_state {"workflow_id": "w", "step": "draft", "status": "in_progress"}',
         ),
-        ("holdfast check tests --run", 'run_check {"workflow_id": "w", "check": "tests"}'),
-        ("holdfast check lint --passed", 'run_check {"workflow_id": "w", "check": "lint", "passed": true}'),
-        ("holdfast resume --from 4 -w other", 'resume_workflow {"workflow_id": "other", "from_step": "4"}'),
-        ("holdfast list", "list_workflows {}"),
-        ("holdfast start dev a.md --fresh", 'start_workflow {"workflow": "dev", "subject": "a.md", "fresh": true}'),
-        ("holdfast doctor", "in a shell: holdfast doctor"),
-        ("holdfast unblock draft", "in a shell: holdfast unblock draft -w w"),
-        ("holdfast agent end 1", "in a shell: holdfast agent end 1 -w w"),
-        ("holdfast extend --cost 5", "a person types this in a terminal of their own: holdfast extend --cost 5 -w w"),
+        ((remedies.check("tests"),), 'run_check {"workflow_id": "w", "check": "tests"}'),
+        ((remedies.report("lint"),), 'run_check {"workflow_id": "w", "check": "lint", "passed": "true|false"}'),
         (
-            "holdfast resume-packet -w x, then: holdfast ack ID",
-            'get_resume_packet {"workflow_id": "x"}, then: get_resume_packet {"workflow_id": "w", "ack": "ID"}',
+            (remedies.done("1", output="f"),),
+            (
+                'update_workflow_state {"workflow_id": "w", "step": "1", "status": "completed", '
+                '"artifacts": {"f": "PATH"}}'
+            ),
         ),
-        ("holdfast begin 'unclosed", "in a shell: holdfast begin 'unclosed -w w"),
-        ("holdfast ", "holdfast "),
-        ("pick one with -w: -w 01ABC", "pass workflow_id: 01ABC"),
-        ("write it in UTF-8", "write it in UTF-8"),
+        (
+            (remedies.resume("4", workflow="01OTHER"),),
+            'resume_workflow {"workflow_id": "01OTHER", "from_step": "4"}',
+        ),
+        ((remedies.listing(),), "list_workflows {}"),
+        (
+            (remedies.start("dev", "a.md", fresh=True),),
+            'start_workflow {"workflow": "dev", "subject": "a.md", "fresh": true}',
+        ),
+        ((remedies.start("dev", "a.md", branch="b"),), "in a shell: holdfast start dev a.md --branch b"),
+        ((remedies.doctor(),), "in a shell: holdfast doctor"),
+        ((remedies.unblock("draft"),), "in a shell: holdfast unblock draft -w w"),
+        (
+            (remedies.extend(cost=5),),
+            "a person types this in a terminal of their own: holdfast extend --cost 5 -w w",
+        ),
+        (
+            remedies.person("plan", remedies.approve("plan")),
+            "show plan to a person and stop, or in a shell: holdfast wait --for person -w w",
+        ),
+        (
+            (remedies.resume_packet(), remedies.ack(Blank("ID"), text="then")),
+            'get_resume_packet {"workflow_id": "w"}, then: get_resume_packet {"workflow_id": "w", "ack": "ID"}',
+        ),
+        (("write it in UTF-8",), "write it in UTF-8"),
     ],
 )
-def test_a_command_of_a_remedy_becomes_the_call_of_a_tool(remedy, call):
-    assert in_tools(remedy, "w") == call
+def test_a_remedy_becomes_the_call_of_a_tool(made, call):
+    assert in_tools(made, Scope(active={"01W": "w"}, about="01W")) == call
 
 
 def test_both_eras_give_the_same_answers(house):
@@ -294,5 +314,5 @@ def test_half_a_character_from_elsewhere_does_not_spoil_a_reply():
     said = answer({"name": "a\udcff"})
     assert said.structured_content == {"name": "a?"}
     assert json.loads(text_of(said)) == {"name": "a?"}
-    error = refusal(UsageError("bad_arguments", "no \ud800", facts={"name": "\udcff"}), "write \ud800")
+    error = refusal(UsageError("bad_arguments", "no \ud800", facts={"name": "\udcff"}, remedy="write \ud800"), ANYWHERE)
     assert json.loads(text_of(error))["error"]["facts"] == {"name": "?"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from holdfast.core import remedies
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.grammar import Command, Option
 from holdfast.surfaces.cli.output import write
@@ -112,4 +111,6 @@ def _take(command: Command, option: Option, word: str | None, values: dict[str, 
 
 
 def _wrong(command: Command, said: str) -> UsageError:
+    from holdfast.core import remedies
+
     return UsageError("bad_usage", f"holdfast {command.name}: {said}", remedy=remedies.usage(command.name))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
-from holdfast.core import remedies
-from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
@@ -21,7 +19,7 @@ def find(argv: list[str]) -> tuple[Command, list[str]]:
     at = _first_word(argv)
     before, words = argv[:at], argv[at:]
     if not words:
-        raise UsageError("no_command", "there is no command", remedy=shell("holdfast", "--help"))
+        raise UsageError("no_command", "there is no command", remedy="holdfast --help")
     for length in (2, 1):
         command = COMMANDS.get(" ".join(words[:length])) if len(words) >= length else None
         if command:
@@ -51,6 +49,7 @@ def without_workflow(argv: list[str]) -> list[str]:
 
 
 def _unknown(words: list[str]) -> UsageError:
+    from holdfast.core import remedies
     from holdfast.core.names import nearest
 
     below = [name for name in COMMANDS if name.startswith(words[0] + " ")]
@@ -59,7 +58,7 @@ def _unknown(words: list[str]) -> UsageError:
         return UsageError("no_command", said, remedy=remedies.usage(below[0]), facts={"commands": below})
     close = nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
     hint = f", did you mean {close!r}?" if close else ""
-    remedy = shell("holdfast", *([close] if close else []), "--help")
+    remedy = f"holdfast {close} --help" if close else "holdfast --help"
     return UsageError("no_command", f"there is no command {words[0][:80]!r}{hint}", remedy=remedy)
 
 

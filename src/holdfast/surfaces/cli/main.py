@@ -145,8 +145,12 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
         again = without_workflow(argv)
         at = again.index("--") if "--" in again else len(again)
         return (shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]),)
-    refused = " ".join(map(quoted, ["holdfast", *argv]))
-    others = tuple(one for one in error.remedies if isinstance(one, str) or typed(one, scope) != refused)
+    refused = " ".join(quoted(word) for word in ("holdfast", *argv) if word != "--json")
+    others = tuple(
+        one
+        for one in error.remedies
+        if isinstance(one, str) or one.who == "person" or typed(one.replace(text=""), scope) != refused
+    )
     return others or tuple(remedies.status() for _ in error.remedies[:1])
 
 

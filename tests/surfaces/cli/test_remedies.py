@@ -1,0 +1,128 @@
+"""Every command that an answer or a refusal prints works as it stands, with one active workflow or with two."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from holdfast.core import naming
+
+REFUSED = [
+    ("begin", "nope"),
+    ("begin", "verify"),
+    ("done", "draft"),
+    ("attach", "draft", "--artifact", "draft=missing.md"),
+    ("check", "nope"),
+    ("check", "lint", "--run"),
+    ("fail", "draft", "--reason", "x"),
+    ("unblock", "draft"),
+    ("skip", "draft"),
+    ("submit", "draft"),
+    ("review", "draft", "--verdict", "approved"),
+    ("review", "look"),
+    ("approve", "draft"),
+    ("approve", "sign-off"),
+    ("reject", "sign-off", "--feedback", "no"),
+    ("reopen", "draft"),
+    ("reset", "draft"),
+    ("resume", "--from", "nope"),
+    ("revalidate",),
+    ("extend", "--cost", "5"),
+    ("extend",),
+    ("restore", "7"),
+    ("ack", "nothing"),
+    ("agent", "end"),
+    ("agent", "spend", "0"),
+    ("task", "retry", "draft"),
+    ("remind", "nothing", "--remove"),
+    ("begin", "draft", "--token", "7"),
+    ("begin", "draft", "--revision", "999"),
+    ("amend", "--add", "x", "--after", "nope"),
+    ("finalize",),
+    ("milestone", "draft", "--url", "https://example.com/1"),
+    ("commit", "draft", "-m", "x"),
+]
+
+
+@pytest.fixture
+def two(project):
+    """Two workflows of the same kind, of which a command without `-w` picks none."""
+    first = project.ok("status", "--json").json["workflow_id"]
+    second = project.ok("start", "release", "1.5.0", "--json").json["workflow_id"]
+    return project, first, second
+
+
+def commands(answer) -> list[dict]:
+    return [one for one in answer.error["remedies"] if one["command"].startswith("holdfast ")]
+
+
+def name_of(command: str) -> str:
+    words = shlex.split(command)[1:]
+    return " ".join(words[:2]) if " ".join(words[:2]) in naming.NAMES else words[0]
+
+
+@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+def test_every_command_of_a_refusal_names_its_workflow_and_runs(two, words):
+    project, first, _ = two
+    answer = project.agent(*words, "-w", first, "--json")
+    assert answer.code != 0
+    assert answer.error["remedies"], answer
+    for one in commands(answer):
+        typed = one["command"]
+        assert (f" -w {first}" in typed) == naming.is_about_workflow(name_of(typed)), typed
+        assert one["who"] == "person" or typed != shlex.join(["holdfast", *words, "-w", first])
+        if "blanks" not in one and one["who"] != "person" and name_of(typed) != "wait":
+            assert project.agent(*shlex.split(typed)[1:]).code != 2, typed
+
+
+@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+def test_where_one_workflow_is_active_no_command_of_a_refusal_names_it(project, words):
+    answer = project.agent(*words, "--json")
+    assert answer.code != 0
+    assert not [one["command"] for one in commands(answer) if " -w " in one["command"]]
+
+
+@pytest.mark.parametrize("step", ["draft", "verify", "look", "sign-off", "pick"])
+def test_what_next_and_status_print_names_the_workflow_at_every_step(project, step):
+    project.until(step)
+    first = project.ok("status", "--json").json["workflow_id"]
+    assert " -w " not in project.ok("next").out
+    project.ok("start", "release", "1.5.0")
+    for at in ("before", "within"):
+        if at == "within":
+            project.ok("begin", step, "-w", first)
+            project.agent("submit", step, "-w", first)
+        for answer in (project.ok("next", "-w", first), project.ok("status", "-w", first)):
+            lines = [line.strip() for line in answer.out.splitlines() if "holdfast " in line]
+            assert lines
+            assert all(f" -w {first}" in line for line in lines), lines
+        action = project.ok("next", "-w", first, "--json").json["required_action"]
+        assert f" -w {first}" in action
+        assert "holdfast approve" not in action
+
+
+def test_a_command_that_could_mean_several_workflows_is_repeated_with_one_of_them(two):
+    project, first, second = two
+    for words in (("begin", "draft"), ("--json", "status"), ("note", "- a 'text'"), ("note", "--", "-x")):
+        answer = project.agent(*words, *([] if "--" in words else ["--json"]))
+        if "--" in words:
+            line = answer.err.rpartition("→ ")[2]
+        else:
+            assert answer.error["code"] == "ambiguous_workflow"
+            (only,) = commands(answer)
+            line = only["command"]
+        assert f" -w {first}" in line or f" -w {second}" in line
+        assert project.agent(*shlex.split(line)[1:]).code == 0
+
+
+def test_an_agent_is_told_to_wait_for_a_person_and_a_person_what_to_type(project):
+    project.until("sign-off").ok("begin", "sign-off")
+    project.ok("done", "sign-off")
+    refused = project.agent("begin", "pick")
+    assert "→ show sign-off to a person and stop, or holdfast wait --for person\n" in refused.err
+    assert "for a person: holdfast approve sign-off\n" in refused.err
+    assert "→ holdfast approve sign-off" in project.person("begin", "pick").out
+    said = project.agent("begin", "pick", "--json").error
+    assert said["remedy"] == "show sign-off to a person and stop, or holdfast wait --for person"
+    assert {one["who"] for one in said["remedies"] if one["command"].startswith("holdfast approve")} == {"person"}
