@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core import gates, lifecycle, moment, queries
+from holdfast.core import gates, lifecycle, queries
+from holdfast.core.briefing import Briefing
 from holdfast.core.commands import Facts
-from holdfast.core.remedy import ANYWHERE, Scope, as_json, told
+from holdfast.core.remedy import ANYWHERE, Remedy, Scope, as_json, told
 from holdfast.core.state import State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-ALERTS_FOR = 86_400
-"""Seconds for which a status goes on telling what happened to a document."""
 NEWEST_NOTES = 3
-"""How many notes whoever asks for the next step is given."""
+"""How many notes somebody who asks for the next step is given."""
 
 
-def summary(state: State, words: Mapping[str, str]) -> dict[str, Any]:
+def summary(brief: Briefing) -> dict[str, Any]:
     """Where a workflow stands, in a few fields."""
-    at = queries.current(state)
-    word = queries.status(state)
     return {
-        "workflow_id": state.id,
-        "workflow_type": state.type,
-        "status": words.get(word, word),
-        "current_step": queries.top_number(state),
-        "current_step_name": state.plan.step(at).label if at else None,
-        "progress_percentage": queries.percentage(state),
-        "total_steps": len(state.plan.children("")),
-        "updated_at": state.updated_at,
+        "workflow_id": brief.state.id,
+        "workflow_type": brief.state.type,
+        "status": brief.word,
+        "current_step": brief.number,
+        "current_step_name": brief.label if brief.step else None,
+        "progress_percentage": brief.percent,
+        "total_steps": brief.total,
+        "updated_at": brief.state.updated_at,
     }
 
 
-def status(state: State, facts: Facts, words: Mapping[str, str], scope: Scope = ANYWHERE) -> dict[str, Any]:
-    """Everything a person or agent needs to see where the work is and what is in the way."""
-    at = queries.current(state)
+def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
+    """Everything a person or agent needs to see where the work is and what blocks it."""
+    state, facts = brief.state, brief.facts
     return {
-        **summary(state, words),
-        "detail": queries.status(state),
-        "waiting_for_approval": bool(at and state.step(at).status == lifecycle.WAITING),
-        "step": at,
+        **summary(brief),
+        "detail": brief.status,
+        "waiting_for_approval": brief.step_status == lifecycle.WAITING,
+        "step": brief.step,
         "ulid": state.ulid,
         "title": state.title,
         "subject": state.subject,
@@ -50,8 +47,8 @@ def status(state: State, facts: Facts, words: Mapping[str, str], scope: Scope = 
         "created_at": state.created_at,
         "revision": state.revision,
         "elapsed_seconds": int(queries.elapsed(state, facts.now)),
-        "artifacts": {name: a.path for name, a in state.step(at).artifacts.items()} if at else {},
-        "blockers": blockers(state, at, facts, scope) if at else [],
+        "artifacts": {name: a.path for name, a in state.step(brief.step).artifacts.items()} if brief.step else {},
+        "blockers": blockers(brief, scope),
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
             {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}
@@ -70,14 +67,14 @@ def status(state: State, facts: Facts, words: Mapping[str, str], scope: Scope = 
         "notes": [dict(note) for note in state.notes[-5:]],
         "snapshots": [{"number": s.number, "at": s.at, "head": s.head, "label": s.label} for s in state.snapshots[-5:]],
         "alerts": [
-            {"at": alert.at, "code": alert.code, "message": alert.message, "kept": alert.kept}
-            for alert in state.alerts
-            if moment.between(alert.at, facts.now) < ALERTS_FOR
+            {"at": alert.at, "code": alert.code, "message": alert.message, "kept": alert.kept} for alert in brief.alerts
         ],
+        "finished_percentage": brief.finished_percent,
+        **work(brief, scope),
     }
 
 
-def blockers(state: State, path: str, facts: Facts, scope: Scope = ANYWHERE) -> list[dict[str, Any]]:
+def blockers(brief: Briefing, scope: Scope = ANYWHERE) -> list[dict[str, Any]]:
     return [
         {
             "kind": one.kind,
@@ -86,7 +83,7 @@ def blockers(state: State, path: str, facts: Facts, scope: Scope = ANYWHERE) -> 
             "remedy": told(one.remedies, scope),
             "remedies": as_json(one.remedies, scope),
         }
-        for one in queries.blockers(state, path, facts)
+        for one in brief.blockers
     ]
 
 
@@ -116,39 +113,89 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     return said
 
 
-def modifications(state: State, path: str) -> dict[str, Any]:
-    """What people changed when they approved the steps right before this one."""
-    grants = [state.step(one).grant for one in state.plan.requires(path)]
-    return {name: value for grant in grants if grant for name, value in grant.modifications.items()}
-
-
-def next_step(state: State, facts: Facts, scope: Scope = ANYWHERE) -> dict[str, Any]:
-    """What to do now, and whether anything forbids going on to what follows."""
-    at = queries.current(state)
-    after = queries.next_step(state)
-    if at is None:
-        return {"can_proceed": False, "current_step": queries.top_number(state), "current_status": "completed"}
-    found = queries.blockers(state, at, facts)
-    first = found[0] if found else None
-    ready = first is not None and first.kind in queries.READY
+def position(brief: Briefing, status: str, action: str | None) -> dict[str, Any]:
+    """What to do now, and whether anything forbids going on to what follows: the fields of the convention."""
+    after = brief.after
     return {
-        "can_proceed": ready,
-        "current_step": queries.top_number(state),
-        "current_step_name": state.plan.step(at).label,
-        "current_status": state.step(at).status,
-        "blocking_reason": None if ready or first is None else first.message,
-        "required_action": told(first.remedies, scope) if first else None,
-        "next_step": state.plan.number(after.split("/")[0]) if after else None,
-        "next_step_name": state.plan.step(after).label if after else None,
-        "prerequisites_met": not gates.missing(state, after, facts) if after else True,
+        "can_proceed": brief.ready,
+        "current_step": brief.number,
+        "current_step_name": brief.label,
+        "current_status": status,
+        "blocking_reason": brief.reason,
+        "required_action": action,
+        "next_step": brief.state.plan.number(after.split("/")[0]) if after else None,
+        "next_step_name": brief.state.plan.step(after).label if after else None,
+        "prerequisites_met": brief.after_ready,
+    }
+
+
+def next_step(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
+    """The convention's fields, and what the work of the step is, all of it."""
+    state, at = brief.state, brief.step
+    defined, progress = state.plan.step(at or state.plan.paths[-1]), state.step(at or "")
+    return {
+        **position(brief, brief.step_status if at else "completed", told(brief.now, scope) or None),
         "step": at,
-        "description": state.plan.step(at).description,
-        "agents": list(state.plan.step(at).agents),
-        "feedback": list(state.step(at).feedback),
-        "modifications": modifications(state, at),
-        "tries": [
-            {"attempt": one.attempt, "reason": one.reason, **one.data} for one in state.step(at).tries if one.data
-        ],
-        "blockers": blockers(state, at, facts, scope),
+        "description": defined.description if at else "",
+        "agents": list(defined.agents) if at else [],
+        "feedback": list(progress.feedback),
+        "modifications": brief.modifications,
+        "tries": tried(brief),
+        "blockers": blockers(brief, scope),
         "notes": [dict(note) for note in state.notes[-NEWEST_NOTES:]],
+        **work(brief, scope),
+    }
+
+
+def tried(brief: Briefing) -> list[dict[str, Any]]:
+    return [{"attempt": one.attempt, "reason": one.reason, **one.data} for one in brief.tried]
+
+
+def work(
+    brief: Briefing, scope: Scope = ANYWHERE, tell: Callable[[Sequence[Remedy], Scope], str] = told
+) -> dict[str, Any]:
+    """What the work of the step is and what was decided about it; what there is nothing of is left out."""
+    task = {"text": brief.task.text, "file": brief.task.file, "criteria": list(brief.task.criteria)}
+    conditions = [
+        {"kind": one.kind, "name": one.name, "verdict": one.verdict, "about": one.about, "command": one.command}
+        for one in brief.conditions
+    ]
+    said: Mapping[str, Any] = {
+        "turn": brief.turn,
+        "task": _filled(task),
+        "try": brief.tries,
+        "conditions": [_filled(one) for one in conditions],
+        "outputs": list(brief.outputs),
+        "hand_in": tell((brief.hand_in,), scope) if brief.hand_in else "",
+        "inputs": [_filled(dict(one.items())) for one in brief.inputs],
+        "decisions": [_filled({**dict(one.items()), "not_chosen": list(one.not_chosen)}) for one in brief.decisions],
+        "asked_for": [dict(one.items()) for one in brief.feedback],
+        "failures": brief.failures,
+        "avoid": brief.avoid,
+        "reminders": list(brief.state.reminders),
+        "signal": brief.signal,
+        "for_person": _for_person(brief, scope),
+    }
+    return _filled(said)
+
+
+def _for_person(brief: Briefing, scope: Scope) -> list[dict[str, Any]]:
+    return as_json([one for one in brief.now if one.who == "person"], scope)
+
+
+def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items() if value}
+
+
+def waiting(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
+    """Where a workflow stands for somebody who waits for it."""
+    asked = [
+        {"step": path, "kind": one.kind, "message": one.message, "remedies": as_json(one.remedies, scope)}
+        for path, one in brief.waiting
+    ]
+    return {
+        "workflow_id": brief.state.id,
+        "revision": brief.state.revision,
+        "status": brief.status,
+        "waiting": asked,
     }

@@ -109,9 +109,11 @@ def artifact_hashes(progress: Progress) -> dict[str, str]:
 def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet]:
     """What the step's own work still lacks: checks, then the outputs that `done` names. People's gates come after."""
     found = []
+    unnamed = [name for name in step.outputs if name not in progress.artifacts]
+    done = (remedies.done(path, outputs=unnamed),)
     undone = is_undone(step, progress)
     if undone:
-        found.append(Unmet("action", step.action, _UNDONE[step.action], (remedies.done(path),)))
+        found.append(Unmet("action", step.action, _UNDONE[step.action], done))
     for check in step.checks if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
@@ -122,12 +124,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
                 "claimed": "is only claimed by the document it was adopted from",
             }.get(verdict) or stale_because(progress.evidence[check.name], progress)
             found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))
-    found += [
-        Unmet("output", name, f"the output {name!r} is not named", (remedies.done(path, output=name),))
-        for name in step.outputs
-        if name not in progress.artifacts
-    ]
-    return found
+    return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 
 def is_undone(step: Step, progress: Progress) -> bool:

@@ -17,6 +17,29 @@ FINISHED = frozenset({DONE, SKIPPED})
 OPEN = frozenset({ACTIVE, IN_REVIEW, WAITING})
 STUCK = frozenset({FAILED, BLOCKED, ESCALATED})
 
+CONVENTION = {
+    **dict.fromkeys((ACTIVE, IN_REVIEW), "in_progress"),
+    WAITING: "waiting_approval",
+    **dict.fromkeys((DONE, SKIPPED), "completed"),
+}
+"""What the tools of the convention call a status, where they have a word of their own."""
+PHASE = {
+    PENDING: "not_started",
+    **dict.fromkeys((ACTIVE, IN_REVIEW), "in_progress"),
+    **dict.fromkeys((WAITING, FAILED, BLOCKED, ESCALATED), "blocked"),
+    **dict.fromkeys((DONE, SKIPPED), "completed"),
+}
+"""What a resume packet calls the status of a phase."""
+SAID = {
+    PENDING: "is pending",
+    ACTIVE: "is active",
+    IN_REVIEW: "is in review",
+    WAITING: "waits for approval",
+    BLOCKED: "is blocked",
+    ESCALATED: "is escalated to a person",
+}
+"""What became of a step, in a sentence; of the others the status itself is said."""
+
 MOVES: dict[str, dict[str, str]] = {
     "began": {PENDING: ACTIVE},
     "submitted": {ACTIVE: IN_REVIEW},

@@ -121,3 +121,32 @@ def _civil(days: int) -> tuple[int, int, int]:
     shifted = (5 * of_year + 2) // 153
     month = shifted + 3 if shifted < 10 else shifted - 9
     return era * 400 + years + (month <= 2), month, of_year - (153 * shifted + 2) // 5 + 1
+
+
+def age(then: str, now: str) -> float | None:
+    """Seconds since a moment; None when a document or a caller gave none that can be read."""
+    try:
+        return between(then, now)
+    except UsageError:
+        return None
+
+
+def ago(then: str, now: str) -> str:
+    """`4m ago`."""
+    seconds = age(then, now)
+    return "some time ago" if seconds is None else span(seconds).split()[0] + " ago"
+
+
+def relative(seconds: float) -> str:
+    """`just now`, `4 minutes ago`, `3 weeks ago`."""
+    for unit, size in _AGES if seconds >= 5 else ():
+        many = int(seconds // size)
+        if many >= 1:
+            return f"{many} {unit}{'s' if many > 1 else ''} ago"
+    return "just now"
+
+
+_AGES = (
+    *(("year", 31_536_000), ("month", 2_592_000), ("week", 604_800)),
+    *(("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)),
+)

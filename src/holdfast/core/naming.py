@@ -21,7 +21,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "status": (READ, "", "get_workflow_status"),
     "next": (READ, "", "get_next_step"),
-    "wait": (READ, "for:--for=person|change|done --since=REVISION --timeout=SPAN"),
+    "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
     "show": (READ, ""),
     "list": ("", "--status=S --type=T --session=S --all", "list_workflows"),
     "log": (READ, "--after=N --limit=N"),

@@ -5,7 +5,7 @@ Nothing here gives a verdict: what a person decides is theirs to type, and a rep
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Iterable, Mapping
 
 from holdfast.core.remedy import Blank, Remedy
 
@@ -22,9 +22,10 @@ def begin(step: str, **more: Any) -> Remedy:
     return Remedy("begin", {"step": step}, **more)
 
 
-def done(step: str, *, output: str = "", given: Mapping[str, Any] | None = None, **more: Any) -> Remedy:
+def done(step: str, *, outputs: Iterable[str] = (), given: Mapping[str, Any] | None = None, **more: Any) -> Remedy:
     """`given` are further options, such as the commit that was made already."""
-    named = {"artifact": {output: PATH}} if output else {}
+    files = dict.fromkeys(outputs, PATH)
+    named = {"artifact": files} if files else {}
     return Remedy("done", {"step": step, **named, **(given or {})}, **more)
 
 

@@ -9,6 +9,7 @@ from _collections_abc import Mapping, Sequence
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
+from holdfast.core.lifecycle import CONVENTION
 from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, Scope
 from holdfast.core.state import ENGINE, State
@@ -286,7 +287,7 @@ class Project:
 
 def _words(name: str, status: str) -> tuple[str, ...]:
     """What a status may be asked for as: the engine's word, the dialect's, and the one agents use."""
-    return status, dialect(name).status_words.get(status, status), "waiting_approval" if status == "waiting" else status
+    return status, dialect(name).status_words.get(status, status), CONVENTION.get(status, status)
 
 
 def _ambiguous(beginning: str, candidates: Sequence[Entry]) -> UsageError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core import queries
+from holdfast.core.briefing import position
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
@@ -56,7 +57,7 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
         while running and first is None:
             states = [_looked_at(project, state) for state in loaded(wired, [running.pop(0).ulid])]
             first = next((state for state in states if queries.is_active(state)), None)
-    others = [f"{state.id}: {position(state)}" for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
+    others = [position(state) for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
     if running[OTHERS:]:
         others.append(f"and {len(running) - OTHERS} more: holdfast list")
     return Workflow(wired, first) if first is not None else None, others
@@ -69,11 +70,6 @@ def _touched(project: Project, entry: Entry) -> float:
         return max(last, os.stat(os.path.join(project.wired.place.worktree, file)).st_mtime) if file else last
     except OSError:
         return last
-
-
-def position(state: State) -> str:
-    """`Phase 2/5, in_progress`."""
-    return f"Phase {queries.top_number(state)}/{len(state.plan.children(''))}, {queries.status(state)}"
 
 
 def _looked_at(project: Project, state: State) -> State:

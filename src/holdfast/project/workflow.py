@@ -7,6 +7,7 @@ from _collections_abc import Callable, Iterator, Mapping, Sequence
 from holdfast.core import answers, queries, refusals
 from holdfast.core import commands as cmd
 from holdfast.core.apply import Record
+from holdfast.core.briefing import Briefing
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
@@ -18,7 +19,7 @@ from holdfast.machine import signing
 from holdfast.plain import plainjson
 from holdfast.project.step_work import StepWork
 from holdfast.project.turn import Turn
-from holdfast.systems.seam.registry import dialect, system, work
+from holdfast.systems.seam.registry import dialect, system, texts, work
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -65,16 +66,20 @@ class Workflow:
         """What a reader must know to judge the gates now."""
         return self._turn.facts(self.state)
 
+    def briefing(self) -> Briefing:
+        """What there is to say of it now; made once for a request."""
+        state = self.state
+        words, session = dialect(state.dialect).status_words, self._wired.settings.actor.session
+        return Briefing(state, self.facts(), texts(state.dialect), required=self.required, session=session, words=words)
+
     def status(self) -> dict[str, Any]:
-        self._look()
-        return answers.status(self.state, self.facts(), dialect(self.state.dialect).status_words)
+        return answers.status(self._look().briefing())
 
     def summary(self) -> dict[str, Any]:
-        return answers.summary(self.state, dialect(self.state.dialect).status_words)
+        return answers.summary(self.briefing())
 
     def next(self) -> dict[str, Any]:
-        self._look()
-        return answers.next_step(self.state, self.facts())
+        return answers.next_step(self._look().briefing())
 
     def document(self) -> Mapping[str, Any]:
         """The native document, as its dialect prescribes it."""
@@ -406,12 +411,8 @@ class Workflow:
         from holdfast.core.packet import packet
         from holdfast.machine import configuration
 
-        session = self._wired.settings.actor.session
         most = limit or configuration.resuming(self._wired.place.root).packet_limit
-        seen = self.required()
-        return packet(
-            self.state, self.facts(), session=session, required=seen, others=others, occasion=occasion, limit=most
-        )
+        return packet(self.briefing(), others=others, occasion=occasion, limit=most)
 
     def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
         return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)

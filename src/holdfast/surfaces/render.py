@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import answers, lifecycle, moment, queries, remedies
+from holdfast.core import moment, queries
 from holdfast.core.answers import NEWEST_NOTES
-from holdfast.core.commands import Facts
-from holdfast.core.gates import Unmet
-from holdfast.core.remedy import ANYWHERE, Scope, told
-from holdfast.core.state import State
+from holdfast.core.briefing import Briefing, alert_text
+from holdfast.core.moment import ago
+from holdfast.core.remedy import ANYWHERE, Remedy, Scope, told, typed
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, to_ascii, wrap
-from holdfast.surfaces.tree import TreeView, age, ago, paint, tries
+from holdfast.surfaces.tree import TreeView, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,21 +18,30 @@ if TYPE_CHECKING:
 
     from holdfast.core.apply import Record
 
+    Telling = Callable[[Sequence[Remedy]], str]
     _Row = tuple[str, Callable[[str], str], str]
 
 WIDEST = 100
 """On a wider terminal the right column would be too far from its names."""
-ALERTS_FOR = 24 * 3600
+UNCUT = 1000
+"""Lines of a text that is shown whole."""
 _LABEL = 8
 
 
 def status(
-    state: State, facts: Facts, style: Style, width: int = 80, *, unicode: bool = True, scope: Scope = ANYWHERE
+    brief: Briefing,
+    style: Style,
+    width: int = 80,
+    *,
+    unicode: bool = True,
+    scope: Scope = ANYWHERE,
+    tell: Callable[[Sequence[Remedy], Scope], str] = told,
 ) -> str:
-    """The whole picture: headline, tree, what is in the way, and what people should know."""
+    """The whole picture: headline, tree, what blocks it, and what people should know."""
     width = max(40, min(width, WIDEST))
-    blocks = [_headline(state, facts, style, width), TreeView(state, facts, style, width).lines()]
-    blocks += [_now(state, facts, style, width, scope), _around(state, facts, style, width, scope)]
+    onward: Telling = lambda ways: tell(ways, scope)  # noqa: E731
+    blocks = [_headline(brief, style, width), TreeView(brief.state, brief.facts, style, width).lines()]
+    blocks += [_now(brief, style, width, onward), _around(brief, style, width, onward)]
     return _finish("\n\n".join("\n".join(block) for block in blocks if block), unicode)
 
 
@@ -41,59 +49,47 @@ def _finish(text: str, unicode: bool) -> str:
     return (text if unicode else to_ascii(text)) + "\n"
 
 
-def _headline(state: State, facts: Facts, style: Style, width: int) -> list[str]:
-    word = queries.status(state)
-    shown = word.replace("_", " ")
-    title = clip(escape(_title(state)), width - columns(shown) - 2)
+def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
+    state, now = brief.state, brief.facts.now
+    shown = brief.status.replace("_", " ")
+    title = clip(escape(brief.title), width - columns(shown) - 2)
     gap = " " * (width - columns(title) - columns(shown))
-    out = [f"{style.bold(title)}{gap}{style.bold(paint(style, word)(shown))}"]
-    percent, total = queries.percentage(state), len(state.plan.children(""))
-    filled = percent // 10
+    out = [f"{style.bold(title)}{gap}{style.bold(paint(style, brief.status)(shown))}"]
+    filled = brief.percent // 10
     bar = style.green("▰" * filled) + style.dim("▱" * (10 - filled))
-    facts_shown = [f"{queries.top_number(state)}/{total}", f"{percent}%", _took(state, facts.now)]
+    facts_shown = [f"{brief.number}/{brief.total}", f"{brief.percent}%", moment.span(queries.elapsed(state, now))]
     if state.bounds.max_cost:
         facts_shown.append(f"{moment.money(state.spent)} of {moment.money(state.bounds.max_cost)}")
     elif state.spent:
         facts_shown.append(moment.money(state.spent))
     out.append(f"{bar} {clip(' · '.join(facts_shown), width - 11)}")
-    names = [state.id if state.title or state.subject else "", state.type]
+    names = [state.id if brief.title != state.id else "", state.type]
     names += [f"branch {state.branch}" if state.branch else "", f"session {state.session}" if state.session else ""]
     out.append(style.dim(clip(escape(" · ".join(name for name in names if name)), width)))
     mark = state.cancelled or state.paused or state.finalized
     if mark:
-        said = f"{word} {ago(mark.at, facts.now)} by {mark.by}" + (f": {mark.reason}" if mark.reason else "")
+        said = f"{brief.status} {ago(mark.at, now)} by {mark.by}" + (f": {mark.reason}" if mark.reason else "")
         out += [style.yellow(line) for line in wrap(escape(said, lines=True), width, 2)]
     return out
 
 
-def _title(state: State) -> str:
-    return state.title or state.subject or state.id
-
-
-def _took(state: State, now: str) -> str:
-    return moment.span(queries.elapsed(state, now))
-
-
-def _now(state: State, facts: Facts, style: Style, width: int, scope: Scope) -> list[str]:
-    """What is in the way, and the one command that clears it; for the current step and for others that are open."""
+def _now(brief: Briefing, style: Style, width: int, onward: Telling) -> list[str]:
+    """What blocks it, and the one command that leads on; for the current step and for others that are open."""
+    state = brief.state
     if state.finished_at and not state.cancelled:
         return [f"{style.green(pad('Now', _LABEL))}all steps are done"]
-    at = queries.current(state)
-    begun = [p for p in state.plan.leaves() if state.step(p).status in lifecycle.STUCK | lifecycle.OPEN]
-    begun.sort(key=lambda path: state.step(path).status == lifecycle.ACTIVE)
-    whole = bool(state.cancelled or state.paused or any(usage.reached for usage in queries.usages(state, facts.now)))
-    others = [] if whole else [path for path in begun if path != at]
+    others = [] if brief.stopped else [path for path in brief.begun if path != brief.step]
     out: list[str] = []
-    for path in [*([at] if at else []), *others[:2]]:
+    for path in [*([brief.step] if brief.step else []), *others[:2]]:
         label = style.bold(style.cyan(pad("Now" if not out else "Also", _LABEL)))
-        unmet = _in_order(queries.blockers(state, path, facts))
-        name = "" if whole else f"{_name(state, path)}: "
+        unmet = brief.blockers_of(path)
+        name = "" if brief.stopped else f"{_name(brief, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
         # The tree shows why a step stands still; here it would be said twice.
         message = _STUCK.get(unmet[0].kind, unmet[0].message)
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 3)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
-        out.append(" " * _LABEL + style.cyan(escape(told(unmet[0].remedies, scope))))
+        out.append(" " * _LABEL + style.cyan(escape(onward(unmet[0].remedies))))
     if len(others) > 2:
         out.append(" " * _LABEL + style.dim(f"… {len(others) - 2} more open"))
     return out
@@ -102,22 +98,18 @@ def _now(state: State, facts: Facts, style: Style, width: int, scope: Scope) -> 
 _STUCK = {"blocked": "blocked", "failed": "failed", "escalated": "escalated to a person"}
 
 
-def _in_order(unmet: Sequence[Unmet]) -> list[Unmet]:
-    """Outputs are named with `done`, which only works once nothing else is missing."""
-    return sorted(unmet, key=lambda one: one.kind == "output")
+def _name(brief: Briefing, path: str) -> str:
+    label = brief.state.plan.step(path).label
+    return path if label == brief.state.plan.step(path).id else f"{path} ({label})"
 
 
-def _name(state: State, path: str) -> str:
-    label = state.plan.step(path).label
-    return path if label == state.plan.step(path).id else f"{path} ({label})"
-
-
-def _around(state: State, facts: Facts, style: Style, width: int, scope: Scope) -> list[str]:
+def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[str]:
     """Agents, bounds, alerts and notes, each with its label."""
+    state, facts = brief.state, brief.facts
     rows: list[_Row] = []
     if queries.is_outdated(state, facts):
         why, ways = queries.outdated_because(state, facts)
-        rows.append(("Alerts", style.red, f"⚠ {why} ({told(ways, scope)})"))
+        rows.append(("Alerts", style.red, f"⚠ {why} ({onward(ways)})"))
     for lease in state.leases.values():
         where = f" on {lease.step}" if lease.step else ""
         gone = lease.expired(facts.boot, facts.mono)
@@ -134,18 +126,16 @@ def _around(state: State, facts: Facts, style: Style, width: int, scope: Scope) 
         for path in queries.open_steps(state)
         if limit and 1 < limit <= state.step(path).attempt
     ]
-    for alert in reversed(state.alerts):
-        if (age(alert.at, facts.now) or 0) <= ALERTS_FOR:
-            kept = f" (kept as {alert.kept})" if alert.kept else ""
-            rows.append(("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert.message}{kept}"))
-    return _labelled([*rows, *_notes(state, facts)], style, width)
+    rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
+    rows += [("Decided", str, text) for text in brief.decided]
+    return _labelled([*rows, *_notes(brief)], style, width)
 
 
-def _notes(state: State, facts: Facts) -> list[_Row]:
+def _notes(brief: Briefing) -> list[_Row]:
     """The newest ones, the newest first."""
     return [
-        ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], facts.now)}")
-        for note in state.notes[: -NEWEST_NOTES - 1 : -1]
+        ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], brief.facts.now)}")
+        for note in brief.state.notes[: -NEWEST_NOTES - 1 : -1]
     ]
 
 
@@ -160,57 +150,71 @@ def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
 
 
 def next_step(
-    state: State, facts: Facts, style: Style, width: int = 80, *, unicode: bool = True, scope: Scope = ANYWHERE
+    brief: Briefing,
+    style: Style,
+    width: int = 80,
+    *,
+    unicode: bool = True,
+    scope: Scope = ANYWHERE,
+    tell: Callable[[Sequence[Remedy], Scope], str] = told,
 ) -> str:
-    """The current step for whoever does it: what it is, what its gates ask, what went wrong before, what to type."""
+    """The current step: what the work is, what its gates ask, what was decided and went wrong, what to do now."""
     width = max(40, min(width, WIDEST))
-    path = queries.current(state)
+    path = brief.step
     if path is None:
-        return _finish(f"{style.green('✓')} {escape(_title(state))}: all steps are done", unicode)
-    step, progress = state.plan.step(path), state.step(path)
-    view = TreeView(state, facts, style, width)
-    right = " · ".join(w for w in (progress.status.replace("_", " "), tries(step, progress)) if w)
-    title = clip(escape(step.label), width - columns(right) - 2)
+        return _finish(f"{style.green('✓')} {escape(brief.title)}: all steps are done", unicode)
+    agents, task = brief.state.plan.step(path).agents, brief.task
+    view = TreeView(brief.state, brief.facts, style, width)
+    right = " · ".join(w for w in (brief.step_status.replace("_", " "), brief.tries) if w)
+    title = clip(escape(brief.label), width - columns(right) - 2)
     gap = " " * (width - columns(title) - columns(right))
-    head = [f"{style.bold(title)}{gap}{paint(style, progress.status)(right)}"]
-    top = f"step {queries.top_number(state)} of {len(state.plan.children(''))} of {_title(state)}"
-    head.append(style.dim(clip(escape(f"{path} · {top}"), width)))
-    blocks = [head, wrap(escape(step.description, lines=True), width, 12)]
-    if step.agents:
-        blocks.append([f"{style.dim(pad('Agents', _LABEL))}{escape(', '.join(step.agents))}"])
-    changed = answers.modifications(state, path)
-    if changed:
-        said = [f"  {escape(f'{name}: {value}')}" for name, value in changed.items()]
-        blocks.append([style.bold("Changed with the approval"), *said])
-    asks = view.gates(path, "  ")
-    if asks:
-        blocks.append([style.bold("It is done when these hold"), *asks])
-    unmet = _in_order(queries.blockers(state, path, facts))
-    blocks += [_lessons(state, path, style, width), _labelled(_notes(state, facts), style, width)]
-    ways = [one.remedies for one in unmet]
-    if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) and unmet[0].kind not in ("mark", "bound", "requires"):
-        ways += [] if any(way[0].command == "done" for way in ways) else [(remedies.done(path),)]
-    why = "" if unmet[0].kind in queries.READY else unmet[0].message
-    lines = dict.fromkeys(told(way, scope) for way in ways)
-    typed = [f"  {style.cyan(escape(line))}" for line in lines]
-    blocks.append([style.bold("Type"), *(f"  {line}" for line in wrap(escape(why, lines=True), width - 2, 3)), *typed])
-    after = queries.next_step(state)
-    if after:
-        blocks.append([style.dim(clip(escape(f"After it: {_name(state, after)}"), width))])
+    head = [f"{style.bold(title)}{gap}{paint(style, brief.step_status)(right)}"]
+    head.append(style.dim(clip(escape(f"{path} · step {brief.number} of {brief.total} of {brief.title}"), width)))
+    blocks = [head, wrap(escape(task.text, lines=True), width, UNCUT)]
+    around = [("From", str, task.file), ("Agents", str, ", ".join(agents))]
+    blocks.append(_labelled([row for row in around if row[2]], style, width))
+    inputs = [f"{one.name}  → {one.path}{f', {one.changed}' if one.changed else ''}" for one in brief.inputs]
+    meanings = [f"{one.name}: {one.about}" for one in brief.conditions if one.about]
+    commands = [f"{one.name} runs: {one.command}" for one in brief.conditions if one.command]
+    criteria = [*view.gates(path, "  "), *_items([*meanings, *task.criteria, *commands], width)]
+    blocks += [
+        _block("It builds on", _items(inputs, width), style),
+        _block("It is done when these hold", criteria, style),
+        _block("What people decided", _items(brief.decided, width), style),
+        _block("What earlier tries taught", _items(brief.lessons, width, "↳ "), style),
+        _labelled(_notes(brief), style, width),
+    ]
+    why = wrap(escape(brief.reason or "", lines=True), width, UNCUT)
+    ways = dict.fromkeys(tell(way, scope) for way in _ways(brief))
+    own = [] if scope.person else [one for one in brief.now if one.who == "person"]
+    later = {
+        "Now": ways,
+        "For a person": [typed(one, scope) for one in own],
+        "When the work is done": [tell((brief.hand_in,), scope)] if brief.hand_in else [],
+    }
+    blocks.append(why)
+    blocks += [_block(name, [f"  {style.cyan(escape(one))}" for one in told_], style) for name, told_ in later.items()]
+    if brief.after:
+        blocks.append([style.dim(clip(escape(f"After it: {_name(brief, brief.after)}"), width))])
     return _finish("\n\n".join("\n".join(block) for block in blocks if block), unicode)
 
 
-def _lessons(state: State, path: str, style: Style, width: int) -> list[str]:
-    """What earlier tries and reviews said, the newest last."""
-    progress = state.step(path)
-    told = [*(one.reason for one in progress.tries), *progress.feedback]
-    stands = progress.reason if progress.status in lifecycle.STUCK else ""
-    said = list(dict.fromkeys(text for text in told if text and text not in stands))
+def _ways(brief: Briefing) -> Iterable[tuple[Remedy, ...]]:
+    """What leads on now: of several checks each, and otherwise what the first blocker needs."""
+    checks = [one.remedies for one in brief.blockers if one.kind == "check"]
+    return checks if brief.first and brief.first.kind == "check" else [brief.now]
+
+
+def _block(heading: str, lines: list[str], style: Style) -> list[str]:
+    return [style.bold(heading), *lines] if lines else []
+
+
+def _items(texts: Iterable[str], width: int, mark: str = "") -> list[str]:
     out = []
-    for text in said[-3:]:
-        lines = wrap(escape(text, lines=True), width - 4, 6)
-        out += [f"  {'↳ ' if not n else '  '}{line}" for n, line in enumerate(lines)]
-    return [style.bold("What earlier tries taught"), *out] if out else []
+    for text in texts:
+        lines = wrap(escape(text, lines=True), width - 2 - len(mark), UNCUT)
+        out += [f"  {mark if not n else ' ' * len(mark)}{line}" for n, line in enumerate(lines)]
+    return out
 
 
 def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int, now: str, *, unicode: bool = True) -> str:
@@ -294,18 +298,3 @@ def metrics_table(figures: Mapping[str, Any], style: Style, *, unicode: bool = T
     out = [style.bold(escape(str(figures["workflow_id"])))]
     out += [f"  {pad(clip(label, wide), wide)}  {style.cyan(f'{value:>{right}}')}" for label, value in rows]
     return _finish("\n".join(out), unicode)
-
-
-def relative(seconds: float) -> str:
-    """`just now`, `4 minutes ago`, `3 weeks ago`."""
-    for unit, size in _UNITS if seconds >= 5 else ():
-        many = int(seconds // size)
-        if many >= 1:
-            return f"{many} {unit}{'s' if many > 1 else ''} ago"
-    return "just now"
-
-
-_UNITS = (
-    *(("year", 31_536_000), ("month", 2_592_000), ("week", 604_800)),
-    *(("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)),
-)

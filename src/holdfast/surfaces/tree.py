@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
-from holdfast.core import gates, lifecycle, moment, queries
+from holdfast.core import conditions, gates, lifecycle, moment, queries
 from holdfast.core.commands import Facts
-from holdfast.core.definition import Check, Step
 from holdfast.core.diagram import MARKS
-from holdfast.core.state import Artifact, Evidence, Progress, State
-from holdfast.errors import UsageError
+from holdfast.core.state import Evidence, State
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 
 MANY_LINES = 40
@@ -30,20 +28,6 @@ def paint(style: Style, status: str) -> Callable[[str], str]:
     if status == "failed":
         return style.red
     return style.dim
-
-
-def age(then: str, now: str) -> float | None:
-    """Seconds since a moment; None when a document or a caller gave none that can be read."""
-    try:
-        return moment.between(then, now)
-    except UsageError:
-        return None
-
-
-def ago(then: str, now: str) -> str:
-    """`4m ago`."""
-    seconds = age(then, now)
-    return "some time ago" if seconds is None else moment.span(seconds).split()[0] + " ago"
 
 
 class TreeView:
@@ -148,7 +132,7 @@ class TreeView:
     def beside(self, path: str) -> str:
         """What stands right of a step's name: tries and duration."""
         progress, step = self.state.step(path), self.state.plan.step(path)
-        words = [tries(step, progress)]
+        words = [conditions.tries(step, progress)]
         if progress.status == lifecycle.SKIPPED:
             words.append("skipped")
         elif progress.status in lifecycle.STUCK:
@@ -162,21 +146,12 @@ class TreeView:
 
     def gates(self, path: str, indent: str) -> list[str]:
         """Every gate of a step with its verdict, one line each."""
-        step, progress = self.state.plan.step(path), self.state.step(path)
-        rows = [_output(name, progress, self.facts) for name in step.outputs]
-        rows += [
-            (*_artifact(artifact, self.facts), name)
-            for name, artifact in progress.artifacts.items()
-            if name not in step.outputs
-        ]
-        rows += [_check(check, progress, self.facts) for check in step.checks]
-        if step.review:
-            rows.append(_review(step, progress, self.facts))
-        if gates.policy(step):
-            rows.append(_approval(step, progress, self.facts))
-        widest = min(20, max((columns(escape(name)) for _, _, name in rows), default=0))
+        progress = self.state.step(path)
+        rows = conditions.of_step(self.state, path, self.facts)
+        widest = min(20, max((columns(escape(row.name)) for row in rows), default=0))
         out = []
-        for verdict, text, name in rows:
+        for row in rows:
+            verdict, text, name = row.verdict, row.text, row.name
             colour = paint(self.style, verdict)
             label = pad(clip(escape(name), widest), widest)
             room = self.width - len(indent) - widest - 4
@@ -214,78 +189,8 @@ _VERDICTS = {
 }
 
 
-def tries(step: Step, progress: Progress) -> str:
-    """`try 2 of 3`, from the second try on."""
-    if step.retry and progress.failures:
-        over = progress.status in (lifecycle.FAILED, lifecycle.ESCALATED)
-        return f"try {min(progress.failures + (not over), step.retry.max)} of {step.retry.max}"
-    return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
-
-
 def _last_line(evidence: Evidence | None) -> str:
     if evidence is None:
         return ""
     lines = [line.strip() for line in (evidence.tail or evidence.detail).split("\n") if line.strip()]
     return lines[-1] if lines else ""
-
-
-def _artifact(artifact: Artifact, facts: Facts) -> tuple[str, str]:
-    if artifact.path in facts.hashes:
-        seen = facts.hashes[artifact.path]
-        if seen is None:
-            return "failed", f"→ {artifact.path}, which is gone"
-        if seen[0] != artifact.hash:
-            return "stale", f"→ {artifact.path}, changed since it was named"
-    return "passed", f"→ {artifact.path}"
-
-
-def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str, str]:
-    artifact = progress.artifacts.get(name)
-    return (*_artifact(artifact, facts), name) if artifact else ("missing", "output not named yet", name)
-
-
-def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str, str]:
-    verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
-    if evidence is None:
-        return verdict, "has not run", check.name
-    when = ago(evidence.at, facts.now)
-    reported = "" if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"
-    if verdict == "stale":
-        why = "the tree changed since" if evidence.attempt == progress.attempt else f"in try {evidence.attempt}"
-        return verdict, f"stale: passed {when}, {why}{reported}", check.name
-    if verdict == "claimed":
-        return verdict, "only claimed by the document it was adopted from", check.name
-    exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
-    return verdict, f"{verdict}{exit_code}, {when}{reported}", check.name
-
-
-def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str, str]:
-    assert step.review is not None
-    last = progress.verdicts[-1] if progress.verdicts else None
-    if progress.reviewed:
-        return "passed", f"approved by {last.by}, {ago(last.at, facts.now)}" if last else "approved", "review"
-    by = " or ".join(step.review.by) or "a reviewer"
-    round_now = f"round {min(progress.rounds + 1, step.review.max)} of {step.review.max}"
-    if progress.status == lifecycle.IN_REVIEW:
-        return "in_review", f"under review by {by}, {round_now}", "review"
-    if last and progress.rounds:
-        return "missing", f"{last.by} asked for changes {ago(last.at, facts.now)}; {round_now} to come", "review"
-    return "missing", f"needed by {by}", "review"
-
-
-def _approval(step: Step, progress: Progress, facts: Facts) -> tuple[str, str, str]:
-    name = "choice" if step.choice else "approval"
-    grant, verdict = progress.grant, gates.grant_verdict(progress, facts)
-    if grant is not None and verdict == "claimed":
-        return verdict, "only claimed by the document it was adopted from", name
-    if grant is not None and verdict == "stale":
-        given = f"{grant.by} gave it {ago(grant.at, facts.now)}"
-        earlier = gates.given_earlier(progress)
-        why = f"{given} for an earlier attempt" if earlier else f"the work changed since {given}"
-        return verdict, f"stale: {why}", name
-    if grant is not None:
-        chosen = f"{grant.variant}, " if grant.variant else ""
-        return "passed", f"{chosen}by {grant.by}, {ago(grant.at, facts.now)}", name
-    who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
-    among = f": {', '.join(step.choice.options)}" if step.choice and step.choice.options else ""
-    return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}", name

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Iterator
 
 from holdfast.core import moment, queries, refusals, remedies
-from holdfast.core.answers import ALERTS_FOR
+from holdfast.core.briefing import ALERTS_FOR
 from holdfast.core.remedy import shell
 from holdfast.core.state import State
 from holdfast.documents import reconcile as kinds

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Iterator
 
 from holdfast.core import moment, queries, remedies
-from holdfast.core.answers import ALERTS_FOR
+from holdfast.core.briefing import ALERTS_FOR
 from holdfast.core.state import State
 from holdfast.documents.lens.fields import is_moment
 from holdfast.machine.place import read_regular

@@ -14,18 +14,19 @@ from holdfast.machine import settings as settings_
 from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.output import write
-from holdfast.systems.seam.registry import dialect
-from holdfast.systems.skill.progress import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.core.commands import Facts
+    from holdfast.core.briefing import Briefing
     from holdfast.core.state import State
     from holdfast.project.project import Project
     from holdfast.project.workflow import Workflow
     from holdfast.surfaces.cli.arguments import Parsed
+
+
+_ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
 
 class Call:
@@ -105,58 +106,51 @@ class Call:
         onward: str = "next: ",
     ) -> None:
         """The answer to a change: what became of the step, or what was said, and what is next."""
-        state, facts = workflow.state, workflow.facts()
+        brief = workflow.briefing()
+        state, signal = brief.state, brief.signal
         self.about = state.ulid
-        data = {**workflow.summary(), "ulid": state.ulid, "revision": state.revision, **(more or {})}
+        data = {**answers.summary(brief), "ulid": state.ulid, "revision": state.revision, **(more or {})}
         if path and path in state.plan:
-            data["step"] = answers.step(state, path, facts)
-        ending = signal(state)
-        if ending:
-            data["signal"] = ending
+            data["step"] = answers.step(state, path, brief.facts)
+        if signal:
+            data["signal"] = signal
         if workflow.said:
             data["said"] = workflow.said
-        self.answer(data, lambda: self._line(state, facts, path, said, onward) + self._aside(workflow, path, ending))
+        self.answer(data, lambda: self._line(brief, path, said, onward) + self._aside(workflow, path, signal))
 
     def _aside(self, workflow: Workflow, path: str, signal: str) -> str:
-        """What Holdfast did itself, and the signal where a run may end: all done, stuck, or on to the next feature."""
+        """What Holdfast did itself, and the signal where a run may end: all done, stuck, or on to the next group."""
         state, above = workflow.state, path.rpartition("/")[0]
-        group = above in state.plan and state.plan.step(above).kind in state.conduct.groups
-        over = group and state.step(above).status in lifecycle.FINISHED
-        lines = [*workflow.said, *([signal] if signal and (over or signal != "DEV_CONTINUE") else [])]
+        grouped = any(above in state.plan.of_kind(kind) for kind in state.conduct.groups)
+        over = grouped and state.step(above).status in lifecycle.FINISHED
+        goes_on = queries.status(state) == "in_progress"
+        lines = [*workflow.said, *([signal] if signal and (over or not goes_on) else [])]
         return "".join(f"\n{escape(line)}" for line in lines)
 
-    def _line(self, state: State, facts: Facts, path: str, said: str, onward: str) -> str:
-        at = queries.current(state)
+    def _line(self, brief: Briefing, path: str, said: str, onward: str) -> str:
         told = bool(said)
-        if not said:
-            said = self._became(state, path)
-        if at is None:
+        said = said or self._became(brief.state, path)
+        first = brief.first
+        if first is None:
             return f"{said} · {self.style.green('all steps are done')}"
-        first = queries.blockers(state, at, facts)[0]
-        if at == path and (first.kind in lifecycle.STUCK or (told and first.kind in queries.READY)):
+        if brief.step == path and (first.kind in lifecycle.STUCK or (told and brief.ready)):
             what = ""
-        elif first.kind == "bound" or at == path:
+        elif first.kind == "bound" or brief.step == path:
             what = f" · {first.message}"
         elif first.kind == "mark":
             what = ""
         else:
-            what = f" · {onward}{at}" + ("" if first.kind in queries.READY else f": {first.message}")
-        return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.told(first.remedies))})')}"
+            what = f" · {onward}{brief.step}" + ("" if brief.ready else f": {first.message}")
+        return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.told(brief.now))})')}"
 
     def _became(self, state: State, path: str) -> str:
         from holdfast.surfaces.tree import paint
 
         progress = state.step(path)
-        word = {
-            "waiting": "waits for approval",
-            "in_review": "is in review",
-            "active": f"is active, attempt {progress.attempt}" if progress.attempt > 1 else "is active",
-            "pending": "is pending",
-            "blocked": "is blocked",
-            "escalated": "is escalated to a person",
-        }.get(progress.status, progress.status)
+        word = lifecycle.SAID.get(progress.status, progress.status)
+        again = f", attempt {progress.attempt}" if progress.status == lifecycle.ACTIVE and progress.attempt > 1 else ""
         reason = f": {progress.reason}" if progress.reason and progress.status in lifecycle.STUCK else ""
-        return f"{paint(self.style, progress.status)(MARKS[progress.status])} {path} {word}{escape(reason)}"
+        return f"{paint(self.style, progress.status)(MARKS[progress.status])} {path} {word}{again}{escape(reason)}"
 
     def ok(self, text: str) -> str:
         return f"{self.style.green('✓')} {escape(text)}"
@@ -166,9 +160,10 @@ class Call:
 
     def marked(self, text: str) -> str:
         """Text with the marks of a summary, or without them where a terminal cannot show them."""
-        from holdfast.surfaces.resuming import plain
-
-        return text if self.unicode else plain(text)
+        if not self.unicode:
+            for mark, instead in _ASCII.items():
+                text = text.replace(mark, instead)
+        return text
 
     def ask(self, text: str, question: str, *, default: bool = False) -> bool:
         """Shows something on the terminal and asks; anything but a yes is a no. `default` is what Enter means."""
@@ -188,10 +183,6 @@ class Call:
         if self._project is not None:
             self._project.turn.forget()  # people take their time
         return line.strip() or line
-
-
-def words(state: State) -> Mapping[str, str]:
-    return dialect(state.dialect).status_words
 
 
 def pretty(data: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from holdfast.core import answers, queries, remedies
 from holdfast.errors import HoldfastError
 from holdfast.plain.terminal import escape
 from holdfast.surfaces import render
-from holdfast.surfaces.cli.call import Call, words
+from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 def status(call: Call) -> None:
     workflow = call.workflow()
-    state, facts = workflow.state, workflow.facts()
+    state, brief = workflow.state, workflow.briefing()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
     lost = call.project.troubles
     if call.args.json:
-        data = answers.status(state, facts, words(state), call.scope())
+        data = answers.status(brief, call.scope())
         call.write_json(
             {
                 **data,
@@ -35,7 +35,7 @@ def status(call: Call) -> None:
             }
         )
         return
-    text = render.status(state, facts, call.style, call.width, unicode=call.unicode, scope=call.scope())
+    text = render.status(brief, call.style, call.width, unicode=call.unicode, scope=call.scope())
     told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart, *lost) if said)
     call.answer({}, text + told)
 
@@ -63,10 +63,10 @@ def _definition_changed(call: Call, state: State) -> str:
 
 def next_step(call: Call) -> None:
     workflow = call.workflow()
-    state, facts = workflow.state, workflow.facts()
+    brief = workflow.briefing()
     call.answer(
-        {**answers.next_step(state, facts, call.scope()), "workflow_id": state.id},
-        lambda: render.next_step(state, facts, call.style, call.width, unicode=call.unicode, scope=call.scope()),
+        {**answers.next_step(brief, call.scope()), "workflow_id": workflow.id},
+        lambda: render.next_step(brief, call.style, call.width, unicode=call.unicode, scope=call.scope()),
     )
 
 

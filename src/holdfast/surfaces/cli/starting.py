@@ -6,9 +6,8 @@ from holdfast.core import answers, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.plain.terminal import escape
-from holdfast.surfaces.cli.call import Call, words
-from holdfast.systems.seam.registry import system
-from holdfast.systems.skill import progress
+from holdfast.surfaces.cli.call import Call
+from holdfast.systems.seam.registry import system, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
     call.about = state.ulid
     workflow.said = (*said, *_commands(state), *_set_aside(project.set_aside))
     if args.json:
-        data = answers.status(state, workflow.facts(), words(state), call.scope())
+        data = answers.status(workflow.briefing(), call.scope())
         call.write_json({**data, "resumed": False, "said": workflow.said})
     else:
         call.changed(workflow, said=call.ok(f"started {state.id}"))
@@ -82,10 +81,9 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
     if _is_elsewhere(call, workflow.state):
         return _other_branch(call, workflow, asks=asks)
     if not args.resume:
-        from holdfast.surfaces import resuming
-
-        shown = f"📂 Checking for existing workflow state...\n\n{resuming.summary(workflow.state, call.now())}\n"
-        if not call.ask(call.marked(shown), resuming.question(workflow.state), default=True):
+        own, state = texts(workflow.state.dialect), workflow.state
+        shown = f"📂 Checking for existing workflow state...\n\n{own.summary(state, call.now())}\n"
+        if not call.ask(call.marked(shown), own.question(state), default=True):
             raise HoldfastError(
                 "declined", f"{workflow.id} stays as it is", remedy="give it up: the same command with --fresh"
             )
@@ -97,8 +95,6 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
 
 def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     """Takes the workflow up again: holds it for this session, and shows where it is."""
-    from holdfast.surfaces import resuming
-
     if _is_elsewhere(call, workflow.state):
         raise refusals.branch_mismatch(workflow.state, call.project.wired.place.branch())
     other = workflow.join()
@@ -106,19 +102,15 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     if other is None:
         call.project.reread(workflow)
         said = workflow.ahead().said
-    state, now = workflow.state, call.now()
+    brief, now, own = workflow.briefing(), call.now(), texts(workflow.state.dialect)
     if call.args.json:
-        data = answers.status(state, workflow.facts(), words(state), call.scope())
-        more = {"resumed": True, "read_only": other is not None, "summary": resuming.sentence(state), "said": said}
-        call.write_json({**data, **more, "signal": progress.signal(state)})
+        more = {"resumed": True, "read_only": other is not None, "summary": own.sentence(brief.state), "said": said}
+        call.write_json({**answers.status(brief, call.scope()), **more, "signal": brief.signal})
         return
-    text = "" if shown else f"📂 Resuming workflow from saved state...\n\n{resuming.summary(state, now)}\n"
-    text += f"{resuming.banner(state, now)}\n{resuming.sentence(state)}\n"
+    text = "" if shown else f"📂 Resuming workflow from saved state...\n\n{own.summary(brief.state, now)}\n"
+    text += own.resumed(brief.state, now)
     text += "".join(f"{escape(line)}\n" for line in (*said, *_held(other)))
-    facts = workflow.facts()
-    at = queries.current(state)
-    blocked = queries.blockers(state, at, facts) if at else []
-    text += f"→ {escape(call.told(blocked[0].remedies))}\n" if blocked and other is None else ""
+    text += f"→ {escape(call.told(brief.now))}\n" if brief.now and other is None else ""
     call.answer({}, call.marked(text))
 
 
@@ -194,7 +186,7 @@ def _held(lease: Lease | None) -> list[str]:
 def signal(call: Call) -> None:
     """For a loop around an agent: how the run stands, in one line."""
     workflow = call.workflow() if call.args.workflow else call.project.latest(finished=True)
-    line = progress.signal(workflow.state)
+    line = workflow.briefing().signal
     call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 
 

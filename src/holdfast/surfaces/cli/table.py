@@ -82,6 +82,14 @@ _WORK = make(
     ),
     ("status", "running", "where a workflow stands and what is in the way", "running:status"),
     ("next", "running", "the current step: what it asks for and what to type", "running:next_step"),
+    (
+        *("wait", "running", "wait until a person decided, something changed, or all is done", "waiting:wait"),
+        {
+            "for": ("what to wait for", "word"),
+            "since": ("what happened after this revision counts", "whole:0:999999999"),
+            "timeout": ("give up after this time, such as 10m (default: wait on)", "span"),
+        },
+    ),
     ("show", "running", "the document of a workflow, as its dialect writes it", "running:show"),
     (
         *("list", "running", "the workflows of this project", "running:listing"),

@@ -11,7 +11,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
-from holdfast.core.needs import needs
+from holdfast.core.briefing import position
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import naming, told, typed
@@ -103,7 +103,7 @@ def _before_compaction(project: Project, event: Mapping[str, Any], session: str)
         notes.log(project.root, "PreCompact", failure.message)
         if session:
             notes.leave(project.root, {"event": "PreCompact", "session": session, "trigger": note})
-    return "" if is_codex(event) else keepsake(workflow.state, workflow.facts(), required=workflow.required())
+    return "" if is_codex(event) else keepsake(workflow.briefing())
 
 
 def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
@@ -133,9 +133,12 @@ def _count_compaction(workflow: Workflow, project: Project) -> None:
 
 
 def _one_line(workflow: Workflow, others: list[str]) -> str:
-    listed = "; ".join((f"{workflow.id}: {seats.position(workflow.state)}", *others))
+    """For a session that knows nothing yet: which work, where it is, what it waits for, and how to take it up."""
+    brief = workflow.briefing()
+    waits = f", {brief.reason}" if brief.reason else ""
     onward = typed(remedies.resume_packet(), naming(workflow.state))
-    return f"Holdfast holds unfinished work here: {listed}. To take it up: {onward}"
+    listed = "; ".join((f"{position(brief.state)}{waits}", *others))
+    return clean(f"Holdfast holds unfinished work here: {listed}. To take it up: {onward}")
 
 
 def _at_stop(project: Project, session: str) -> str:
@@ -147,12 +150,11 @@ def _at_stop(project: Project, session: str) -> str:
     state = wired.reconciler.reconcile(state)
     outcome = wired.engine.execute(state.ulid, cmd.Urge(), wired.settings.actor)
     after = wired.reconciler.settle(outcome)
-    at = queries.current(after)
-    if not outcome.changed or at is None:
+    brief = Workflow(wired, after).briefing()
+    if not outcome.changed or brief.first is None:
         return ""
-    first = queries.blockers(after, at, wired.world.facts(after, needs(after)))[0]
-    onward = told(first.remedies, project.scope(after.ulid).replace(person=False))
-    reason = f"{after.id} is not done: {at} – {first.message}. Go on: {onward}"
+    onward = told(brief.now, project.scope(after.ulid).replace(person=False))
+    reason = f"{after.id} is not done: {brief.step} – {brief.first.message}. Go on: {onward}"
     return compact({"decision": "block", "reason": clean(reason)})
 
 

@@ -11,8 +11,7 @@ from holdfast.surfaces.hooks import events
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.core.commands import Facts
-    from holdfast.core.state import State
+    from holdfast.core.briefing import Briefing
 
 WIDE = 10
 LONGEST = 60
@@ -25,30 +24,26 @@ def line(folder: str, session: str) -> tuple[str, str]:
     if workflow is None:
         return "", ""
     style = Style(wants_colour(True, os.environ))
-    return shown(workflow.state, workflow.facts(), style), project.wired.store.file_of(workflow.ulid)
+    return shown(workflow.briefing(), style), project.wired.store.file_of(workflow.ulid)
 
 
-def shown(state: State, facts: Facts, style: Style) -> str:
+def shown(brief: Briefing, style: Style) -> str:
     """`release-1.4 ▰▰▰▱▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
-    total, number, at = len(state.plan.children("")), queries.top_number(state), queries.current(state)
-    filled = min(WIDE, WIDE * (number - 1 if at else number) // total)
+    filled = min(WIDE, WIDE * (brief.number - 1 if brief.step else brief.number) // brief.total)
     bar = style.green("▰" * filled) + style.dim("▱" * (WIDE - filled))
-    head = f"{style.bold(_cut(state.id))} {bar} {number}/{total}"
-    parts = [f"{head} {_cut(at)}" if at else f"{head} {style.green('all steps are done')}"]
-    if at:
-        first = queries.blockers(state, at, facts)[0]
-        if first.kind not in queries.READY:
-            parts.append(style.yellow(_cut(first.message)))
-    parts += _used(state, facts, style)
-    return " · ".join(parts)
+    head = f"{style.bold(_cut(brief.state.id))} {bar} {brief.number}/{brief.total}"
+    parts = [f"{head} {_cut(brief.step)}" if brief.step else f"{head} {style.green('all steps are done')}"]
+    parts += [brief.tries] if brief.tries else []
+    parts += [style.yellow(_cut(brief.reason))] if brief.reason else []
+    return " · ".join([*parts, *_used(brief, style)])
 
 
-def _used(state: State, facts: Facts, style: Style) -> list[str]:
+def _used(brief: Briefing, style: Style) -> list[str]:
     """What is spent, of what there is where that is bounded."""
-    usages = queries.usages(state, facts.now)
+    usages, spent = queries.usages(brief.state, brief.facts.now), brief.state.spent
     found = []
-    if state.spent and not any(usage.bound == "cost" for usage in usages):
-        found.append(moment.money(state.spent))
+    if spent and not any(usage.bound == "cost" for usage in usages):
+        found.append(moment.money(spent))
     for usage in usages:
         text = f"{usage.used_text}/{usage.limit_text}"
         is_high = usage.percent >= queries.WARN_AT[0]

@@ -8,9 +8,10 @@ from mcp import types
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from holdfast.core.remedy import described
+from holdfast.core.remedy import Scope, described
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
+from holdfast.surfaces.tools.remedies import in_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _WIDE = 100
 _NAMED = types.PromptArgument(name="workflow_id", description="the one last worked on, if not named", required=False)
 _PROMPTS = {
     "resume": ("Resume a workflow", "Everything an agent needs to go on"),
-    "status": ("Workflow status", "Where a workflow stands and what is in the way"),
+    "status": ("Workflow status", "Where a workflow stands and what blocks it"),
     "next": ("Next step", "What the current step asks for"),
 }
 
@@ -59,27 +60,22 @@ class Prompts:
     def _text(self, name: str, word: str) -> str:
         with self._projects.lent() as project:
             workflow = project.workflow(word) if word else project.latest(finished=True)
-            return _TEXTS[name](workflow)
+            if name == "resume":
+                return workflow.packet()
+            shown = _shown(workflow, name, project.scope(workflow.ulid))
+        return f"{_ASKED[name].format(workflow.id)}\n\n{shown}"
 
 
-def _status(workflow: Workflow) -> str:
+def _shown(workflow: Workflow, name: str, scope: Scope) -> str:
+    """As the command line shows it, but with calls of tools."""
     from holdfast.plain.terminal import Style
     from holdfast.surfaces import render
 
-    shown = render.status(workflow.state, workflow.facts(), Style(False), _WIDE)
-    return f"This is where the workflow {workflow.id} stands. Tell me in a few sentences what it means.\n\n{shown}"
+    draw = render.status if name == "status" else render.next_step
+    return draw(workflow.briefing(), Style(False), _WIDE, scope=scope.replace(person=False), tell=in_tools)
 
 
-def _next(workflow: Workflow) -> str:
-    from holdfast.plain.terminal import Style
-    from holdfast.surfaces import render
-
-    shown = render.next_step(workflow.state, workflow.facts(), Style(False), _WIDE)
-    return f"Do the next step of the workflow {workflow.id}, with the tools of Holdfast.\n\n{shown}"
-
-
-_TEXTS: dict[str, Callable[[Workflow], str]] = {
-    "resume": lambda workflow: workflow.packet(),
-    "status": _status,
-    "next": _next,
+_ASKED = {
+    "status": "This is where the workflow {} stands. Tell me in a few sentences what it means.",
+    "next": "Do the next step of the workflow {}, with the tools of Holdfast.",
 }

@@ -16,7 +16,6 @@ from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -141,8 +140,7 @@ def _page(cursor: str | None) -> int:
 
 
 def _standing(workflow: Workflow) -> str:
-    state = workflow.state
-    return Writer().write(answers.status(state, workflow.facts(), dialect(state.dialect).status_words)).decode()
+    return Writer().write(answers.status(workflow.briefing())).decode()
 
 
 def _document(workflow: Workflow) -> str:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core import answers, gates, lifecycle, queries, refusals
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, queries, refusals
-from holdfast.core.state import State
+from holdfast.core.briefing import Briefing, alert_text
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.tools.remedies import in_tools
 from holdfast.surfaces.tools.shape import Watch
-from holdfast.systems.seam.registry import dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,77 +26,59 @@ def workflow_of(project: Project, given: Mapping[str, Any]) -> Workflow:
     return project.workflow(given["workflow_id"])
 
 
-def _word(state: State) -> str:
-    status = queries.status(state)
-    return dialect(state.dialect).status_words.get(status, status)
-
-
-def _step_word(status: str) -> str:
-    return {
-        lifecycle.ACTIVE: "in_progress",
-        lifecycle.IN_REVIEW: "in_progress",
-        lifecycle.WAITING: "waiting_approval",
-        lifecycle.DONE: "completed",
-        lifecycle.SKIPPED: "completed",
-    }.get(status, status)
-
-
 def _top(path: str) -> str:
     return path.partition("/")[0]
 
 
 def get_workflow_status(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    state = workflow_of(project, given).state
-    at = queries.current(state)
+    return _status(workflow_of(project, given).briefing())
+
+
+def _status(brief: Briefing) -> dict[str, Any]:
+    state = brief.state
+    last = brief.step or state.plan.children("")[-1]
+    more = {
+        "title": state.title,
+        "step": brief.step,
+        "try": brief.tries,
+        "turn": brief.turn,
+        "blockers": [] if brief.ready else [one.message for one in brief.blockers],
+        "decided": brief.decided,
+        "failures": brief.failures,
+        "reminders": list(state.reminders),
+        "alerts": list(map(alert_text, brief.alerts)),
+        "signal": brief.signal,
+    }
     return {
         "workflow_id": state.id,
         "workflow_type": state.type,
-        "status": _word(state),
-        "current_step": queries.top_number(state),
-        "current_step_name": _name(state, at),
-        "waiting_for_approval": bool(at and state.step(at).status == lifecycle.WAITING),
-        "progress_percentage": queries.percentage(state),
-        "artifacts": {name: one.path for name, one in state.step(at or _last(state)).artifacts.items()},
+        "status": brief.word,
+        "current_step": brief.number,
+        "current_step_name": brief.label,
+        "waiting_for_approval": brief.step_status == lifecycle.WAITING,
+        "progress_percentage": brief.percent,
+        "artifacts": {name: one.path for name, one in state.step(last).artifacts.items()},
+        "finished_percentage": brief.finished_percent,
+        **{name: value for name, value in more.items() if value},
     }
-
-
-def _last(state: State) -> str:
-    return state.plan.children("")[-1]
-
-
-def _name(state: State, path: str | None) -> str:
-    return state.plan.step(path or _last(state)).label
 
 
 def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    workflow = workflow_of(project, given)
-    state, facts = workflow.state, workflow.facts()
-    at, after = queries.current(state), queries.next_step(state)
-    found = queries.blockers(state, at, facts) if at else []
-    ready = bool(found) and found[0].kind in queries.READY and not queries.is_outdated(state, facts)
-    reason, action = (None, None) if ready or at is None else _in_the_way(state, at, found)
-    return {
-        "can_proceed": ready,
-        "current_step": queries.top_number(state),
-        "current_step_name": _name(state, at),
-        "current_status": _step_word(state.step(at).status) if at else "completed",
-        "blocking_reason": reason,
-        "required_action": action if action or not found else in_tools(found[0].remedies, project.scope(state.ulid)),
-        "next_step": state.plan.number(_top(after)) if after else None,
-        "next_step_name": state.plan.step(after).label if after else None,
-        "prerequisites_met": not gates.missing(state, after, facts) if after else True,
-    }
-
-
-def _in_the_way(state: State, at: str, found: list[gates.Unmet]) -> tuple[str | None, str | None]:
-    step = state.plan.step(at)
-    stopped = bool(found) and found[0].kind in ("mark", "bound")
-    if state.step(at).status == lifecycle.WAITING and gates.policy(step) and not stopped:
+    """The convention's fields, then what the work of the step is; more than fits is cut, and `limit` asks for it."""
+    brief = workflow_of(project, given).briefing()
+    scope = project.scope(brief.state.ulid)
+    status = lifecycle.CONVENTION.get(brief.step_status, brief.step_status)
+    said = answers.position(brief, status, in_tools(brief.now, scope) or None)
+    step = brief.state.plan.step(brief.step) if brief.step else None
+    if step and brief.step_status == lifecycle.WAITING and gates.policy(step) and not brief.stopped:
         about = step.label.lower()
-        if step.choice:
-            return f"Human choice required for {about}", f"User must select a variant of {about}"
-        return f"Human approval required for {about}", f"User must approve or modify {about}"
-    return (found[0].message, None) if found else (None, None)
+        word, what = ("choice", "select a variant of") if step.choice else ("approval", "approve or modify")
+        said["blocking_reason"] = f"Human {word} required for {about}"
+        said["required_action"] = f"User must {what} {about}"
+    tries, notes = answers.tried(brief), [dict(note) for note in brief.state.notes[-answers.NEWEST_NOTES :]]
+    work = answers.work(brief, scope, tell=in_tools)
+    more = {"step": brief.step, "agents": list(step.agents) if step else [], **work, "tries": tries, "notes": notes}
+    return {**said, **{name: value for name, value in more.items() if value}}
 
 
 def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,7 +125,7 @@ def approved_answer(workflow: Workflow, path: str) -> dict[str, Any]:
         "success": True,
         "workflow_id": state.id,
         "step": state.plan.number(_top(path)),
-        "status": _step_word(state.step(path).status),
+        "status": lifecycle.CONVENTION.get(state.step(path).status, state.step(path).status),
         "next_step": state.plan.number(_top(after)) if after else None,
         "next_step_name": state.plan.step(after).label if after else None,
     }
@@ -191,7 +172,7 @@ def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         {
             "workflow_id": one.id,
             "workflow_type": one.state.type,
-            "status": _word(one.state),
+            "status": one.briefing().word,
             "current_step": queries.top_number(one.state),
             "progress_percentage": queries.percentage(one.state),
         }
@@ -222,7 +203,7 @@ def resume_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any
         "success": True,
         "workflow_id": state.id,
         "resumed_from_step": state.plan.number(_top(at)) if at else queries.top_number(state),
-        "current_status": _word(state),
+        "current_status": workflow.briefing().word,
     }
 
 
@@ -234,7 +215,7 @@ def cancel_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any
     return {
         "success": True,
         "workflow_id": state.id,
-        "status": _word(state),
+        "status": workflow.briefing().word,
         "cleanup_performed": not state.leases,
     }
 
@@ -263,4 +244,4 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         session=given.get("session_name", ""),
         fresh=given.get("fresh", False),
     )
-    return get_workflow_status(project, {"workflow_id": workflow.ulid})
+    return _status(workflow.briefing())

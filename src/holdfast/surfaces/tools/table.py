@@ -17,6 +17,7 @@ _STANDING = {
     "waiting_for_approval": "boolean",
     "progress_percentage": "integer",
     "artifacts": "object",
+    "finished_percentage": "integer",
 }
 CONVENTION = (
     Tool(
@@ -31,8 +32,8 @@ CONVENTION = (
     Tool(
         name="get_next_step",
         title="Next step",
-        about="Get next step info: what is in the way, and the call that leads on",
-        inputs=(ID,),
+        about="Get next step info: its work, what blocks it, and the call that leads on",
+        inputs=(ID, Input("limit", "integer", least=1, most=50_000, about="bytes, if 2 KB are not enough")),
         outputs={
             "can_proceed": "boolean",
             "current_step": "integer",

@@ -6,7 +6,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "gated",
     __name__,
-    parts=("subject", "work", "upkeep"),
+    parts=("subject", "work", "upkeep", "texts"),
     patterns=("workflow/*/workflow-state.json",),
     wakes=("workflow",),
     loads={"description": Conduct(guarded_end=True)},

@@ -18,7 +18,7 @@ _CONDUCT = Conduct(
 SYSTEM = System(
     "orchestrator",
     __name__,
-    parts=("rules", "subject", "work", "upkeep"),
+    parts=("rules", "subject", "work", "upkeep", "texts"),
     own=tuple(
         f".claude/{name}"
         for name in ("agent-state.json", "checkpoint.json", "locks.json", "learnings.jsonl", "archive")

@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterator, Mapping
 
+from holdfast.core import moment
+from holdfast.core.briefing import TaskText
 from holdfast.core.definition import Definition, Step
+from holdfast.core.diagram import MARKS
+from holdfast.core.packet_parts import clean
+from holdfast.core.queries import current
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Value
@@ -203,11 +208,45 @@ class Upkeep(Value):
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
 
 
-class Texts(Value):
-    """What is said of a workflow in the system's own words."""
+def _summary(state: State, now: str) -> str:
+    said = {
+        "ID": state.id,
+        "Subject": state.title or state.subject,
+        "Started": moment.relative(moment.between(state.created_at, now)),
+        "Last activity": moment.relative(moment.between(state.updated_at, now)),
+    }
+    head = [f"  {name}: {clean(text)}" for name, text in said.items() if text]
+    steps = [f"    {MARKS[state.step(p).status]} {clean(state.plan.step(p).label)}" for p in state.plan.children("")]
+    return "\n".join(["Found active workflow:", *head, "", "  Progress:", *steps]) + "\n"
 
+
+def _sentence(state: State) -> str:
+    at = current(state)
+    return f"Resuming at {clean(state.plan.step(at).label)}" if at else "All steps are done."
+
+
+def _question(state: State) -> str:
+    at = current(state)
+    return f"Resume from {clean(state.plan.step(at).label) if at else 'the end'}?"
+
+
+class Texts(Value):
+    """What is said of a workflow in the system's own words. What is made of the state's texts is on one line each."""
+
+    task: Callable[[State, str], TaskText] = staticmethod(
+        lambda state, path: TaskText(state.plan.step(path).description)
+    )
+    """What the work of a step is, and which file says so."""
     signal: Callable[[State], str] = staticmethod(lambda _: "")
     """The line that tells an outer loop how a run ended."""
+    summary: Callable[[State, str], str] = staticmethod(_summary)
+    """What a start finds that goes on with a workflow: which one, how old, how far. The second argument is now."""
+    question: Callable[[State], str] = staticmethod(_question)
+    """Whether a person wants to go on there."""
+    resumed: Callable[[State, str], str] = staticmethod(lambda state, _: f"{_sentence(state)}\n")
+    """Where the work goes on."""
+    sentence: Callable[[State], str] = staticmethod(_sentence)
+    """The same in one line."""
 
 
 PARTS: Mapping[str, Any] = {"subject": Subject(), "work": Work(), "upkeep": Upkeep(), "texts": Texts(), "rules": {}}

@@ -6,7 +6,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "story",
     __name__,
-    parts=("subject", "work"),
+    parts=("subject", "work", "texts"),
     own=("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     wakes=(".holdfast/sessions",),

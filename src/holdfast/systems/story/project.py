@@ -98,7 +98,7 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
         raise Refused(
             "ambiguous_blueprint",
             f"scene {scene} has more than one blueprint: {', '.join(found)}",
-            remedy=remedies.done("1", output="blueprint_path"),
+            remedy=remedies.done("1", outputs=("blueprint_path",)),
             facts={"scene": scene, "found": list(found)},
         )
     if not found:

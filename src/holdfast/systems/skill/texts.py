@@ -1,27 +1,28 @@
-"""What whoever comes back to a feature or a cycle is shown: how far it is, where it goes on, and what was last seen."""
+"""Features and cycles in words: what a task asks for, how far the work is, where it goes on, what was last seen."""
 
 from __future__ import annotations
 
 from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core.briefing import TaskText
+from holdfast.core.packet_parts import clean
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
-from holdfast.plain.terminal import escape
-from holdfast.surfaces.render import relative
-from holdfast.systems.skill.progress import FEATURE, feature_of
+from holdfast.systems.seam.parts import Texts
+from holdfast.systems.skill.progress import FEATURE, feature_of, signal
 
 DONE, RUNNING, COMING, STOPPED = "✅", "🔄", "⏳", "⛔"
-_ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 _SHORT = {"security_review": "security", "code_simplifier": "simplify", "pr_created": "pr"}
 _PHASES = {"red": "write a failing test", "green": "make tests pass", "refactor": "tidy up, tests still passing"}
 _WORK = {"red": "Continuing with the test...", "refactor": "Continuing to refactor..."}
 _RULE = "━" * 47
 
 
-def plain(text: str) -> str:
-    """For a terminal that cannot show the marks."""
-    for mark, instead in _ASCII.items():
-        text = text.replace(mark, instead)
-    return text
+def task(state: State, path: str) -> TaskText:
+    """The task's own words, as its file has them: the phases of it say only what kind of work it is."""
+    step, own = state.plan.step(path), _task_at(state, path)
+    text = state.plan.step(own).label if own else str(state.context.get("task_description") or "")
+    said = " – ".join(dict.fromkeys(filter(None, (text, step.description))))
+    return TaskText(said, str(feature_of(state, path)["file"]) if own or text else "")
 
 
 def summary(state: State, now: str) -> str:
@@ -31,25 +32,25 @@ def summary(state: State, now: str) -> str:
         "ID": state.id,
         "Feature": str(about),
         "Task": "" if about else state.title or state.subject,
-        "Started": relative(moment.between(state.created_at, now)),
-        "Last activity": relative(moment.between(state.updated_at, now)),
+        "Started": moment.relative(moment.between(state.created_at, now)),
+        "Last activity": moment.relative(moment.between(state.updated_at, now)),
     }
-    head = [f"  {name}: {escape(text)}" for name, text in said.items() if text]
+    head = [f"  {name}: {clean(text)}" for name, text in said.items() if text]
     phases = [line for path in state.plan.children("") for line in _phase(state, path)]
     return "\n".join(["Found active workflow:", *head, "", "  Progress:", *phases]) + "\n"
 
 
 def question(state: State) -> str:
     """`Resume from Task 4 (GREEN phase)?`"""
-    return f"Resume from {escape(_position(state))}?"
+    return f"Resume from {clean(_position(state))}?"
 
 
-def banner(state: State, now: str) -> str:
+def _banner(state: State, now: str) -> str:
     """Where the work goes on, and what the last run of the tests showed."""
-    lines = [_RULE, f"🔄 Resuming: {escape(_headline(state))}", *(f"   {line}" for line in _where(state)), _RULE, ""]
+    lines = [_RULE, f"🔄 Resuming: {clean(_headline(state))}", *(f"   {line}" for line in _where(state)), _RULE, ""]
     last = _last_run(state)
     if last is not None:
-        lines += [f"Last test run ({relative(moment.between(last[0].at, now))}):", *_run(*last), ""]
+        lines += [f"Last test run ({moment.relative(moment.between(last[0].at, now))}):", *_run(*last), ""]
     at = queries.current(state)
     phase = at.rpartition("/")[2] if at else ""
     lines.append(_WORK.get(phase, "Continuing implementation...") if phase in _PHASES else "Continuing...")
@@ -71,15 +72,15 @@ def sentence(state: State) -> str:
     open_checks = _pending(state)
     if _tasks_done(state) and open_checks:
         return f"All tasks complete. Pending: {', '.join(open_checks)}"
-    return f"Resuming at {escape(state.plan.step(at).label)}"
+    return f"Resuming at {clean(state.plan.step(at).label)}"
 
 
 def _phase(state: State, path: str) -> list[str]:
     status, step = state.step(path).status, state.plan.step(path)
     if step.kind != FEATURE and not state.plan.children(path):
-        return [f"    {_mark(status)} {escape(step.label)}{escape(_beside(state, path))}"]
+        return [f"    {_mark(status)} {clean(step.label)}{clean(_beside(state, path))}"]
     inner = [line for child in state.plan.children(path) for line in _task(state, child, "       ")]
-    return [f"    {_mark(status)} {escape(step.label)}{':' if inner else ''}", *inner]
+    return [f"    {_mark(status)} {clean(step.label)}{':' if inner else ''}", *inner]
 
 
 def _task(state: State, path: str, indent: str) -> list[str]:
@@ -87,9 +88,9 @@ def _task(state: State, path: str, indent: str) -> list[str]:
     if step.kind == FEATURE:
         open_ = status not in lifecycle.FINISHED and path == tasks.current_group(state)
         below = [line for child in state.plan.children(path) for line in _task(state, child, indent + "  ")]
-        return [f"{indent}{_mark(status)} {escape(step.label)}{':' if open_ else ''}", *(below if open_ else ())]
+        return [f"{indent}{_mark(status)} {clean(step.label)}{':' if open_ else ''}", *(below if open_ else ())]
     label = f"Task {step.id}: {step.label}" if step.kind == tasks.TASK else step.label
-    return [f"{indent}{_mark(status)} {escape(label + _beside(state, path))}"]
+    return [f"{indent}{_mark(status)} {clean(label + _beside(state, path))}"]
 
 
 def _beside(state: State, path: str) -> str:
@@ -164,7 +165,7 @@ def _where(state: State) -> list[str]:
     pending = _pending(state)
     if _tasks_done(state) and pending:
         return [f"All tasks complete. Pending: {', '.join(pending)}"]
-    return [f"Phase: {escape(phase)}"] if phase else []
+    return [f"Phase: {clean(phase)}"] if phase else []
 
 
 def _pending(state: State) -> list[str]:
@@ -221,4 +222,14 @@ def _run(evidence: Evidence, test: str) -> list[str]:
         return [f"  {DONE} {count} passed" if count else f"  {DONE} passed"]
     failing = [str(name) for name in evidence.data.get("failing") or ()]
     named = [name.rpartition("::")[2] or name for name in failing] or [evidence.detail or "failed"]
-    return [f"  ❌ {escape(name)}" for name in named[:10]] + ([f"  … {len(named) - 10} more"] if named[10:] else [])
+    return [f"  ❌ {clean(name)}" for name in named[:10]] + ([f"  … {len(named) - 10} more"] if named[10:] else [])
+
+
+TEXTS = Texts(
+    task=task,
+    signal=signal,
+    summary=summary,
+    question=question,
+    resumed=lambda state, now: f"{_banner(state, now)}\n{sentence(state)}\n",
+    sentence=sentence,
+)

@@ -1,0 +1,109 @@
+"""What a step is done by: every gate with its verdict, in words that people and agents read alike."""
+
+from __future__ import annotations
+
+from holdfast.core import gates, lifecycle
+from holdfast.core.commands import Facts
+from holdfast.core.definition import Check, Step
+from holdfast.core.moment import ago
+from holdfast.core.remedy import quoted
+from holdfast.core.state import Artifact, Progress, State
+from holdfast.core.value import Value
+
+
+class Condition(Value):
+    """One gate of a step. `verdict` is `passed`, `failed`, `stale`, `claimed`, `waiting`, `in_review` or `missing`."""
+
+    kind: str
+    name: str
+    verdict: str
+    text: str
+    about: str = ""
+    """What it means, where the name does not say it."""
+    command: str = ""
+    """The command that decides it, as a shell takes it; empty where somebody reports it."""
+
+
+def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
+    """Outputs, checks, the review and the approval, in the order in which they are met."""
+    step, progress = state.plan.step(path), state.step(path)
+    names = (*step.outputs, *(name for name in progress.artifacts if name not in step.outputs))
+    found = [Condition("output", name, *_output(name, progress, facts)) for name in names]
+    for check in step.checks:
+        command = " ".join(map(quoted, check.run))
+        found.append(Condition("check", check.name, *_check(check, progress, facts), check.text, command))
+    if step.review:
+        found.append(Condition("review", "review", *_review(step, progress, facts)))
+    if gates.policy(step):
+        kind = "choice" if step.choice else "approval"
+        found.append(Condition(kind, kind, *_approval(step, progress, facts)))
+    return tuple(found)
+
+
+def tries(step: Step, progress: Progress) -> str:
+    """`try 2 of 3`, from the second try on."""
+    if step.retry and progress.failures:
+        over = progress.status in (lifecycle.FAILED, lifecycle.ESCALATED)
+        return f"try {min(progress.failures + (not over), step.retry.max)} of {step.retry.max}"
+    return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
+
+
+def _artifact(artifact: Artifact, facts: Facts) -> tuple[str, str]:
+    if artifact.path in facts.hashes:
+        seen = facts.hashes[artifact.path]
+        if seen is None:
+            return "failed", f"→ {artifact.path}, which is gone"
+        if seen[0] != artifact.hash:
+            return "stale", f"→ {artifact.path}, changed since it was named"
+    return "passed", f"→ {artifact.path}"
+
+
+def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str]:
+    artifact = progress.artifacts.get(name)
+    return _artifact(artifact, facts) if artifact else ("missing", "output not named yet")
+
+
+def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
+    verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
+    if evidence is None:
+        return verdict, "has not run"
+    when = ago(evidence.at, facts.now)
+    reported = "" if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"
+    if verdict == "stale":
+        why = "the tree changed since" if evidence.attempt == progress.attempt else f"in try {evidence.attempt}"
+        return verdict, f"stale: passed {when}, {why}{reported}"
+    if verdict == "claimed":
+        return verdict, "only claimed by the document it was adopted from"
+    exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
+    return verdict, f"{verdict}{exit_code}, {when}{reported}"
+
+
+def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:
+    assert step.review is not None
+    last = progress.verdicts[-1] if progress.verdicts else None
+    if progress.reviewed:
+        return "passed", f"approved by {last.by}, {ago(last.at, facts.now)}" if last else "approved"
+    by = " or ".join(step.review.by) or "a reviewer"
+    round_now = f"round {min(progress.rounds + 1, step.review.max)} of {step.review.max}"
+    if progress.status == lifecycle.IN_REVIEW:
+        return "in_review", f"under review by {by}, {round_now}"
+    if last and progress.rounds:
+        return "missing", f"{last.by} asked for changes {ago(last.at, facts.now)}; {round_now} to come"
+    return "missing", f"needed by {by}"
+
+
+def _approval(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:
+    grant, verdict = progress.grant, gates.grant_verdict(progress, facts)
+    if grant is not None and verdict == "claimed":
+        return verdict, "only claimed by the document it was adopted from"
+    if grant is not None and verdict == "stale":
+        given = f"{grant.by} gave it {ago(grant.at, facts.now)}"
+        earlier = gates.given_earlier(progress)
+        why = f"{given} for an earlier attempt" if earlier else f"the work changed since {given}"
+        return verdict, f"stale: {why}"
+    if grant is not None:
+        chosen = f"{grant.variant}, " if grant.variant else ""
+        return "passed", f"{chosen}by {grant.by}, {ago(grant.at, facts.now)}"
+    who = {"relayed": "", "human": " from a person", "signed": " with a signature"}[gates.policy(step)]
+    among = f": {', '.join(step.choice.options)}" if step.choice and step.choice.options else ""
+    return "waiting" if progress.status == lifecycle.WAITING else "missing", f"needed{who}{among}"

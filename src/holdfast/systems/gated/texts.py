@@ -1,0 +1,15 @@
+"""Phases of a feature in words."""
+
+from __future__ import annotations
+
+from holdfast.core.briefing import TaskText
+from holdfast.core.state import State
+from holdfast.systems.seam.parts import Texts
+
+
+def task(state: State, path: str) -> TaskText:
+    """What the phase is for, and the description that the feature began with."""
+    return TaskText(" – ".join(filter(None, (state.plan.step(path).description, state.subject))))
+
+
+TEXTS = Texts(task=task)
