@@ -19,8 +19,22 @@ from typing import Any, TypeVar
 import pytest
 
 HERE = Path(__file__).resolve().parent
-SLOW = ("acceptance", "concurrency", "faults", "hosts_e2e")
-"""Folders and modules that `--quick` leaves out: they start real processes by the hundred."""
+SLOW = (
+    "acceptance",
+    "checks/test_evidence.py",
+    "concurrency",
+    "docs/test_examples.py",
+    "faults",
+    "forges",
+    "golden",
+    "hosts_e2e",
+    "stores/test_copies.py",
+    "surfaces/cli",
+    "surfaces/mcp",
+    "systems/gated",
+    "upkeep/test_installed.py",
+)
+"""Folders and modules that `--quick` leaves out: they start processes by the hundred."""
 IN_CI = "HOLDFAST_CI"
 LACK = "this machine lacks "
 OVERHEAD = "(collection, workers)"
