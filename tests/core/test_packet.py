@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from holdfast.core import queries
+from holdfast.core.briefing import Briefing
 from holdfast.core.commands import (
     Acknowledge,
     Alarm,
@@ -21,6 +23,7 @@ from holdfast.core.commands import (
     Cancel,
     Compacted,
     Done,
+    Facts,
     Fail,
     Learn,
     Note,
@@ -32,7 +35,8 @@ from holdfast.core.commands import (
     Submit,
     Touch,
 )
-from holdfast.core.packet import keepsake, packet
+from holdfast.core.packet import keepsake as keepsake_of
+from holdfast.core.packet import packet as packet_of
 from holdfast.core.packet_parts import CLOSES, OPENS
 from holdfast.core.state import Alert, Learning, State
 from holdfast.project.required import Required
@@ -42,6 +46,18 @@ from tests.core.stories import Scene, Story, stories
 READ = Required("@docs/plan.md", "docs/plan.md", "there")
 GONE = Required("@docs/gone.md", "docs/gone.md", "missing")
 AWAY = Required("@/etc/passwd", "/etc/passwd", "outside")
+
+
+def briefed(state: State, facts: Facts, session: str = "", required: Sequence[Required] = ()) -> Briefing:
+    return Briefing(state, facts, session=session, required=lambda: required)
+
+
+def packet(state: State, facts: Facts, *, session: str = "", required: Sequence[Required] = (), **how: Any) -> str:
+    return packet_of(briefed(state, facts, session, required), **how)
+
+
+def keepsake(state: State, facts: Facts, *, required: Sequence[Required] = (), **how: Any) -> str:
+    return keepsake_of(briefed(state, facts, required=required), **how)
 
 
 def told(play: Play, **how: Any) -> str:
@@ -173,7 +189,7 @@ def test_phases_have_the_words_of_documents_and_the_workflow_its_reason(commands
 def test_the_step_is_told_with_its_work_its_gate_and_what_was_changed():
     text = told(full())
     assert part(text, "The step's work:") == ["Work: Write the parser", "Agents: coder", "Outputs to be named: log"]
-    assert part(text, "What is in the way:") == [
+    assert part(text, "Blockers:") == [
         "- the check 'tests' has not run → holdfast check tests --passed|--failed -w release-1",
         "- the output 'log' is not named → holdfast done build/code --artifact log=PATH -w release-1",
     ]
@@ -412,7 +428,7 @@ def test_a_finished_workflow_has_no_next_command():
 
 ORDER = (
     *("WORKFLOW RESTORED", "Packet: ", "Workflow: ", "Type: ", "Phase: ", "Step: ", "The step's work:"),
-    *("What is in the way:", "So far:", "Another session is at work here", "REQUIRED READING (", "Missing: "),
+    *("Blockers:", "So far:", "Another session is at work here", "REQUIRED READING (", "Missing: "),
     *("Key Reminders:", "Context:", "What happened to its document:", "Last failures:"),
     *("Do not do again:", "Learned:", "Notes:", "Other active workflows:", "ACTION REQUIRED:"),
     "Next command: ",

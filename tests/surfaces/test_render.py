@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, moment
+from holdfast.core.briefing import Briefing
 from holdfast.core.metrics import metrics
 from holdfast.core.remedy import Scope
 from holdfast.core.state import Actor, Alert
@@ -56,7 +57,8 @@ def release():
 
 
 def status(story, after=0, width=80, **world):
-    return render.status(story.state, story.facts(after, **world), PLAIN, width, scope=Scope(person=True))
+    brief = Briefing(story.state, story.facts(after, **world))
+    return render.status(brief, PLAIN, width, scope=Scope(person=True))
 
 
 def test_the_whole_picture_at_eighty_columns():
@@ -97,7 +99,7 @@ Notes   Variant B loads without a script. — human ada, 17m ago
 def test_the_current_step_for_whoever_does_it():
     story = release()
     assert (
-        render.next_step(story.state, story.facts(), PLAIN)
+        render.next_step(Briefing(story.state, story.facts()), PLAIN)
         == """\
 Verify everything                                            active · try 2 of 3
 verify · step 3 of 5 of Release 1.4.0
@@ -133,15 +135,15 @@ After it: sign-off (Sign off)
 
 def test_next_names_what_must_come_first_and_promises_no_done():
     story = Story({"id": "a"}, {"id": "b"})
-    said = render.next_step(story.state, story.facts(), PLAIN)
+    said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert said.endswith("Type\n  holdfast begin a\n  holdfast done a\n\nAfter it: b\n")
     story.do(cmd.Pause("lunch"), PERSON)
-    assert "  paused: lunch\n  holdfast resume\n\n" in render.next_step(story.state, story.facts(), PLAIN)
+    assert "  paused: lunch\n  holdfast resume\n\n" in render.next_step(Briefing(story.state, story.facts()), PLAIN)
 
 
 def test_when_all_is_done_next_and_status_say_so():
     story = Story({"id": "a"}).do(cmd.Begin("a")).do(cmd.Done("a"))
-    assert render.next_step(story.state, story.facts(), PLAIN) == "✓ release-1: all steps are done\n"
+    assert render.next_step(Briefing(story.state, story.facts()), PLAIN) == "✓ release-1: all steps are done\n"
     assert "completed" in status(story).splitlines()[0]
     assert "▰▰▰▰▰▰▰▰▰▰ 1/1 · 100% · 2m 0s" in status(story, after=999)
     assert "Now     all steps are done" in status(story)
@@ -296,8 +298,8 @@ def test_folding_never_hides_an_approval_that_no_longer_holds():
 
 def test_without_unicode_the_same_screen_has_ascii_marks_in_the_same_columns():
     story = release()
-    rich = render.status(story.state, story.facts(), PLAIN, 80)
-    plain = render.status(story.state, story.facts(), PLAIN, 80, unicode=False)
+    rich = render.status(Briefing(story.state, story.facts()), PLAIN, 80)
+    plain = render.status(Briefing(story.state, story.facts()), PLAIN, 80, unicode=False)
     assert plain.isascii()
     assert [len(line) for line in plain.splitlines()] == [len(line) for line in rich.splitlines()]
     assert "  > 3. Verify everything" in plain
@@ -311,8 +313,8 @@ def test_text_of_others_cannot_drive_the_terminal():
     facts = story.facts()
     entry = dict.fromkeys(("workflow_id", "workflow_type", "detail", "branch", "title", "current_step_name"), evil)
     screens = [
-        render.status(story.state, facts, PLAIN, 80),
-        render.next_step(story.state, facts, PLAIN),
+        render.status(Briefing(story.state, facts), PLAIN, 80),
+        render.next_step(Briefing(story.state, facts), PLAIN),
         render.log(story.records, PLAIN, 80),
         render.metrics_table(metrics(story.records, facts.now), PLAIN),
         render.listing([{**entry, "current_step": 1, "total_steps": 1, "updated_at": facts.now}], PLAIN, 80, facts.now),

@@ -245,10 +245,11 @@ class Briefing:
 
     @part
     def task(self) -> TaskText:
-        if not self.step:
-            return TaskText()
-        plain = TaskText(self.state.plan.step(self.step).description)
-        return self._texts.task(self.state, self.step) if self._texts else plain
+        return self.task_of(self.step) if self.step else TaskText()
+
+    def task_of(self, path: str) -> TaskText:
+        plain = TaskText(self.state.plan.step(path).description)
+        return self._texts.task(self.state, path) if self._texts else plain
 
     @part
     def signal(self) -> str:
@@ -335,9 +336,9 @@ class Briefing:
             return []
         progress = self.state.step(self.step)
         stands = progress.reason if progress.status in lifecycle.STUCK else ""
-        told = (*(_ended(one) for one in progress.tries), *progress.feedback)
-        reasons = [one.reason for one in progress.tries]
-        return list(dict.fromkeys(text for text in told if text and text not in stands and text not in reasons[:-1]))
+        ended = {one.reason: _ended(one) for one in progress.tries}
+        told = (*ended.values(), *(text for text in progress.feedback if text not in ended))
+        return list(dict.fromkeys(text for text in told if text and text not in stands))
 
     @part
     def tried(self) -> tuple[Try, ...]:

@@ -9,6 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.project.workflow import Workflow
 
+LONGEST = 300
+"""How much of a text is shown with the question."""
+
 
 def is_ready(workflow: Workflow, path: str) -> bool:
     """Whether only the person's word is missing. If not, the refusal says what is, and nobody is asked."""
@@ -26,6 +29,13 @@ def hashes(workflow: Workflow, path: str) -> dict[str, str]:
     found = workflow.facts().hashes
     artifacts = workflow.state.step(path).artifacts
     return {name: (found.get(artifact.path) or ("", 0))[0] for name, artifact in artifacts.items()}
+
+
+def about(workflow: Workflow, path: str) -> list[str]:
+    """What the work was and what was decided before, for the person who is asked."""
+    brief = workflow.briefing()
+    text = brief.task_of(path).text
+    return [*([f"work: {text[:LONGEST]}"] if text else []), *(f"decided: {one[:LONGEST]}" for one in brief.decided[:5])]
 
 
 def declined(path: str) -> HoldfastError:

@@ -105,6 +105,7 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) 
     out = [f"{style.bold(escape(step.label))} {escape(f'({where}attempt {progress.attempt})')}"]
     names = dict.fromkeys((state.title or state.subject or state.id, state.id))
     out.append(style.dim(escape(" · ".join(names))))
+    out += [f"  {escape(line)}" for line in approving.about(workflow, path)]
     if progress.status == lifecycle.ESCALATED:
         out.append(style.yellow(escape(f"escalated: {progress.reason}")))
     for name, artifact in progress.artifacts.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers
+from holdfast.core import answers, remedies
 from holdfast.core.remedy import told
 from holdfast.errors import NotFound
 from holdfast.plain.terminal import escape
@@ -37,7 +37,7 @@ def wait(call: Call) -> int:
                 return _said(call, brief, TIMED_OUT)
             time.sleep(LOOK)
         if not store.has(ulid):
-            raise NotFound("no_workflow", f"{workflow.id} is gone", facts={"workflow": ulid})
+            raise NotFound("no_workflow", f"{workflow.id} is gone", remedy=remedies.listing(), facts={"workflow": ulid})
 
 
 def _happened(workflow: Workflow, brief: Briefing, goal: str, since: int) -> bool:

@@ -15,6 +15,7 @@ from holdfast.checks.running import GRACE_SECONDS
 from holdfast.core import queries
 from holdfast.core.remedy import ANYWHERE, Scope
 from holdfast.errors import HoldfastError, unexpected
+from holdfast.plain.plainjson import spaced
 from holdfast.surfaces import tools
 from holdfast.surfaces.mcp import replies
 from holdfast.surfaces.mcp.approval import Approvals
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 32
 """How many calls run at the same time; the others wait for their turn."""
+WHOLE = 20_000
+"""The limit that an answer which was cut names for the rest."""
 BEAT = 1.0
 """Seconds between two signs of progress."""
 _SHOWN = 120
@@ -82,7 +85,10 @@ class Calls:
             return replies.refusal(error, scope)
         except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
             return replies.refusal(unexpected(error), ANYWHERE)
-        return replies.answer(made, whole=any(name in arguments for name in replies.MORE))
+        more = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
+        rest = f"{tool.name} {spaced({**arguments, 'limit': WHOLE})}" if more else ""
+        asked = any(name in arguments for name in replies.MORE)
+        return replies.answer(made, whole=asked, first=tuple(tool.outputs), rest=rest)
 
     def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
         named = arguments.get("workflow_id")

@@ -13,6 +13,7 @@ from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
+from holdfast.surfaces import approving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def picture(
     out = [f"Approve “{step.label}” ({path}, attempt {max(progress.attempt, 1)}) of {state.id}?"]
     about = state.title or state.subject
     out += [about] if about else []
+    out += approving.about(workflow, path)
     if progress.status == lifecycle.ESCALATED:
         out.append(f"It was escalated: {progress.reason}. To approve is to override that.")
     if modifications:

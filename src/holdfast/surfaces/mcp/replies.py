@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Iterator, Mapping, Sequence
 
 from mcp import types
 
@@ -20,13 +20,17 @@ MOST = 2048
 MORE = ("limit", "tail")
 """The inputs with which a call asks for more."""
 _SHORTEST = 40
-_WHOLE = ("workflow_id", "packet_id")
+REST = "rest"
+_WHOLE = ("workflow_id", "packet_id", REST)
 """What other calls take: half of it would be of no use."""
 
 
-def answer(value: Mapping[str, Any], *, whole: bool = False) -> types.CallToolResult:
+def answer(
+    value: Mapping[str, Any], *, whole: bool = False, first: Sequence[str] = (), rest: str = ""
+) -> types.CallToolResult:
+    """`first` are the fields that are cut last; `rest` is the call that gives what was cut."""
     clean = _clean(value)
-    told = clean if whole else fitted(clean, MOST)
+    told = clean if whole or _size(clean) <= MOST else fitted({**clean, **({REST: rest} if rest else {})}, MOST, first)
     return types.CallToolResult(content=[_text(told)], structured_content=told)
 
 
@@ -63,14 +67,22 @@ def _plain(value: object) -> Any:
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
 
 
-def fitted(value: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """The value in at most so many bytes: long texts end in `…`, long lists and objects lose what comes last."""
+def fitted(value: Mapping[str, Any], most: int, first: Sequence[str] = ()) -> dict[str, Any]:
+    """The value in at most so many bytes: long texts end in `…`, long lists and objects lose what comes last.
+
+    The fields in `first` are cut only where the others have nothing left to lose.
+    """
     told = dict(value)
-    room = most
-    while len(compact(told).encode()) > most and room > _SHORTEST:
-        room = room * 2 // 3
-        told = dict(_cut_each(value, room))
+    for kept in dict.fromkeys((tuple(first), ())):
+        room = most
+        while _size(told) > most and room > _SHORTEST:
+            room = room * 2 // 3
+            told = dict(_cut_each(value, room, kept))
     return told
+
+
+def _size(value: Mapping[str, Any]) -> int:
+    return len(compact(value).encode())
 
 
 def _cut(value: Any, room: int) -> Any:
@@ -85,8 +97,8 @@ def _cut(value: Any, room: int) -> Any:
     return value
 
 
-def _cut_each(value: Mapping[str, Any], room: int) -> Iterator[tuple[str, Any]]:
-    return ((name, one if name in _WHOLE else _cut(one, room)) for name, one in value.items())
+def _cut_each(value: Mapping[str, Any], room: int, kept: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+    return ((name, one if name in _WHOLE or name in kept else _cut(one, room)) for name, one in value.items())
 
 
 def _first(items: Any, room: int, kind: type) -> Any:

@@ -14,8 +14,8 @@ from holdfast.core.commands import Block, Cancel, Done, RecordCheck, Start
 from holdfast.core.definition import Definition
 from holdfast.core.reading import read
 from holdfast.core.state import Evidence
-from holdfast.surfaces import resuming
 from holdfast.systems.seam.registry import conduct_of
+from holdfast.systems.skill.texts import TEXTS
 from tests.core.play import HOUR, MINUTE, PERSON, Play
 
 TASKS = ("Add User model", "Add password hashing", "Add AuthService", "Add login method", "Add logout method")
@@ -85,7 +85,7 @@ def play() -> Play:
 
 
 def test_the_summary_is_the_one_of_the_convention(play):
-    assert resuming.summary(play.state, play.now) == (
+    assert TEXTS.summary(play.state, play.now) == (
         "Found active workflow:\n"
         "  ID: dev-auth-a1b2c3\n"
         "  Feature: features/auth/user-login.md\n"
@@ -104,11 +104,11 @@ def test_the_summary_is_the_one_of_the_convention(play):
         "    ⏳ Verification (lint, test, security, simplify)\n"
         "    ⏳ PR creation\n"
     )
-    assert resuming.question(play.state) == "Resume from Task 4 (GREEN phase)?"
+    assert TEXTS.question(play.state) == "Resume from Task 4 (GREEN phase)?"
 
 
 def test_the_banner_is_the_one_of_the_convention(play):
-    assert resuming.banner(play.state, play.now) == (
+    assert TEXTS.resumed(play.state, play.now) == (
         f"{RULE}\n"
         "🔄 Resuming: Task 4/5 - Add login method\n"
         "   Phase: GREEN (make tests pass)\n"
@@ -122,11 +122,11 @@ def test_the_banner_is_the_one_of_the_convention(play):
 
 
 def test_the_sentence_names_the_task_and_its_phase(play):
-    assert resuming.sentence(play.state) == "Resuming task 4/5, currently in GREEN phase"
+    assert TEXTS.sentence(play.state) == "Resuming task 4/5, currently in GREEN phase"
 
 
 def test_a_terminal_without_marks_gets_letters(play):
-    shown = resuming.plain(resuming.summary(play.state, play.now) + resuming.banner(play.state, play.now))
+    shown = TEXTS.plain(TEXTS.summary(play.state, play.now) + TEXTS.resumed(play.state, play.now))
     assert shown.isascii()
     for line in (
         "    [x] Load feature",
@@ -143,7 +143,7 @@ def test_of_many_failing_tests_ten_are_named():
     red(play, "task_execution/1")
     names = [f"test_{n}" for n in range(12)]
     seen(play, "task_execution/1/green", "test_passes", passed=False, code=1, failing=names)
-    shown = resuming.banner(play.state, play.now)
+    shown = TEXTS.resumed(play.state, play.now)
     assert shown.count("❌") == 10
     assert "  … 2 more\n" in shown
 
@@ -153,14 +153,14 @@ def test_a_task_that_was_reported_to_pass_is_not_shown_as_failing():
     seen(play, "task_execution/1/red", "test_fails", passed=True)
     play.do(Done("task_execution/1/red"))
     seen(play, "task_execution/1/green", "test_passes", passed=True)
-    assert "Task 1: One (GREEN phase - tests passing)" in resuming.summary(play.state, play.now)
+    assert "Task 1: One (GREEN phase - tests passing)" in TEXTS.summary(play.state, play.now)
 
 
 def test_a_run_that_failed_without_naming_a_test_is_not_shown_as_passed():
     play = dev("One")
     red(play, "task_execution/1")
     seen(play, "task_execution/1/green", "test_passes", passed=False, code=2)
-    shown = resuming.banner(play.state, play.now)
+    shown = TEXTS.resumed(play.state, play.now)
     assert "✅" not in shown
     assert "❌" in shown
 
@@ -169,17 +169,17 @@ def test_a_run_that_passed_is_shown_with_its_count():
     play = dev("One")
     red(play, "task_execution/1")
     seen(play, "task_execution/1/green", "test_passes", passed=True, code=0, count=7, failing=[])
-    assert "Last test run (just now):\n  ✅ 7 passed\n" in resuming.banner(play.state, play.now)
-    assert "(GREEN phase - tests passing)" in resuming.summary(play.state, play.now)
+    assert "Last test run (just now):\n  ✅ 7 passed\n" in TEXTS.resumed(play.state, play.now)
+    assert "(GREEN phase - tests passing)" in TEXTS.summary(play.state, play.now)
 
 
 def test_before_any_run_none_is_spoken_of():
     play = dev("One")
-    shown = resuming.banner(play.state, play.now)
+    shown = TEXTS.resumed(play.state, play.now)
     assert "Last test run" not in shown
     assert "   Phase: RED (write a failing test)\n" in shown
     assert shown.endswith("Continuing with the test...\n")
-    assert "Task 1: One (RED phase)" in resuming.summary(play.state, play.now)
+    assert "Task 1: One (RED phase)" in TEXTS.summary(play.state, play.now)
 
 
 def test_a_task_whose_phases_are_over_waits_for_its_commit():
@@ -188,15 +188,15 @@ def test_a_task_whose_phases_are_over_waits_for_its_commit():
     for phase in ("green", "refactor"):
         seen(play, f"task_execution/1/{phase}", "test_passes", passed=True, code=0, count=1, failing=[])
         play.do(Done(f"task_execution/1/{phase}"))
-    assert "🔄 Task 1: One (ready to commit)" in resuming.summary(play.state, play.now)
-    assert resuming.question(play.state) == "Resume from Task 1 (commit)?"
-    assert resuming.sentence(play.state) == "Resuming task 1/1, ready to commit"
-    assert "   Phase: COMMIT" in resuming.banner(play.state, play.now)
+    assert "🔄 Task 1: One (ready to commit)" in TEXTS.summary(play.state, play.now)
+    assert TEXTS.question(play.state) == "Resume from Task 1 (commit)?"
+    assert TEXTS.sentence(play.state) == "Resuming task 1/1, ready to commit"
+    assert "   Phase: COMMIT" in TEXTS.resumed(play.state, play.now)
 
 
 def test_tasks_that_were_ticked_before_are_done_with_the_reason():
     play = dev("One", "Two", finished={"task_execution/1": "ticked in the feature file"})
-    shown = resuming.summary(play.state, play.now)
+    shown = TEXTS.summary(play.state, play.now)
     assert "✅ Load feature (1/2 tasks complete)" in shown
     assert "✅ Task 1: One (ticked in the feature file)" in shown
 
@@ -205,14 +205,14 @@ def test_when_all_tasks_are_done_the_open_checks_are_named():
     play = dev("One")
     worked(play, "task_execution/1", SHAS[0])
     pending = "lint, test, security_review, code_simplifier, pr"
-    assert resuming.sentence(play.state) == f"All tasks complete. Pending: {pending}"
+    assert TEXTS.sentence(play.state) == f"All tasks complete. Pending: {pending}"
     seen(play, "verification", "lint", passed=True)
     seen(play, "verification", "code_simplifier", passed=True, issues=0)
-    assert resuming.sentence(play.state) == "All tasks complete. Pending: test, security_review, pr"
-    assert "   All tasks complete. Pending: test, security_review, pr\n" in resuming.banner(play.state, play.now)
-    assert "🔄 Verification (lint, test, security, simplify)" in resuming.summary(play.state, play.now)
+    assert TEXTS.sentence(play.state) == "All tasks complete. Pending: test, security_review, pr"
+    assert "   All tasks complete. Pending: test, security_review, pr\n" in TEXTS.resumed(play.state, play.now)
+    assert "🔄 Verification (lint, test, security, simplify)" in TEXTS.summary(play.state, play.now)
     seen(play, "verification", "test", passed=False)
-    assert resuming.sentence(play.state) == "All tasks complete. Pending: test, security_review, pr"
+    assert TEXTS.sentence(play.state) == "All tasks complete. Pending: test, security_review, pr"
 
 
 def test_when_only_the_pull_request_is_left_it_is_the_only_thing_named():
@@ -221,14 +221,14 @@ def test_when_only_the_pull_request_is_left_it_is_the_only_thing_named():
     for check in ("lint", "test", "security_review", "code_simplifier"):
         seen(play, "verification", check, passed=True)
     play.do(Done("verification"))
-    assert resuming.sentence(play.state) == "All tasks complete. Pending: pr"
-    assert resuming.question(play.state) == "Resume from PR creation?"
+    assert TEXTS.sentence(play.state) == "All tasks complete. Pending: pr"
+    assert TEXTS.question(play.state) == "Resume from PR creation?"
 
 
 def test_a_blocked_task_is_marked_with_the_reason():
     play = dev("One", "Two")
     play.do(Block("task_execution/1", "no database"))
-    assert "⛔ Task 1: One (blocked: no database)" in resuming.summary(play.state, play.now)
+    assert "⛔ Task 1: One (blocked: no database)" in TEXTS.summary(play.state, play.now)
 
 
 def test_when_everything_is_done_there_is_nothing_to_go_on_with():
@@ -239,8 +239,8 @@ def test_when_everything_is_done_there_is_nothing_to_go_on_with():
     play.do(Done("verification"))
     seen(play, "pr_creation", "pr_created", passed=True)
     play.do(Done("pr_creation", data={"pr_url": "https://github.com/a/b/pull/1"}))
-    assert resuming.sentence(play.state) == "All steps are done."
-    assert resuming.question(play.state) == "Resume from the end?"
+    assert TEXTS.sentence(play.state) == "All steps are done."
+    assert TEXTS.question(play.state) == "Resume from the end?"
 
 
 def test_of_several_features_the_current_one_is_unfolded():
@@ -260,7 +260,7 @@ def test_of_several_features_the_current_one_is_unfolded():
     play.do(Done("load_feature", data={"loaded": "x"}), Done("create_branch", data={"branch": "feat/auth"}))
     for number in ("1", "2"):
         play.do(Done(f"task_execution/01-in/{number}", data={"commit_sha": SHAS[0]}))
-    shown = resuming.summary(play.state, play.now)
+    shown = TEXTS.summary(play.state, play.now)
     assert "  Feature: features/auth/02-out.md\n" in shown
     assert shown.partition("Create branch (feat/auth)\n")[2] == (
         "    🔄 Task execution:\n"
@@ -278,7 +278,7 @@ def test_of_several_features_the_current_one_is_unfolded():
 def test_a_cycle_is_shown_by_its_task_and_phases():
     play = Play()
     play.do(Start.of(built_in("tdd"), "0" * 26, "tdd-1", title="Add login", subject="Add login"))
-    assert resuming.summary(play.state, play.now) == (
+    assert TEXTS.summary(play.state, play.now) == (
         "Found active workflow:\n"
         "  ID: tdd-1\n"
         "  Task: Add login\n"
@@ -291,8 +291,8 @@ def test_a_cycle_is_shown_by_its_task_and_phases():
         "    ⏳ Tidy up, the tests still passing\n"
         "    ⏳ Commit\n"
     )
-    assert resuming.question(play.state) == "Resume from RED phase?"
-    assert "🔄 Resuming: Add login\n   Phase: RED (write a failing test)\n" in resuming.banner(play.state, play.now)
+    assert TEXTS.question(play.state) == "Resume from RED phase?"
+    assert "🔄 Resuming: Add login\n   Phase: RED (write a failing test)\n" in TEXTS.resumed(play.state, play.now)
 
 
 def test_the_last_run_of_a_cycle_is_shown():
@@ -301,16 +301,16 @@ def test_the_last_run_of_a_cycle_is_shown():
     seen(play, "red", "test_fails", passed=True, code=1, failing=["test_login"])
     play.do(Done("red"))
     play.wait(3 * MINUTE)
-    assert "Last test run (3 minutes ago):\n  ❌ test_login\n" in resuming.banner(play.state, play.now)
+    assert "Last test run (3 minutes ago):\n  ❌ test_login\n" in TEXTS.resumed(play.state, play.now)
 
 
 @pytest.mark.parametrize("evil", ["\x1b[31mred", "a\rb", "up\x9b2J", "x\u202ey"])
 def test_what_others_wrote_cannot_command_the_terminal(evil):
     play = dev(f"One {evil}", branch=f"feat/{evil}", id="dev-1", title=evil)
     play.do(Block("task_execution/1", f"because {evil}"))
-    seen_by_people = [resuming.summary, resuming.banner]
+    seen_by_people = [TEXTS.summary, TEXTS.resumed]
     shown = "".join(show(play.state, play.now) for show in seen_by_people)
-    shown += resuming.question(play.state) + resuming.sentence(play.state)
+    shown += TEXTS.question(play.state) + TEXTS.sentence(play.state)
     for sign in ("\x1b", "\r", "\x9b", "\u202e"):
         assert sign not in shown
 
@@ -319,11 +319,11 @@ def test_a_name_of_a_failing_test_cannot_command_the_terminal():
     play = dev("One")
     red(play, "task_execution/1")
     seen(play, "task_execution/1/green", "test_passes", passed=False, code=1, failing=["test_x[\x1b[2J]"])
-    shown = resuming.banner(play.state, play.now)
+    shown = TEXTS.resumed(play.state, play.now)
     assert "\x1b" not in shown
 
 
 def test_a_cancelled_workflow_can_still_be_shown():
     play = dev("One")
     play.do(Cancel("enough"), by=PERSON)
-    assert "Found active workflow" in resuming.summary(play.state, play.now)
+    assert "Found active workflow" in TEXTS.summary(play.state, play.now)
