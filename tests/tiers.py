@@ -10,6 +10,7 @@ import functools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Sequence
@@ -116,7 +117,7 @@ def _mounts_images() -> bool:
 @functools.cache
 def _isolates() -> bool:
     own = ("--net",) if os.geteuid() == 0 else ("--map-root-user", "--net")
-    return _succeeds("unshare", *own, "true")
+    return _succeeds("unshare", *own, sys.executable, "-S", "-c", "")
 
 
 _PROBES: dict[str, Callable[[], bool]] = {
