@@ -332,7 +332,7 @@ def test_the_actions_are_to_acknowledge_to_read_and_to_assume_nothing():
     assert words == "✅ Workflow restored: A parser, Phase 2/3"
     assert read == "2. Read every file under REQUIRED READING."
     assert look_up.startswith("3. Do not proceed on assumptions.")
-    assert look_up.endswith("holdfast status -w release-1")
+    assert look_up.endswith("holdfast next -w release-1")
     assert len(part(told(building()), "ACTION REQUIRED:")) == 3
 
 
@@ -423,14 +423,29 @@ def test_a_finished_workflow_has_no_next_command():
     text = told(given(step("a"), step("b")).finish("a", "b"))
     assert text.endswith("\n\nAll steps are done.")
     assert "Phase: 2/2 - b (completed)" in text
-    assert "What is in the way" not in text
+    assert "Blockers:" not in text
 
 
 ORDER = (
     *("WORKFLOW RESTORED", "Packet: ", "Workflow: ", "Type: ", "Phase: ", "Step: ", "The step's work:"),
-    *("Blockers:", "So far:", "Another session is at work here", "REQUIRED READING (", "Missing: "),
+    *(
+        "It is done when these hold:",
+        "Blockers:",
+        "When the work is done: ",
+        "So far:",
+        "Another session is at work here",
+        "REQUIRED READING (",
+        "Missing: ",
+    ),
     *("Key Reminders:", "Context:", "What happened to its document:", "Last failures:"),
-    *("Do not do again:", "Learned:", "Notes:", "Other active workflows:", "ACTION REQUIRED:"),
+    *(
+        "Do not do again:",
+        "Already done, newest first:",
+        "Learned:",
+        "Notes:",
+        "Other active workflows:",
+        "ACTION REQUIRED:",
+    ),
     "Next command: ",
 )
 
@@ -491,9 +506,8 @@ def long_winded() -> Play:
 
 
 def test_items_are_whole_where_everything_fits():
-    text = told(long_winded(), others=["o" * 900])
-    assert f"Work: {'d' * 799}…\n" in text
-    for whole in ("r" * 400, "b" * 900, "e" * 900, "l" * 900, "m" * 900, "o" * 900):
+    text = told(long_winded(), others=["o" * 900], limit=20_000)
+    for whole in ("d" * 1900, "r" * 400, "b" * 900, "e" * 900, "l" * 900, "m" * 900, "o" * 900):
         assert f"{whole}\n" in text
     assert "n" * 900 in text
     assert "(cut" not in text
@@ -501,7 +515,7 @@ def test_items_are_whole_where_everything_fits():
 
 def test_where_not_everything_fits_each_item_is_cut_to_its_length():
     """So that one long note does not push out ten short reminders."""
-    whole = told(long_winded(), others=["o" * 900])
+    whole = told(long_winded(), others=["o" * 900], limit=20_000)
     text = told(long_winded(), others=["o" * 900], limit=len(whole) - 1)
     assert f"- {'r' * 299}…\n" in text
     for heading in ("Notes:", "Learned:", "Do not do again:", "What happened to its document:"):
@@ -532,7 +546,7 @@ def test_long_ids_and_deep_steps_leave_room_for_what_to_do():
     state = given(tree).state.replace(id="w" * 200, ulid="0" * 26, require_ack=True)
     text = packet(state, full().facts(), required=[READ], limit=600)
     assert len(text) <= 600
-    assert text.endswith(f"Next command: holdfast status -w {state.ulid}")
+    assert text.endswith(f"Next command: holdfast next -w {state.ulid}")
     assert f"-w {state.ulid} (writes are refused until then)" in text
 
 

@@ -8,8 +8,9 @@ import time
 import pytest
 
 from holdfast.core import commands as cmd
+from holdfast.core.briefing import position
 from holdfast.project import seats
-from holdfast.project.seats import bound, chosen, hook_of, position
+from holdfast.project.seats import bound, chosen, hook_of
 
 
 def sit(house, workflow, session):
@@ -20,7 +21,7 @@ def sit(house, workflow, session):
 def names(found):
     """The id of the chosen workflow, and those that the lines about the others begin with."""
     first, others = found
-    return (first.id if first else None, [line.partition(":")[0] for line in others])
+    return (first.id if first else None, [line.partition(":")[0].partition(' "')[0] for line in others])
 
 
 def break_journal(house, workflow):
@@ -119,14 +120,14 @@ def test_each_of_the_others_is_a_line_with_where_it_stands(house):
     one.done("one").begin("two").block("two", "no key")
     first, others = chosen(house.open(), "S1")
     assert first is not None
-    assert (first.id, others) == (one.id, [f"{two.id}: Phase 1/3, in_progress"])
+    assert (first.id, others) == (one.id, [f'{two.id} "2": step 1/3 "one", in_progress'])
 
 
 def test_five_others_are_told_of_and_the_rest_is_counted(house):
     ids = [house.plain(str(number)).id for number in range(9)][::-1]
     first, others = chosen(house.open(), "S1")
     assert first is not None
-    assert (first.id, [line.partition(":")[0] for line in others[:-1]]) == (ids[0], ids[1:6])
+    assert (first.id, [line.partition(":")[0].partition(' "')[0] for line in others[:-1]]) == (ids[0], ids[1:6])
     assert others[-1] == "and 3 more: holdfast list"
 
 
@@ -197,9 +198,9 @@ def test_the_work_of_another_worktree_is_chosen_only_by_the_session_that_is_at_i
 
 def test_where_a_workflow_stands_in_a_few_words(house):
     workflow = house.plain()
-    assert position(workflow.state) == "Phase 1/3, in_progress"
+    assert position(workflow.state) == f'{workflow.id} "1": step 1/3 "one", in_progress'
     workflow.done("one").begin("two").block("two", "no key")
-    assert position(workflow.state) == "Phase 2/3, blocked"
+    assert position(workflow.state) == f'{workflow.id} "1": step 2/3 "two", blocked'
 
 
 def test_a_hook_acts_for_a_session_whose_id_is_cut(house):

@@ -90,7 +90,7 @@ Now     verify (Verify everything): the check 'tests' failed (and 2 more)
 Agents  coder on verify, since 15m ago, stale: its lease ran out
 Bounds  77 % of the cost is used: $7.70 of $10.00
 Alerts  ⚠ 7m ago: an edit of release-1.json forged the approval of sign-off; the
-        file was restored (kept as .holdfast/quarantine/1.json)
+        file was restored (kept in .holdfast/quarantine/1.json)
 Notes   Variant B loads without a script. — human ada, 17m ago
 """
     )
@@ -109,6 +109,9 @@ Nothing is released with a red test.
 
 Agents  coder, tester
 
+It builds on
+  changelog → CHANGELOG.md
+
 It is done when these hold
   ○ report  output not named yet
   ✗ tests   failed, exit 1, 1m ago
@@ -116,16 +119,20 @@ It is done when these hold
   ✓ lint    passed, 2m ago, reported by agent coder
   ↻ types   stale: passed 3m ago, the tree changed since
   ○ review  needed by reviewer
+  tests runs: pytest
 
 What earlier tries taught
   ↳ the login test fails
 
 Notes   Variant B loads without a script. — human ada, 11m ago
 
-Type
-  the check 'tests' failed
+the check 'tests' failed
+
+Now
   holdfast check tests --run
   holdfast check types --passed|--failed
+
+When the work is done
   holdfast done verify --artifact report=PATH
 
 After it: sign-off (Sign off)
@@ -136,9 +143,11 @@ After it: sign-off (Sign off)
 def test_next_names_what_must_come_first_and_promises_no_done():
     story = Story({"id": "a"}, {"id": "b"})
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
-    assert said.endswith("Type\n  holdfast begin a\n  holdfast done a\n\nAfter it: b\n")
+    assert said.endswith("Now\n  holdfast begin a\n\nWhen the work is done\n  holdfast done a\n\nAfter it: b\n")
     story.do(cmd.Pause("lunch"), PERSON)
-    assert "  paused: lunch\n  holdfast resume\n\n" in render.next_step(Briefing(story.state, story.facts()), PLAIN)
+    assert "\n\npaused: lunch\n\nNow\n  holdfast resume\n\nAfter" in render.next_step(
+        Briefing(story.state, story.facts()), PLAIN
+    )
 
 
 def test_when_all_is_done_next_and_status_say_so():
@@ -331,8 +340,8 @@ def test_whatever_happened_every_screen_fits_and_colours_change_no_word(story, w
     for scene in story.scenes[-3:]:
         state, facts = story.states[-1], scene.facts
         for screen in (render.status, render.next_step):
-            plain = screen(state, facts, PLAIN, width)
-            assert CODES.sub("", screen(state, facts, COLOURED, width)) == plain
+            plain = screen(Briefing(state, facts), PLAIN, width)
+            assert CODES.sub("", screen(Briefing(state, facts), COLOURED, width)) == plain
             assert all(columns(line) <= width for line in plain.splitlines() if "holdfast " not in line), plain
     told = render.log(story.records, PLAIN, width + 20)
     assert CODES.sub("", render.log(story.records, COLOURED, width + 20)) == told
@@ -465,7 +474,7 @@ def test_the_figures_are_a_table():
     ],
 )
 def test_a_span_back_in_words(seconds, said):
-    assert render.relative(seconds) == said
+    assert moment.relative(seconds) == said
 
 
 def test_every_status_of_a_workflow_and_a_step_has_a_colour():

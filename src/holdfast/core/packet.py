@@ -26,20 +26,9 @@ WHOLE = 4000
 _REASONED = ("mark", "blocked", "failed", "escalated")
 """Kinds of blockers whose message ends with a reason."""
 _IMPORTANCE = (
-    *(
-        "position",
-        "next command",
-        "actions",
-        "step",
-        "criteria",
-        "decisions",
-        "blockers",
-        "held",
-        "progress",
-        "reading",
-    ),
-    *("reminders", "alerts", "failures", "do not do again", "already done", "context", "notes", "learned"),
-    "other workflows",
+    *("position", "next command", "actions", "step", "criteria", "decisions", "blockers", "hand in", "held"),
+    *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
+    *("notes", "learned", "other workflows"),
 )
 """What is kept first. The next command is short, so the actions lose nothing by coming after it."""
 _KEEPSAKE = (
@@ -68,6 +57,7 @@ def _packet(brief: Briefing, others: Sequence[str], occasion: str, limit: int, *
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
         Part("decisions", "What people decided:", listed(brief.decided, item)),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name))),
+        _hand_in(brief, name),
         Part("progress", "So far:", tuple(_so_far(brief))),
         _held(brief, name),
         _reading(brief.reading),
@@ -244,7 +234,9 @@ def _next(brief: Briefing, name: str, limit: int) -> Part:
     remedy = clean(typable(brief.now or (look,), scope))
     if len(remedy) > limit // 4:
         remedy = typed(look, scope)
-    lines = [Line(f"Next command: {remedy}", whole=True)]
-    if brief.hand_in and len(later := clean(typed(brief.hand_in, scope))) <= limit // 4:
-        lines.append(Line(f"When the work is done: {later}", whole=True))
-    return Part("next command", "", tuple(lines))
+    return Part("next command", "", (Line(f"Next command: {remedy}", whole=True),))
+
+
+def _hand_in(brief: Briefing, name: str) -> Part:
+    later = clean(typed(brief.hand_in, _scope(brief.state, name))) if brief.hand_in else ""
+    return Part("hand in", "", (Line(f"When the work is done: {later}", whole=True),) if later else ())

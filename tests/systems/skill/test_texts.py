@@ -14,6 +14,7 @@ from holdfast.core.commands import Block, Cancel, Done, RecordCheck, Start
 from holdfast.core.definition import Definition
 from holdfast.core.reading import read
 from holdfast.core.state import Evidence
+from holdfast.surfaces.cli.call import unmarked
 from holdfast.systems.seam.registry import conduct_of
 from holdfast.systems.skill.texts import TEXTS
 from tests.core.play import HOUR, MINUTE, PERSON, Play
@@ -118,6 +119,8 @@ def test_the_banner_is_the_one_of_the_convention(play):
         "  ❌ test_login_with_valid_credentials\n"
         "\n"
         "Continuing implementation...\n"
+        "\n"
+        "Resuming task 4/5, currently in GREEN phase\n"
     )
 
 
@@ -126,7 +129,7 @@ def test_the_sentence_names_the_task_and_its_phase(play):
 
 
 def test_a_terminal_without_marks_gets_letters(play):
-    shown = TEXTS.plain(TEXTS.summary(play.state, play.now) + TEXTS.resumed(play.state, play.now))
+    shown = unmarked(TEXTS.summary(play.state, play.now) + TEXTS.resumed(play.state, play.now))
     assert shown.isascii()
     for line in (
         "    [x] Load feature",
@@ -178,7 +181,7 @@ def test_before_any_run_none_is_spoken_of():
     shown = TEXTS.resumed(play.state, play.now)
     assert "Last test run" not in shown
     assert "   Phase: RED (write a failing test)\n" in shown
-    assert shown.endswith("Continuing with the test...\n")
+    assert shown.endswith("Continuing with the test...\n\nResuming task 1/1, currently in RED phase\n")
     assert "Task 1: One (RED phase)" in TEXTS.summary(play.state, play.now)
 
 

@@ -160,10 +160,7 @@ class Call:
 
     def marked(self, text: str) -> str:
         """Text with the marks of a summary, or without them where a terminal cannot show them."""
-        if not self.unicode:
-            for mark, instead in _ASCII.items():
-                text = text.replace(mark, instead)
-        return text
+        return text if self.unicode else unmarked(text)
 
     def ask(self, text: str, question: str, *, default: bool = False) -> bool:
         """Shows something on the terminal and asks; anything but a yes is a no. `default` is what Enter means."""
@@ -183,6 +180,12 @@ class Call:
         if self._project is not None:
             self._project.turn.forget()  # people take their time
         return line.strip() or line
+
+
+def unmarked(text: str) -> str:
+    for mark, instead in _ASCII.items():
+        text = text.replace(mark, instead)
+    return text
 
 
 def pretty(data: Mapping[str, Any]) -> str:

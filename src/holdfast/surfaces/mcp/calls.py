@@ -87,8 +87,8 @@ class Calls:
             return replies.refusal(unexpected(error), ANYWHERE)
         more = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
         rest = f"{tool.name} {spaced({**arguments, 'limit': WHOLE})}" if more else ""
-        asked = any(name in arguments for name in replies.MORE)
-        return replies.answer(made, whole=asked, first=tuple(tool.outputs), rest=rest)
+        whole = any(name in arguments for name in replies.MORE)
+        return replies.answer(made, whole=whole, first=tuple(tool.outputs), rest=rest)
 
     def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
         named = arguments.get("workflow_id")
