@@ -21,6 +21,11 @@ def whole(text: str) -> str:
     return text[:19] + "Z" if text[19:20] == "." and text.endswith("Z") else text
 
 
+def compact(text: str, between: str = "-") -> str:
+    """A moment as it stands in names: `20251209-143052`."""
+    return text[:19].replace("-", "").replace(":", "").replace("T", between)
+
+
 def to_epoch(text: str) -> float:
     """Seconds since 1970 of an ISO 8601 moment; offsets and fractions are accepted, no offset means UTC."""
     clock, offset = text[11:], 0

@@ -166,6 +166,11 @@ class TestADocumentOfOurOwn:
         assert later["completed_tasks"] == document["completed_tasks"]
 
 
+def test_interventions_that_are_no_list_are_none():
+    said = {**example(), "supervisor": {**example()["supervisor"], "interventions": True}}
+    assert list(supervision(adopted(said)).interventions) == []
+
+
 def test_the_old_format_is_recognised_and_answered_with_what_to_do(bench):
     path = bench.write(".claude/agent-state.json", (DATA / "old-format.json").read_text())
     answer = bench.agent("adopt")

@@ -10,7 +10,7 @@ from _collections_abc import Iterator, Mapping
 from holdfast.core import remedies
 from holdfast.core.state import State
 from holdfast.core.value import Value
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning, as_found
 from holdfast.documents.lens.text import Entries, Kept, KeptList
 from holdfast.errors import UsageError
 
@@ -81,6 +81,8 @@ def put(
     memory = memory or Memory()
     fresh = base is None
     out: dict[str, Any] = _copy(base) if base is not None else {}
+    if document.as_found and as_found(state):
+        return out
     for part in document.parts:
         if isinstance(part, Field):
             _fill(out, part, state, "") if fresh else _put_field(out, part, state, "")

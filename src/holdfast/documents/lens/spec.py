@@ -90,6 +90,8 @@ class Document(Value):
     """Relative to the top of the worktree; empty where there is none (any more)."""
     former: Callable[[State], tuple[str, ...]]
     parts: tuple[Field | Items, ...]
+    as_found: bool = False
+    """Whether an adopted document stays as it was until something happens."""
     history: str = ""
     entry: Callable[[State, Mapping[str, Any]], Mapping[str, Any]] | None = None
     subject: Callable[[State, Mapping[str, Any]], tuple[str, str]] | None = None
@@ -144,6 +146,11 @@ class Dialect(Value):
     """Each workflow has a folder of its own for its document, which goes when that goes."""
     guarded: Callable[[State], tuple[str, ...]] | None = None
     """Files of a workflow that nobody but Holdfast writes; where there are none, edits are decided."""
+
+
+def as_found(state: State) -> bool:
+    """Whether nothing has happened since the document was adopted."""
+    return state.origin == "adopted" and state.revision <= 1
 
 
 Dialects = Callable[[str], Dialect]

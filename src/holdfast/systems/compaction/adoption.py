@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, moment, remedies
+from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
-from holdfast.core.state import Grant, Progress, State
+from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
-from holdfast.documents.lens.fields import is_moment, words
-from holdfast.errors import UsageError
+from holdfast.documents.lens.fields import Reader, claimed, is_moment, moment_in, spelled, words
 from holdfast.plain.digest import digest
 
 TYPE_CHECKING = False
@@ -22,17 +21,12 @@ if TYPE_CHECKING:
 FOLDER = "untracked/workflow-state"
 TYPES = ("planning", "qa-loop", "implementation", "custom")
 MOST_PHASES, LONGEST_NAME = 200, 500
-STATUS_WORDS = {
-    lifecycle.PENDING: "not_started",
-    lifecycle.ACTIVE: "in_progress",
-    lifecycle.IN_REVIEW: "in_progress",
-    lifecycle.BLOCKED: "blocked",
-    lifecycle.WAITING: "blocked",
-    lifecycle.FAILED: "blocked",
-    lifecycle.ESCALATED: "blocked",
-    lifecycle.DONE: "completed",
-    lifecycle.SKIPPED: "completed",
-}
+STATUS_WORDS = spelled(
+    not_started=(lifecycle.PENDING,),
+    in_progress=(lifecycle.ACTIVE, lifecycle.IN_REVIEW),
+    blocked=(lifecycle.BLOCKED, lifecycle.WAITING, lifecycle.FAILED, lifecycle.ESCALATED),
+    completed=(lifecycle.DONE, lifecycle.SKIPPED),
+)
 STATUS = words(
     STATUS_WORDS,
     {
@@ -44,6 +38,7 @@ STATUS = words(
     },
 )
 """Agents do not always find the word: the plain ones beside it are understood."""
+_READER = Reader("compaction")
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 
 
@@ -76,14 +71,14 @@ def named(state: State) -> str:
 def read_phase(document: Mapping[str, Any]) -> Phase:
     said = document.get("phase")
     if not isinstance(said, Mapping):
-        raise _not_one("it has no phase")
+        raise _READER.refused("it has no phase")
     current, total = said.get("current"), said.get("total")
     for what, number in (("current", current), ("total", total)):
         if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_PHASES:
-            raise _not_one(f"phase.{what} is no number from 1 to {MOST_PHASES}")
+            raise _READER.refused(f"phase.{what} is no number from 1 to {MOST_PHASES}")
     name = said.get("name")
     if not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise _not_one(f"phase.name is no text of at most {LONGEST_NAME} characters")
+        raise _READER.refused(f"phase.name is no text of at most {LONGEST_NAME} characters")
     assert isinstance(current, int)
     assert isinstance(total, int)
     return Phase(current, total, name, STATUS.decode(said.get("status")))
@@ -93,14 +88,10 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     """The state a document speaks of. A definition gives the phases their names and gates where it has as many."""
     title, type = document.get("workflow"), document.get("workflow_type")
     if not isinstance(title, str) or not title.strip() or len(title) > LONGEST_NAME:
-        raise _not_one("it has no workflow that could be a name")
+        raise _READER.refused("it has no workflow that could be a name")
     phase = read_phase(document)
     steps = _steps(phase, definition)
-    created = document.get("created_at")
-    created = created if isinstance(created, str) and is_moment(created) else facts.now
-    context = document.get("context", {})
-    if not isinstance(context, Mapping):
-        raise _not_one("context is not an object")
+    created = moment_in(document, "created_at") or facts.now
     return State(
         ulid=ulid,
         id=id_of({**document, "created_at": created}),
@@ -109,7 +100,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         dialect="compaction",
         title=title,
         subject=title,
-        context=context,
+        context=_READER.object(document, "context", {}),
         origin="adopted",
         created_at=created,
         updated_at=facts.now,
@@ -126,12 +117,7 @@ def id_of(document: Mapping[str, Any]) -> str:
     if not isinstance(title, str) or not isinstance(created, str) or not is_moment(created):
         return ""
     at = moment.from_epoch(moment.to_epoch(created))
-    return f"{name_for(title)}-{stamp(at)}"
-
-
-def stamp(at: str) -> str:
-    """A moment as it stands in names: `20251209_143052`."""
-    return at[:19].replace("-", "").replace(":", "").replace("T", "_")
+    return f"{name_for(title)}-{moment.compact(at, '_')}"
 
 
 def _steps(phase: Phase, definition: Definition | None) -> tuple[Step, ...]:
@@ -155,21 +141,12 @@ def _progress(steps: tuple[Step, ...], phase: Phase) -> dict[str, Progress]:
 
 
 def _over(step: Step) -> Progress:
-    """A gate that the document says was passed is claimed, and opens nothing until a person confirms it."""
     done = Progress(status=lifecycle.DONE, attempt=1)
-    if not gates.policy(step):
-        return done
-    return done.replace(grant=Grant(at="", by="document", word="claimed", attempt=1, claimed=True))
+    return claimed(done) if gates.policy(step) else done
 
 
 def _texts(document: Mapping[str, Any], name: str) -> tuple[str, ...]:
     listed = document.get(name, [])
     if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-        raise _not_one(f"{name} is not a list of texts")
+        raise _READER.refused(f"{name} is not a list of texts")
     return tuple(listed)
-
-
-def _not_one(reason: str) -> UsageError:
-    return UsageError(
-        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy=remedies.schema("compaction")
-    )

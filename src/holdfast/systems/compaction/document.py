@@ -9,10 +9,10 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, queries, remedies
+from holdfast.core import gates, lifecycle, moment, queries, remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.state import State
-from holdfast.documents.lens.fields import MOMENT
+from holdfast.documents.lens.fields import MOMENT, spelled, unless_found
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Meaning
 from holdfast.errors import Refused, UsageError
 from holdfast.systems.compaction.adoption import (
@@ -27,7 +27,6 @@ from holdfast.systems.compaction.adoption import (
     name_for,
     named,
     read_phase,
-    stamp,
 )
 
 TYPE_CHECKING = False
@@ -36,17 +35,12 @@ if TYPE_CHECKING:
 
 _NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
 _PLAIN = frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.BLOCKED, lifecycle.DONE})
-WORKFLOW_WORDS = {
-    "in_progress": "in_progress",
-    "waiting": "blocked",
-    "paused": "blocked",
-    "blocked": "blocked",
-    "failed": "blocked",
-    "escalated": "blocked",
-    "completed": "completed",
-    "finalized": "completed",
-    "cancelled": "cancelled",
-}
+WORKFLOW_WORDS = spelled(
+    in_progress=("in_progress",),
+    blocked=("waiting", "paused", "blocked", "failed", "escalated"),
+    completed=("completed", "finalized"),
+    cancelled=("cancelled",),
+)
 
 
 def shown(state: State) -> str:
@@ -102,11 +96,6 @@ def _optional(at: str, value: Any) -> Any:
         return UNKNOWN if absent else found
 
     return said
-
-
-def _updated(state: State, _: str) -> Any:
-    """So that no two documents are the same: who goes back to what was said before has not got an old copy."""
-    return UNKNOWN if state.origin == "adopted" and state.revision <= 1 else state.updated_at
 
 
 def _place(state: State) -> str:
@@ -219,14 +208,15 @@ DOCUMENT = Document(
         Field("context", _optional("context", lambda s: dict(s.context)), meaning=Meaning.CONTEXT),
         Field("key_reminders", _optional("key_reminders", lambda s: list(s.reminders)), meaning=Meaning.REMINDERS),
         Field("created_at", lambda s, _: s.created_at, MOMENT),
-        Field("updated_at", _updated),
+        # so that no two documents are the same: who goes back to what was said before has not got an old copy
+        unless_found("updated_at", lambda s, _: s.updated_at),
     ),
 )
 
 
 def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
     """`{name}-{time}`: `database-migration-20251209_160000`."""
-    return f"{name_for(subject or definition.name)}-{stamp(now)}"
+    return f"{name_for(subject or definition.name)}-{moment.compact(now, '_')}"
 
 
 def phases(names: tuple[str, ...]) -> tuple[Step, ...]:

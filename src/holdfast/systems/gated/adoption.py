@@ -8,8 +8,8 @@ from holdfast.core import lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Definition, Retry, Review, Step
 from holdfast.core.plan import Plan
-from holdfast.core.state import FOUND, Act, Alert, Escalation, Grant, Mark, Progress, State
-from holdfast.documents.lens.fields import is_moment
+from holdfast.core.state import FOUND, Act, Alert, Escalation, Mark, Progress, State
+from holdfast.documents.lens.fields import claimed, count_in, is_count, mark, moment_in, object_in, objects_in, text_in
 from holdfast.errors import UsageError
 from holdfast.systems.gated import words
 
@@ -21,11 +21,6 @@ LONGEST_TITLE = 500
 MOST_ACTS = 100
 _SETTLED = (lifecycle.PENDING, lifecycle.WAITING, lifecycle.DONE)
 """A phase that is there has no feedback to heed any more, whatever its file says."""
-
-
-def as_found(state: State) -> bool:
-    """An adopted document stays as it was until something happens."""
-    return state.origin == "adopted" and state.revision <= 1
 
 
 def id_of(document: Mapping[str, Any]) -> str:
@@ -42,9 +37,9 @@ def mistakes(document: Mapping[str, Any]) -> list[str]:
         found.append(f"current_phase is not one of {', '.join(words.PHASES)}")
     if document.get("status") not in (*words.WORKFLOW_WORDS.values(), "abandoned"):
         found.append(f"status is not one of {', '.join(dict.fromkeys(words.WORKFLOW_WORDS.values()))}, abandoned")
-    phases = document.get("phases")
+    phases = object_in(document, "phases")
     for phase in words.PHASES:
-        said = phases.get(phase) if isinstance(phases, Mapping) else None
+        said = phases.get(phase)
         if not isinstance(said, Mapping):
             found.append(f"phases has no {phase}")
         elif said.get("status") not in words.PHASE_WORDS.values():
@@ -59,10 +54,10 @@ def status_mistakes(document: Mapping[str, Any], phase: str) -> list[str]:
         found.append(f"phase is not {phase}")
     if document.get("status") not in words.PHASE_WORDS.values():
         found.append(f"status is not one of {', '.join(dict.fromkeys(words.PHASE_WORDS.values()))}")
-    most, count = _count(document, "max_iterations"), _count(document, "iterations")
-    if most is None or most < 1:
+    most = count_in(document, "max_iterations") if is_count(document.get("max_iterations")) else None
+    if not most:
         found.append("max_iterations is no number from 1")
-    if count is None or (most is not None and count > most):
+    if not is_count(document.get("iterations")) or (most is not None and count_in(document, "iterations") > most):
         found.append("iterations is no number from 0 to max_iterations")
     return found
 
@@ -90,7 +85,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
             alerts.append(Alert(facts.now, "status_rewritten", f"{path} is rewritten: {wrong}", path))
         progress[step.id] = _progress(step, said, believed)
     title = document.get("feature_title")
-    branch = document.get("branch")
+    title = title[:LONGEST_TITLE] if isinstance(title, str) else slug
     kept = {name: document.get(name) for name in ("pr_url", "pr_number", "last_reviewed_at")}
     state = State(
         ulid=ulid,
@@ -98,14 +93,14 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         type="feature",
         plan=Plan(steps),
         dialect="gated",
-        title=title[:LONGEST_TITLE] if isinstance(title, str) else slug,
-        subject=title[:LONGEST_TITLE] if isinstance(title, str) else slug,
+        title=title,
+        subject=title,
         context={"slug": slug, **{name: value for name, value in kept.items() if value is not None}},
-        branch=branch if isinstance(branch, str) and branch else None,
+        branch=text_in(document, "branch") or None,
         loads="description",
         read_only=definition.read_only if definition else (),
         origin="adopted",
-        created_at=_moment(document, "created_at") or facts.now,
+        created_at=moment_in(document, "created_at") or facts.now,
         updated_at=facts.now,
         progress=progress,
         escalations=_escalations(document),
@@ -117,7 +112,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
 
 def _believed(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
     """The `status.json` of a phase as far as it agrees with the document, and what is wrong with it."""
-    count = _count(said, "iterations") or 0
+    count = count_in(said, "iterations")
     bad = status_mistakes(detail, step.id)
     if bad:
         most = step.review.max if step.review else 0
@@ -143,25 +138,22 @@ def _progress(step: Step, said: Mapping[str, Any], detail: Mapping[str, Any]) ->
     status = str(words.PHASE.decode(said["status"]))
     if said.get("status_detail") in (lifecycle.FAILED, lifecycle.BLOCKED):
         status = said["status_detail"]
-    rounds = _rounds(status, _count(said, "iterations") or 0)
-    feedback = detail.get("current_feedback")
+    rounds = _rounds(status, count_in(said, "iterations"))
+    feedback = text_in(detail, "current_feedback")
     progress = Progress(
         status=status,
         attempt=int(status != lifecycle.PENDING),
         rounds=rounds,
-        started_at=_moment(said, "started_at"),
-        finished_at=_moment(said, "completed_at"),
+        started_at=moment_in(said, "started_at"),
+        finished_at=moment_in(said, "completed_at"),
         reason=str(said.get("escalation_reason") or ""),
-        feedback=(feedback,) if isinstance(feedback, str) and feedback else (),
-        advice=feedback if isinstance(feedback, str) and status not in _SETTLED else "",
+        feedback=(feedback,) if feedback else (),
+        advice=feedback if status not in _SETTLED else "",
         acts=_acts(detail),
         reviewed=status in (lifecycle.WAITING, lifecycle.DONE),
         data={FOUND: dict(detail)} if detail else {},
     )
-    if status != lifecycle.DONE:
-        return progress
-    claimed = Grant(progress.finished_at, "document", "claimed", progress.attempt, claimed=True)
-    return progress.replace(grant=claimed)
+    return claimed(progress) if status == lifecycle.DONE else progress
 
 
 def _rounds(status: str, count: int) -> int:
@@ -172,50 +164,32 @@ def _rounds(status: str, count: int) -> int:
 
 
 def _acts(detail: Mapping[str, Any]) -> tuple[Act, ...]:
-    history = detail.get("history")
     return tuple(
-        Act(
-            one["timestamp"],
-            str(one.get("action") or ""),
-            _count(one, "iteration") or 0,
-            str(one.get("result") or ""),
-        )
-        for one in (history if isinstance(history, list) else ())[-MOST_ACTS:]
-        if isinstance(one, Mapping) and _moment(one, "timestamp")
+        Act(at, str(one.get("action") or ""), count_in(one, "iteration"), str(one.get("result") or ""))
+        for one in objects_in(detail, "history")[-MOST_ACTS:]
+        if (at := moment_in(one, "timestamp"))
     )
 
 
 def _escalations(document: Mapping[str, Any]) -> tuple[Escalation, ...]:
-    listed = document.get("escalations")
     return tuple(
         Escalation(
             str(one.get("phase") or ""),
             str(one.get("reason") or ""),
-            _count(one, "iteration") or 0,
-            _moment(one, "at"),
-            _moment(one, "resolved_at"),
+            count_in(one, "iteration"),
+            moment_in(one, "at"),
+            moment_in(one, "resolved_at"),
             str(one.get("resolution") or ""),
         )
-        for one in (listed if isinstance(listed, list) else ())
-        if isinstance(one, Mapping) and _moment(one, "at")
+        for one in objects_in(document, "escalations")
+        if moment_in(one, "at")
     )
 
 
 def _marked(state: State, document: Mapping[str, Any], facts: Facts) -> State:
     if words.WORKFLOW.decode(document["status"]) == "cancelled":
-        reason = document.get("cancelled_reason")
-        said = reason[:500] if isinstance(reason, str) and reason else "its document says it is cancelled"
-        return state.replace(cancelled=Mark(_moment(document, "cancelled_at") or facts.now, "document", said))
+        said = text_in(document, "cancelled_reason")[:500] or mark("", "cancelled").reason
+        return state.replace(cancelled=Mark(moment_in(document, "cancelled_at") or facts.now, "document", said))
     if document.get("status_detail") == "paused":
-        return state.replace(paused=Mark(facts.now, "document", "its document says it is paused"))
+        return state.replace(paused=mark(facts.now, "paused"))
     return state
-
-
-def _count(data: Mapping[str, Any], name: str) -> int | None:
-    value = data.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _moment(data: Mapping[str, Any], name: str) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) and is_moment(value) else ""

@@ -12,11 +12,11 @@ from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import FOUND, Act, State
-from holdfast.documents.lens.fields import MOMENT
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
+from holdfast.documents.lens.fields import MOMENT, object_in, or_absent
+from holdfast.documents.lens.spec import ABSENT, Dialect, Document, Field, Items, Meaning, as_found
 from holdfast.errors import Refused, UsageError
 from holdfast.systems.gated import words
-from holdfast.systems.gated.adoption import adopt, as_found, id_of
+from holdfast.systems.gated.adoption import adopt, id_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,15 +28,6 @@ _INSTEAD: dict[str, Callable[[str], tuple[Remedy, ...]]] = {
     words.APPROVED: lambda path: (remedies.reopen(path),),
     words.ESCALATED: lambda path: remedies.person(path, remedies.unblock(path, guided=True), remedies.approve(path)),
 }
-
-
-def _or_absent(value: Any) -> Any:
-    return value if value not in ("", None) else ABSENT
-
-
-def _field(at: str, value: Any, codec: Any = None, **more: Any) -> Field:
-    """A field of a document that stays as it was found until something happens."""
-    return Field(at, lambda state, item: UNKNOWN if as_found(state) else value(state, item), codec, **more)
 
 
 def _detail(state: State, _: str) -> Any:
@@ -51,12 +42,12 @@ def _phase_detail(state: State, path: str) -> Any:
 
 def _reason(state: State, path: str) -> Any:
     progress = state.step(path)
-    return _or_absent(progress.reason) if progress.status in lifecycle.STUCK else ABSENT
+    return or_absent(progress.reason) if progress.status in lifecycle.STUCK else ABSENT
 
 
 def _finished(state: State, path: str) -> Any:
     progress = state.step(path)
-    return _or_absent(progress.finished_at) if progress.status in lifecycle.FINISHED else ABSENT
+    return or_absent(progress.finished_at) if progress.status in lifecycle.FINISHED else ABSENT
 
 
 def _escalations(state: State, _: str) -> Any:
@@ -74,14 +65,13 @@ def _escalations(state: State, _: str) -> Any:
 
 
 def _context(name: str) -> Any:
-    return lambda state, _: _or_absent(state.context.get(name))
+    return lambda state, _: or_absent(state.context.get(name))
 
 
 def status(state: State, phase: str) -> dict[str, Any]:
     """The `status.json` of a phase, over what was found there where the feature was adopted."""
     progress = state.step(phase)
-    kept = progress.data.get(FOUND)
-    found: Mapping[str, Any] = kept if isinstance(kept, Mapping) else {}
+    found = object_in(progress.data, FOUND)
     if as_found(state):
         return dict(found)
     own = {
@@ -185,42 +175,43 @@ def _former(state: State) -> tuple[str, ...]:
 
 
 def _depends(state: State, path: str) -> tuple[object, ...]:
-    return state.step(path), state.plan.step(path), state.origin, as_found(state)
+    return state.step(path), state.plan.step(path), state.origin
 
 
 DOCUMENT = Document(
     path=_place,
     former=_former,
     also=_also,
+    as_found=True,
     parts=(
-        _field("feature", lambda s, _: s.id, meaning=Meaning.FIXED),
-        _field("feature_title", lambda s, _: s.title or s.subject, meaning=Meaning.FIXED),
-        _field("branch", lambda s, _: _or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
-        _field("created_at", lambda s, _: s.created_at, MOMENT),
-        _field("updated_at", lambda s, _: s.updated_at, MOMENT),
-        _field("current_phase", lambda s, _: words.current_phase(s)),
-        _field("status", lambda s, _: queries.status(s), words.WORKFLOW),
-        _field("status_detail", _detail, meaning=Meaning.FIXED),
+        Field("feature", lambda s, _: s.id, meaning=Meaning.FIXED),
+        Field("feature_title", lambda s, _: s.title or s.subject, meaning=Meaning.FIXED),
+        Field("branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
+        Field("created_at", lambda s, _: s.created_at, MOMENT),
+        Field("updated_at", lambda s, _: s.updated_at, MOMENT),
+        Field("current_phase", lambda s, _: words.current_phase(s)),
+        Field("status", lambda s, _: queries.status(s), words.WORKFLOW),
+        Field("status_detail", _detail, meaning=Meaning.FIXED),
         Items(
             "phases",
             each=lambda s: list(s.plan.children("")),
             name=lambda s, path: path,
             depends=_depends,
             fields=(
-                _field("status", lambda s, p: s.step(p).status, words.PHASE),
-                _field("status_detail", _phase_detail, meaning=Meaning.FIXED),
-                _field("iterations", words.iterations, meaning=Meaning.FIXED),
-                _field("started_at", lambda s, p: _or_absent(s.step(p).started_at), MOMENT, nullable=True),
-                _field("completed_at", _finished, MOMENT, nullable=True),
-                _field("escalation_reason", _reason, nullable=True, meaning=Meaning.FIXED),
+                Field("status", lambda s, p: s.step(p).status, words.PHASE),
+                Field("status_detail", _phase_detail, meaning=Meaning.FIXED),
+                Field("iterations", words.iterations, meaning=Meaning.FIXED),
+                Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, nullable=True),
+                Field("completed_at", _finished, MOMENT, nullable=True),
+                Field("escalation_reason", _reason, nullable=True, meaning=Meaning.FIXED),
             ),
         ),
-        _field("escalations", _escalations, meaning=Meaning.FIXED),
-        _field("pr_url", _context("pr_url"), nullable=True, meaning=Meaning.FIXED),
-        _field("pr_number", _context("pr_number"), nullable=True, meaning=Meaning.FIXED),
-        _field("last_reviewed_at", _context("last_reviewed_at"), MOMENT, nullable=True, meaning=Meaning.FIXED),
-        _field("cancelled_at", lambda s, _: s.cancelled.at if s.cancelled else ABSENT, MOMENT),
-        _field("cancelled_reason", lambda s, _: s.cancelled.reason if s.cancelled else ABSENT),
+        Field("escalations", _escalations, meaning=Meaning.FIXED),
+        Field("pr_url", _context("pr_url"), nullable=True, meaning=Meaning.FIXED),
+        Field("pr_number", _context("pr_number"), nullable=True, meaning=Meaning.FIXED),
+        Field("last_reviewed_at", _context("last_reviewed_at"), MOMENT, nullable=True, meaning=Meaning.FIXED),
+        Field("cancelled_at", lambda s, _: s.cancelled.at if s.cancelled else ABSENT, MOMENT),
+        Field("cancelled_reason", lambda s, _: s.cancelled.reason if s.cancelled else ABSENT),
     ),
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import cycle, lifecycle, queries
 from holdfast.core.state import State
-from holdfast.documents.lens.fields import words
+from holdfast.documents.lens.fields import spelled, words
 
 HOME = "workflow"
 FEATURE_FOLDER = "00-feature"
@@ -12,28 +12,21 @@ DOCUMENT, STATUS_FILE, JOURNAL = "workflow-state.json", "status.json", "journal.
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
 PENDING, IN_PROGRESS, IN_REVIEW = "pending", "in_progress", "in_review"
 USER_REVIEW, APPROVED, ESCALATED = "user_review", "approved", "escalated"
-PHASE_WORDS = {
-    lifecycle.PENDING: PENDING,
-    lifecycle.ACTIVE: IN_PROGRESS,
-    lifecycle.IN_REVIEW: IN_REVIEW,
-    lifecycle.WAITING: USER_REVIEW,
-    lifecycle.DONE: APPROVED,
-    lifecycle.SKIPPED: APPROVED,
-    lifecycle.ESCALATED: ESCALATED,
-    lifecycle.FAILED: ESCALATED,
-    lifecycle.BLOCKED: ESCALATED,
-}
-WORKFLOW_WORDS = {
-    "in_progress": "in_progress",
-    "waiting": "in_progress",
-    "paused": "in_progress",
-    "escalated": "escalated",
-    "blocked": "escalated",
-    "failed": "escalated",
-    "completed": "completed",
-    "finalized": "finalized",
-    "cancelled": "cancelled",
-}
+PHASE_WORDS = spelled(
+    pending=(lifecycle.PENDING,),
+    in_progress=(lifecycle.ACTIVE,),
+    in_review=(lifecycle.IN_REVIEW,),
+    user_review=(lifecycle.WAITING,),
+    approved=(lifecycle.DONE, lifecycle.SKIPPED),
+    escalated=(lifecycle.ESCALATED, lifecycle.FAILED, lifecycle.BLOCKED),
+)
+WORKFLOW_WORDS = spelled(
+    in_progress=("in_progress", "waiting", "paused"),
+    escalated=("escalated", "blocked", "failed"),
+    completed=("completed",),
+    finalized=("finalized",),
+    cancelled=("cancelled",),
+)
 PHASE = words(PHASE_WORDS)
 WORKFLOW = words(WORKFLOW_WORDS, {"abandoned": "cancelled"})
 OWN_WORDS = frozenset({"in_progress", "waiting", "escalated", "completed", "finalized", "cancelled"})

@@ -10,7 +10,7 @@ import os
 from _collections_abc import Mapping
 
 from holdfast import git
-from holdfast.core import cycle, lifecycle, queries, refusals, remedies
+from holdfast.core import cycle, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.remedy import naming, shell, typed
 from holdfast.core.state import State
 from holdfast.documents.lens.fields import MOMENT
@@ -99,7 +99,7 @@ def _archive(folder: str, now: str) -> None:
     listed = sorted(name for name in os.listdir(folder) if name.startswith("review-") and name.endswith(".md"))
     if not listed:
         return
-    stamp = now[:19].replace("-", "").replace(":", "").replace("T", "-")
+    stamp = moment.compact(now)
     names = (f"archived-{stamp}", *(f"archived-{stamp}-{number}" for number in range(2, 1000)))
     target = next(one for one in (os.path.join(folder, name) for name in names) if not os.path.lexists(one))
     os.mkdir(target)

@@ -16,7 +16,7 @@ from holdfast.documents.lens.fields import FRACTION, MOMENT
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
 from holdfast.documents.lens.text import Kept, KeptList
 from holdfast.systems.orchestrator import words
-from holdfast.systems.orchestrator.adoption import adopt, as_found, id_of
+from holdfast.systems.orchestrator.adoption import adopt, id_of
 from holdfast.systems.orchestrator.edits import also
 from holdfast.systems.orchestrator.rules import supervision
 
@@ -28,15 +28,6 @@ MOST_ENTRIES = 1000
 MOST_LISTS = 64
 """How many checkpoints and learnings are remembered as they were written."""
 _PLAIN = ("in_progress", "completed", "finalized", "cancelled")
-
-
-def _unless_found(value: Any) -> Any:
-    """An adopted document stays as it was until something happens."""
-    return lambda state, item: UNKNOWN if as_found(state) else value(state, item)
-
-
-def _field(at: str, value: Any, codec: Any = None, **more: Any) -> Field:
-    return Field(at, _unless_found(value), codec, **more)
 
 
 def _pause(state: State, _: str) -> Any:
@@ -83,22 +74,12 @@ def _agent(state: State, lease: Lease) -> dict[str, Any]:
 
 
 def _finished(state: State) -> list[str]:
-    if as_found(state):
-        return _found_in(state, "completed_tasks")
     listed = [path for path in state.plan.of_kind(tasks.TASK) if state.step(path).status in lifecycle.FINISHED]
     return sorted(listed, key=lambda path: state.step(path).finished_at.removesuffix("Z"))  # 9:00 is before 9:00.5
 
 
 def _unfinished(state: State) -> list[str]:
-    if as_found(state):
-        return _found_in(state, "pending_tasks")
     return [path for path in state.plan.of_kind(tasks.TASK) if state.step(path).status not in lifecycle.FINISHED]
-
-
-def _found_in(state: State, name: str) -> list[str]:
-    """The tasks of a list of an adopted document, in its own order."""
-    listed = (state.base or {}).get(name, ())
-    return [f"{words.phase_of(entry['task'])}/{entry['task']}" for entry in listed]
 
 
 def _time(state: State, path: str) -> Any:
@@ -201,7 +182,7 @@ def _interventions(state: State, _: str) -> Any:
 
 
 def _depends(state: State, path: str) -> tuple[object, ...]:
-    return state.step(path), state.plan.step(path), state.origin, as_found(state)
+    return state.step(path), state.plan.step(path), state.origin
 
 
 def _home(state: State) -> str:
@@ -236,47 +217,48 @@ DOCUMENT = Document(
     path=_place,
     former=_former,
     also=also,
+    as_found=True,
     parts=(
-        _field("orchestrator.status", lambda s, _: words.status(s)),
-        _field("orchestrator.task_doc", lambda s, _: s.context.get("task_doc") or s.subject, meaning=Meaning.FIXED),
-        _field("orchestrator.current_phase", lambda s, _: words.phase_number(s, words.current_phase(s))),
-        _field("orchestrator.total_phases", lambda s, _: len(words.phases(s)), meaning=Meaning.FIXED),
-        _field("orchestrator.current_task", lambda s, _: words.position(s), FRACTION),
-        _field("orchestrator.ralph_iteration", _iteration),
-        _field("orchestrator.outer_ralph", lambda s, _: s.step(words.REVIEW).status == lifecycle.ACTIVE),
-        _field("orchestrator.start_time", lambda s, _: s.created_at, MOMENT),
-        _field("orchestrator.end_time", _ended, MOMENT, nullable=True),
-        _field("orchestrator.pause", _pause, meaning=Meaning.FIXED),
-        _field("supervisor.enabled", lambda s, _: supervision(s).enabled, meaning=Meaning.FIXED),
-        _field("supervisor.checks_performed", lambda s, _: supervision(s).checks, meaning=Meaning.FIXED),
-        _field("supervisor.conflicts_detected", lambda s, _: supervision(s).conflicts, meaning=Meaning.FIXED),
-        _field("supervisor.auto_fixes_applied", lambda s, _: supervision(s).auto_fixes, meaning=Meaning.FIXED),
-        _field("supervisor.re_plans_triggered", lambda s, _: supervision(s).re_plans, meaning=Meaning.FIXED),
-        _field(
+        Field("orchestrator.status", lambda s, _: words.status(s)),
+        Field("orchestrator.task_doc", lambda s, _: s.context.get("task_doc") or s.subject, meaning=Meaning.FIXED),
+        Field("orchestrator.current_phase", lambda s, _: words.phase_number(s, words.current_phase(s))),
+        Field("orchestrator.total_phases", lambda s, _: len(words.phases(s)), meaning=Meaning.FIXED),
+        Field("orchestrator.current_task", lambda s, _: words.position(s), FRACTION),
+        Field("orchestrator.ralph_iteration", _iteration),
+        Field("orchestrator.outer_ralph", lambda s, _: s.step(words.REVIEW).status == lifecycle.ACTIVE),
+        Field("orchestrator.start_time", lambda s, _: s.created_at, MOMENT),
+        Field("orchestrator.end_time", _ended, MOMENT, nullable=True),
+        Field("orchestrator.pause", _pause, meaning=Meaning.FIXED),
+        Field("supervisor.enabled", lambda s, _: supervision(s).enabled, meaning=Meaning.FIXED),
+        Field("supervisor.checks_performed", lambda s, _: supervision(s).checks, meaning=Meaning.FIXED),
+        Field("supervisor.conflicts_detected", lambda s, _: supervision(s).conflicts, meaning=Meaning.FIXED),
+        Field("supervisor.auto_fixes_applied", lambda s, _: supervision(s).auto_fixes, meaning=Meaning.FIXED),
+        Field("supervisor.re_plans_triggered", lambda s, _: supervision(s).re_plans, meaning=Meaning.FIXED),
+        Field(
             "supervisor.last_check",
             lambda s, _: supervision(s).last_check or ABSENT,
             MOMENT,
             nullable=True,
             meaning=Meaning.FIXED,
         ),
-        _field("supervisor.interventions", _interventions, meaning=Meaning.FIXED),
-        _field("active_agents", _agents),
+        Field("supervisor.interventions", _interventions, meaning=Meaning.FIXED),
+        Field("active_agents", _agents),
         Items(
             "completed_tasks",
             each=_finished,
             name=lambda s, path: s.plan.step(path).id,
             key="task",
             depends=_depends,
-            follows=lambda s: (s.plan, s.progress, as_found(s)),
+            follows=lambda s: (s.plan, s.progress),
             fields=(
-                _field("name", lambda s, p: s.plan.step(p).label),
-                _field("completed", lambda s, p: s.step(p).finished_at or UNKNOWN, MOMENT),
-                _field("iterations", lambda s, p: s.step(p).attempt),
-                _field("time_elapsed", _time),
-                _field("cost", lambda s, p: s.step(p).spent, words.MONEY),
-                _field("files_modified", lambda s, p: list(s.step(p).data.get("files_modified") or ())),
-                _field("lines_added", lambda s, p: s.step(p).data.get("lines_added", ABSENT)),
-                _field("success_criteria_met", _criteria),
+                Field("name", lambda s, p: s.plan.step(p).label),
+                Field("completed", lambda s, p: s.step(p).finished_at or UNKNOWN, MOMENT),
+                Field("iterations", lambda s, p: s.step(p).attempt),
+                Field("time_elapsed", _time),
+                Field("cost", lambda s, p: s.step(p).spent, words.MONEY),
+                Field("files_modified", lambda s, p: list(s.step(p).data.get("files_modified") or ())),
+                Field("lines_added", lambda s, p: s.step(p).data.get("lines_added", ABSENT)),
+                Field("success_criteria_met", _criteria),
             ),
         ),
         Items(
@@ -285,41 +267,41 @@ DOCUMENT = Document(
             name=lambda s, path: s.plan.step(path).id,
             key="task",
             depends=_depends,
-            follows=lambda s: (s.plan, s.progress, as_found(s)),
+            follows=lambda s: (s.plan, s.progress),
             fields=(
-                _field("phase", lambda s, p: words.phase_number(s, p)),
-                _field("name", lambda s, p: s.plan.step(p).label),
+                Field("phase", lambda s, p: words.phase_number(s, p)),
+                Field("name", lambda s, p: s.plan.step(p).label),
             ),
         ),
-        _field(
+        Field(
             "safety_bounds.max_iterations_per_task",
             lambda s, _: s.bounds.max_iterations or ABSENT,
             nullable=True,
             meaning=Meaning.FIXED,
         ),
-        _field(
+        Field(
             "safety_bounds.max_cost",
             lambda s, _: s.bounds.max_cost or ABSENT,
             words.LIMIT,
             nullable=True,
             meaning=Meaning.FIXED,
         ),
-        _field(
+        Field(
             "safety_bounds.max_time",
             lambda s, _: s.bounds.max_time or ABSENT,
             words.SPAN,
             nullable=True,
             meaning=Meaning.FIXED,
         ),
-        _field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY),
-        _field(
+        Field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY),
+        Field(
             "safety_bounds.elapsed_time",
             lambda s, _: words.elapsed_text(queries.elapsed(s, s.updated_at or s.created_at)),
         ),
-        _field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned]),
-        _field("learnings", _lasting("learnings", lambda s: (s.learnings, s.plan), _learnings)),
-        _field("milestones", _lasting("milestones", lambda s: (s.progress, s.plan), _milestones)),
-        _field(
+        Field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned]),
+        Field("learnings", _lasting("learnings", lambda s: (s.learnings, s.plan), _learnings)),
+        Field("milestones", _lasting("milestones", lambda s: (s.progress, s.plan), _milestones)),
+        Field(
             "checkpoints", _lasting("checkpoints", lambda s: (s.snapshots, s.plan), _checkpoints), meaning=Meaning.FIXED
         ),
     ),
@@ -328,8 +310,7 @@ DOCUMENT = Document(
 
 def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
     """`orchestrate-{time}`."""
-    at = now[:19].replace("-", "").replace(":", "").replace("T", "-")
-    return f"{definition.name}-{at}"
+    return f"{definition.name}-{moment.compact(now)}"
 
 
 DIALECT = Dialect(

@@ -55,17 +55,7 @@ def _learnings(state: State, old: list[Mapping[str, Any]], new: list[Mapping[str
     out: list[cmd.Command] = []
     for entry in (one for one in new if one not in old):
         step = next((p for p in state.plan.of_kind(tasks.TASK) if state.plan.step(p).id == entry.get("task")), "")
-        kind = entry.get("type")
-        said = {name: str(entry.get(name) or "") for name in ("lesson", "pattern", "context")}
-        out.append(
-            cmd.Learn(
-                said["lesson"],
-                str(kind) if kind in words.KINDS else "insight",
-                said["pattern"],
-                said["context"],
-                step,
-            )
-        )
+        out.append(cmd.Learn(**words.lesson(entry), step=step))
     return out
 
 

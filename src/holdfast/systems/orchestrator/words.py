@@ -7,6 +7,7 @@ from _collections_abc import Mapping
 from holdfast.core import lifecycle, moment, queries, remedies, tasks
 from holdfast.core.plan import Plan, parent
 from holdfast.core.state import Progress, State
+from holdfast.documents.lens.fields import spelled
 from holdfast.documents.lens.spec import Codec
 from holdfast.errors import UsageError
 
@@ -21,17 +22,11 @@ LEARNINGS = f"{FOLDER}/learnings.jsonl"
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
 PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED = "planning", "executing", "reviewing", "completed", "failed"
 STATUSES = (PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED)
-WORKFLOW_WORDS = {
-    "in_progress": EXECUTING,
-    "waiting": EXECUTING,
-    "paused": EXECUTING,
-    "blocked": EXECUTING,
-    "failed": FAILED,
-    "escalated": EXECUTING,
-    "completed": COMPLETED,
-    "finalized": COMPLETED,
-    "cancelled": FAILED,
-}
+WORKFLOW_WORDS = spelled(
+    executing=("in_progress", "waiting", "paused", "blocked", "escalated"),
+    completed=("completed", "finalized"),
+    failed=("failed", "cancelled"),
+)
 KINDS = ("pattern", "antipattern", "insight")
 
 
@@ -122,17 +117,22 @@ def task_of(state: State, path: str) -> str:
     return ""
 
 
+def lesson(said: Mapping[str, Any]) -> dict[str, str]:
+    """A learning as a document says it, but for its task."""
+    kind = said.get("type")
+    texts = {name: str(said.get(name) or "") for name in ("lesson", "pattern", "context")}
+    return {**texts, "type": str(kind) if kind in KINDS else "insight"}
+
+
 def elapsed_text(seconds: float) -> str:
     """`0h 34m 8s`."""
-    whole = int(seconds)
-    return f"{whole // 3600}h {whole % 3600 // 60}m {whole % 60}s"
+    return f"{int(seconds) // 3600}h {spent_text(int(seconds) % 3600)}"
 
 
 def spent_text(seconds: float) -> str:
     """`15m 23s`: what a task took; with hours where there are some."""
-    whole = int(seconds)
-    hours = f"{whole // 3600}h " if whole >= 3600 else ""
-    return f"{hours}{whole % 3600 // 60}m {whole % 60}s"
+    minutes, rest = divmod(int(seconds), 60)
+    return elapsed_text(seconds) if minutes >= 60 else f"{minutes}m {rest}s"
 
 
 def warning_text(said: str) -> str:
@@ -143,27 +143,19 @@ def warning_text(said: str) -> str:
     return f"{name.capitalize()}{where} at {percent}% of limit"
 
 
+def _read(text: Any, value: int | None, what: str) -> int:
+    if value is None:
+        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not {what}", remedy=remedies.schema())
+    return value
+
+
 def _read_money(text: Any) -> int:
-    micros = moment.read_money(text)
-    if micros is None:
-        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not an amount such as $0.75", remedy=remedies.schema())
-    return micros
-
-
-def _plain_money(micros: int) -> str:
-    """`$10`, `$0.75`: whole dollars without cents."""
-    return moment.money(micros).removesuffix(".00")
+    return _read(text, moment.read_money(text), "an amount such as $0.75")
 
 
 MONEY = Codec(moment.money, _read_money)
-LIMIT = Codec(_plain_money, _read_money)
-
-
-def _read_span(text: Any) -> int:
-    seconds = moment.read_span(text) if isinstance(text, str) else None
-    if seconds is None:
-        raise UsageError("unknown_word", f"{str(text)[:40]!r} is not a span such as 2h", remedy=remedies.schema())
-    return seconds
+LIMIT = Codec(lambda micros: moment.money(micros).removesuffix(".00"), _read_money)
+"""`$10`, `$0.75`: whole dollars without cents."""
 
 
 def _span(seconds: int) -> str:
@@ -173,4 +165,6 @@ def _span(seconds: int) -> str:
     return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
 
 
-SPAN = Codec(_span, _read_span)
+SPAN = Codec(
+    _span, lambda text: _read(text, moment.read_span(text) if isinstance(text, str) else None, "a span such as 2h")
+)

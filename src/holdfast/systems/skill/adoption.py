@@ -8,15 +8,25 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, queries, remedies
+from holdfast.core import gates, lifecycle, queries
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Approval, Check, Choice, Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan, ancestors
-from holdfast.core.state import Artifact, Evidence, Grant, Mark, Progress, State
+from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.tasks import TASK
-from holdfast.documents.lens.fields import first, is_moment
-from holdfast.errors import UsageError
+from holdfast.documents.lens.fields import (
+    Reader,
+    artifacts_in,
+    claimed,
+    first,
+    mark,
+    moment_in,
+    object_in,
+    objects_in,
+    status_in,
+    text_in,
+)
 from holdfast.systems.skill.tests import TOLD
 from holdfast.systems.skill.words import FIGURES, PHASE, PHASE_WORDS, WORKFLOW
 
@@ -24,38 +34,38 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_READER = Reader("skill")
 _SUBJECTS = {"tdd": ("subject", "task_description", "feature_file")}
 _SUBJECT = ("subject", "folder_path", "feature_file", "task_description")
 
 
 def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
     """The state a document speaks of. The steps of a definition are used for the phases that have their names."""
-    workflow, machine = _object(document, "workflow"), _object(document, "state_machine")
+    workflow, machine = _READER.object(document, "workflow"), _READER.object(document, "state_machine")
     if not is_name(workflow.get("id"), 200):
-        raise _not_one("it has no workflow.id that could be one")
+        raise _READER.refused("it has no workflow.id that could be one")
     id = str(workflow["id"])
-    said = first(_object(document, "_schema", {}).get("skill"))
+    said = first(_READER.object(document, "_schema", {}).get("skill"))
     type = said if isinstance(said, str) and is_name(said) else id.partition("-")[0]
     steps, progress = _phases(document, machine, definition)
     _tasks(document, machine, steps, progress)
-    context = _object(document, "context", {})
-    history = document.get("history")
+    context = _READER.object(document, "context", {})
     state = State(
         ulid=ulid,
         id=id,
         type=type,
         plan=Plan(tuple(steps)),
         dialect="skill",
-        title=_text(context, "title", 500) or _text(context, "feature_title", 500),
-        subject=next((text for name in _SUBJECTS.get(type, _SUBJECT) if (text := _text(context, name, 1000))), ""),
+        title=text_in(context, "title", 500) or text_in(context, "feature_title", 500),
+        subject=next((text for name in _SUBJECTS.get(type, _SUBJECT) if (text := text_in(context, name, 1000))), ""),
         context=context,
-        branch=_text(workflow, "branch", 1000) or None,
+        branch=text_in(workflow, "branch", 1000) or None,
         origin="adopted",
-        created_at=_moment(workflow, "created_at") or facts.now,
-        updated_at=_moment(workflow, "updated_at") or facts.now,
+        created_at=moment_in(workflow, "created_at") or facts.now,
+        updated_at=moment_in(workflow, "updated_at") or facts.now,
         progress=progress,
         base=document,
-        history=tuple({"entry": e} for e in history if isinstance(e, Mapping)) if isinstance(history, list) else (),
+        history=tuple({"entry": entry} for entry in objects_in(document, "history")),
     )
     return _marked(_consistent(state, machine), workflow, facts)
 
@@ -65,14 +75,14 @@ def _phases(
 ) -> tuple[list[Step], dict[str, Progress]]:
     phases = machine.get("phases")
     if not isinstance(phases, list) or not phases:
-        raise _not_one("it has no state_machine.phases")
+        raise _READER.refused("it has no state_machine.phases")
     if not all(isinstance(phase, Mapping) and is_name(phase.get("name")) for phase in phases):
-        raise _not_one("every phase needs a name")
+        raise _READER.refused("every phase needs a name")
     names = [phase["name"] for phase in phases]
     if len(set(names)) < len(names):
-        raise _not_one("two of its phases have the same name")
+        raise _READER.refused("two of its phases have the same name")
     known = {step.id: step for step in definition.steps} if definition else {}
-    checkpoints = _object(document, "checkpoints", {})
+    checkpoints = _READER.object(document, "checkpoints", {})
     steps = []
     progress = {}
     for name, phase in zip(names, phases, strict=True):
@@ -111,50 +121,32 @@ def _step(name: str, phase: Mapping[str, Any], checkpoints: Mapping[str, Any]) -
 
 
 def _progress(step: Step, said: Mapping[str, Any], checkpoints: Mapping[str, Any]) -> Progress:
-    status = _status(said)
+    status = status_in(said, PHASE, PHASE_WORDS)
     attempt = said.get("attempt")
     attempt = attempt if isinstance(attempt, int) and attempt > 1 else int(status != lifecycle.PENDING)
-    artifacts = said.get("artifacts")
-    feedback = _text(said, "feedback", 20_000)
+    feedback = text_in(said, "feedback", 20_000)
     progress = Progress(
         status=status,
         attempt=attempt,
-        started_at=_moment(said, "started_at"),
-        finished_at=_moment(said, "completed_at"),
-        reason=_text(said, "reason", 20_000),
+        started_at=moment_in(said, "started_at"),
+        finished_at=moment_in(said, "completed_at"),
+        reason=text_in(said, "reason", 20_000),
         feedback=(feedback,) if feedback else (),
-        artifacts={n: Artifact(p, "", "") for n, p in artifacts.items() if is_name(n) and isinstance(p, str)}
-        if isinstance(artifacts, Mapping)
-        else {},
+        artifacts=artifacts_in(said),
         evidence=_evidence(step, checkpoints, attempt),
         data={name: said[name] for name in TOLD if said.get(name) is not None},
     )
-    return _finished(step, progress, said.get("approval")) if status in lifecycle.FINISHED else progress
+    return _finished(step, progress, object_in(said, "approval")) if status in lifecycle.FINISHED else progress
 
 
-def _finished(step: Step, progress: Progress, said: Any = None) -> Progress:
+def _finished(step: Step, progress: Progress, said: Mapping[str, Any] | None = None) -> Progress:
     """Done, as far as a document can say so. Skipping a gate is a claim like passing it."""
     if not gates.policy(step):
         return progress.replace(status=lifecycle.DONE) if progress.status not in lifecycle.FINISHED else progress
-    said = said if isinstance(said, Mapping) else {}
-    attempt = progress.attempt or 1
-    grant = Grant(
-        at=_moment(said, "approved_at") or progress.finished_at,
-        by=_text(said, "approved_by", 200) or "document",
-        word="claimed",
-        attempt=attempt,
-        variant=_text(said, "selected_variant", 200),
-        claimed=True,
-    )
-    return progress.replace(status=lifecycle.DONE, attempt=attempt, grant=grant)
-
-
-def _status(said: Mapping[str, Any]) -> str:
-    status: str = PHASE.decode(said.get("status", "pending"))
-    detail = said.get("status_detail")
-    if isinstance(detail, str) and detail in PHASE_WORDS and PHASE_WORDS[detail] == PHASE_WORDS[status]:
-        return detail
-    return status
+    done = progress.replace(status=lifecycle.DONE, attempt=progress.attempt or 1)
+    said = said or {}
+    by, variant = text_in(said, "approved_by", 200), text_in(said, "selected_variant", 200)
+    return claimed(done, moment_in(said, "approved_at"), by, variant=variant)
 
 
 def _evidence(step: Step, checkpoints: Mapping[str, Any], attempt: int) -> dict[str, Evidence]:
@@ -163,7 +155,7 @@ def _evidence(step: Step, checkpoints: Mapping[str, Any], attempt: int) -> dict[
     for check in step.checks:
         said = checkpoints.get(check.name)
         if isinstance(said, Mapping) and first(said.get("status")) == "completed":
-            at = _moment(said, "last_run")
+            at = moment_in(said, "last_run")
             claimed = check.run_by == "engine"
             figures = {figure: said[figure] for figure in FIGURES if said.get(figure) is not None}
             passed = said.get("passed") is not False
@@ -186,17 +178,15 @@ def _tasks(
     for task in tasks:
         index = task.get("index") if isinstance(task, Mapping) else None
         if not isinstance(index, int) or isinstance(index, bool) or index < 0 or str(index) in children:
-            raise _not_one("every task needs an index of its own")
+            raise _READER.refused("every task needs an index of its own")
         path = f"{ids[at]}/{index}"
-        said = task.get("tdd_phases")
-        phases = said if isinstance(said, Mapping) else {}
+        phases = object_in(task, "tdd_phases")
         inner = {name: Step(id=name) for name in phases if is_name(name)}
-        if not inner and shape and _status(task) == lifecycle.PENDING:
+        if not inner and shape and status_in(task, PHASE, PHASE_WORDS) == lifecycle.PENDING:
             inner = {step.id: _fitting(step, []) for step in shape.steps}
-        text = task.get("description")
         children[str(index)] = Step(
             id=str(index),
-            name=text if isinstance(text, str) else "",
+            name=text_in(task, "description"),
             kind=TASK,
             action=shape.action if shape else "",
             steps=tuple(inner.values()),
@@ -259,35 +249,12 @@ def _marked(state: State, workflow: Mapping[str, Any], facts: Facts) -> State:
     if status == "completed":
         done = {p: _finished(state.plan.step(p), state.step(p).replace(attempt=1)) for p in state.plan.paths}
         kept = {p: state.step(p) for p in state.plan.paths if state.step(p).status in lifecycle.FINISHED}
-        return state.replace(progress={**done, **kept}, finished_at=_moment(workflow, "completed_at") or facts.now)
+        return state.replace(progress={**done, **kept}, finished_at=moment_in(workflow, "completed_at") or facts.now)
     if status == "cancelled":
-        return state.replace(cancelled=Mark(facts.now, "document", "its document says it is abandoned"))
+        return state.replace(cancelled=mark(facts.now, "abandoned"))
     if status == "blocked" and at and queries.status(state) not in lifecycle.STUCK:
         blocked = state.step(at).replace(status=lifecycle.BLOCKED, attempt=state.step(at).attempt or 1)
         return state.replace(progress={**state.progress, at: blocked})
     if workflow.get("status_detail") == "paused":
-        return state.replace(paused=Mark(facts.now, "document", "its document says it is paused"))
+        return state.replace(paused=mark(facts.now, "paused"))
     return state
-
-
-def _object(document: Mapping[str, Any], name: str, default: Any = None) -> Mapping[str, Any]:
-    value = document.get(name, default)
-    if not isinstance(value, Mapping):
-        raise _not_one(f"{name} is not an object")
-    return value
-
-
-def _text(data: Mapping[str, Any], name: str, most: int) -> str:
-    value = data.get(name)
-    return value if isinstance(value, str) and len(value) <= most else ""
-
-
-def _moment(data: Mapping[str, Any], name: str) -> str:
-    value = _text(data, name, 40)
-    return value if is_moment(value) else ""
-
-
-def _not_one(reason: str) -> UsageError:
-    return UsageError(
-        "not_a_workflow", f"this is not the document of a workflow: {reason}", remedy=remedies.schema("skill")
-    )

@@ -13,8 +13,8 @@ from holdfast.core.definition import Check, Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
-from holdfast.documents.lens.fields import FRACTION, MOMENT, WORD
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
+from holdfast.documents.lens.fields import FRACTION, MOMENT, WORD, or_absent, unless_found
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning, as_found
 from holdfast.systems.skill import tests as skill_tests
 from holdfast.systems.skill.adoption import adopt
 from holdfast.systems.skill.progress import FEATURE, feature_of
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SAID = frozenset({"in_progress", "blocked", "completed", "cancelled"})
-
-
-def _or_absent(value: Any) -> Any:
-    return value if value not in ("", None) else ABSENT
-
-
-def _as_found(state: State) -> bool:
-    """An adopted document stays as it was until something happens."""
-    return state.origin == "adopted" and state.revision <= 1
 
 
 def _in_base(state: State, *names: str) -> Any:
@@ -51,11 +42,7 @@ def _entry_in_base(state: State, at: tuple[str, ...], key: str, name: object) ->
 
 
 def _updated(state: State, _: str) -> Any:
-    return UNKNOWN if _as_found(state) and _in_base(state, "workflow", "updated_at") else state.updated_at
-
-
-def _completed(state: State, _: str) -> Any:
-    return UNKNOWN if _as_found(state) else _or_absent(state.finished_at)
+    return UNKNOWN if as_found(state) and _in_base(state, "workflow", "updated_at") else state.updated_at
 
 
 def _detail(state: State, _: str) -> Any:
@@ -65,8 +52,6 @@ def _detail(state: State, _: str) -> Any:
 
 def _step_detail(state: State, path: str) -> Any:
     status = state.step(path).status
-    if _as_found(state):
-        return UNKNOWN
     return ABSENT if status in (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.DONE) else status
 
 
@@ -97,7 +82,7 @@ def _current_step(state: State, _: str) -> Any:
     phase, _, inner = (queries.current(state) or "").partition("/")
     if not inner and phase and phase == _in_base(state, "state_machine", "current_phase"):
         return UNKNOWN
-    return _or_absent(inner)
+    return or_absent(inner)
 
 
 def _listed(state: State, path: str) -> Any:
@@ -204,7 +189,7 @@ def _about(name: str, read: Callable[[Evidence], Any]) -> Any:
         evidence = _evidence(state, item)
         found = None if evidence is None else read(evidence)
         if name in _SAID_OF.get(item.rpartition("#")[2], ("last_run", "passed")):
-            return _or_absent(found)
+            return or_absent(found)
         telling = evidence is not None and ((name == "passed" and not evidence.passed) or name in evidence.data)
         return found if telling else UNKNOWN
 
@@ -324,8 +309,8 @@ DOCUMENT = Document(
         Field("workflow.status_detail", _detail),
         Field("workflow.created_at", lambda s, _: s.created_at, MOMENT),
         Field("workflow.updated_at", _updated, MOMENT),
-        Field("workflow.completed_at", _completed, MOMENT),
-        Field("workflow.branch", lambda s, _: _or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
+        unless_found("workflow.completed_at", lambda s, _: or_absent(s.finished_at), MOMENT),
+        Field("workflow.branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
         Field("context", _context, meaning=Meaning.CONTEXT),
         Field("state_machine.current_phase", _current_phase, meaning=Meaning.POINTER),
         Field("state_machine.current_step", _current_step, quiet=True),
@@ -339,16 +324,16 @@ DOCUMENT = Document(
             added=_added_phase,
             fields=(
                 Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
-                Field("status_detail", _step_detail, meaning=Meaning.FIXED),
-                Field("started_at", lambda s, p: _or_absent(s.step(p).started_at), MOMENT, quiet=True),
-                Field("completed_at", lambda s, p: _or_absent(s.step(p).finished_at), MOMENT, quiet=True),
+                unless_found("status_detail", _step_detail, meaning=Meaning.FIXED),
+                Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, quiet=True),
+                Field("completed_at", lambda s, p: or_absent(s.step(p).finished_at), MOMENT, quiet=True),
                 Field("progress", _fraction, FRACTION, quiet=True),
                 Field("attempt", lambda s, p: s.step(p).attempt if s.step(p).attempt > 1 else ABSENT),
                 Field("steps", _listed, quiet=True),
                 Field("artifacts", lambda s, p: {n: a.path for n, a in s.step(p).artifacts.items()} or ABSENT),
                 Field("approval", _approval, meaning=Meaning.FIXED),
                 Field("feedback", _feedback),
-                Field("reason", lambda s, p: _or_absent(s.step(p).reason)),
+                Field("reason", lambda s, p: or_absent(s.step(p).reason)),
                 *skill_tests.OF_PHASE,
             ),
         ),
@@ -363,7 +348,7 @@ DOCUMENT = Document(
             fields=(
                 Field("description", lambda s, p: s.plan.step(p).label),
                 Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
-                Field("status_detail", _step_detail, meaning=Meaning.FIXED),
+                unless_found("status_detail", _step_detail, meaning=Meaning.FIXED),
                 Field(tasks.COMMIT, _commit, nullable=True, meaning=Meaning.DATA),
                 Field("tdd_phases.red", _tdd("red"), PHASE, meaning=Meaning.STATUS),
                 Field("tdd_phases.green", _tdd("green"), PHASE, meaning=Meaning.STATUS),

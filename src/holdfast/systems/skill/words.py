@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from holdfast.core import lifecycle
-from holdfast.documents.lens.fields import words
+from holdfast.documents.lens.fields import spelled, words
 
 FOLDER = ".claude/workflow-state"
 FIGURES = ("count", "findings", "issues", "pr_number", "pr_url")
 """What can go with a checkpoint."""
 
-PHASE_WORDS = {
-    lifecycle.PENDING: "pending",
-    lifecycle.ACTIVE: "in_progress",
-    lifecycle.IN_REVIEW: "in_progress",
-    lifecycle.WAITING: "in_progress",
-    lifecycle.DONE: "completed",
-    lifecycle.FAILED: "in_progress",
-    lifecycle.BLOCKED: "in_progress",
-    lifecycle.ESCALATED: "in_progress",
-    lifecycle.SKIPPED: "completed",
-}
-WORKFLOW_WORDS = {
-    "in_progress": "in_progress",
-    "waiting": "in_progress",
-    "paused": "in_progress",
-    "blocked": "blocked",
-    "failed": "blocked",
-    "escalated": "blocked",
-    "completed": "completed",
-    "finalized": "completed",
-    "cancelled": "abandoned",
-}
+PHASE_WORDS = spelled(
+    pending=(lifecycle.PENDING,),
+    in_progress=(lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING, *sorted(lifecycle.STUCK)),
+    completed=(lifecycle.DONE, lifecycle.SKIPPED),
+)
+WORKFLOW_WORDS = spelled(
+    in_progress=("in_progress", "waiting", "paused"),
+    blocked=("blocked", "failed", "escalated"),
+    completed=("completed", "finalized"),
+    abandoned=("cancelled",),
+)
 PHASE = words(PHASE_WORDS, {"blocked": lifecycle.BLOCKED})
 WORKFLOW = words(WORKFLOW_WORDS)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, queries
+from holdfast.core import gates, lifecycle, moment, queries
 from holdfast.core.definition import Definition
 from holdfast.core.state import State
-from holdfast.documents.lens.fields import MOMENT
+from holdfast.documents.lens.fields import MOMENT, or_absent, unless_found
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
 from holdfast.systems.story.adoption import adopt
 from holdfast.systems.story.words import PHASE, STEP, WORKFLOW, WORKFLOW_WORDS, folder, is_planning
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 LOGS = "workspace/logs/workflow-orchestration"
 _SAID = frozenset({"in_progress", "waiting", "failed", "completed", "cancelled"})
 _PLAIN = frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.WAITING, lifecycle.DONE, lifecycle.FAILED})
-
-
-def _or_absent(value: Any) -> Any:
-    return value if value not in ("", None) else ABSENT
 
 
 def _only(planning: bool, value: Any) -> Any:
@@ -45,10 +41,6 @@ def _step_detail(state: State, path: str) -> Any:
     status = state.step(path).status
     silent = status in _PLAIN and not (is_planning(state) and status == lifecycle.FAILED)
     return ABSENT if silent else status
-
-
-def _updated(state: State, _: str) -> Any:
-    return UNKNOWN if state.origin == "adopted" and state.revision <= 1 else state.updated_at
 
 
 def _artifacts(state: State, path: str) -> Any:
@@ -163,13 +155,13 @@ def _steps(at: str, key: str, *, planning: bool) -> Items:
             Field("name", lambda s, p: s.plan.step(p).label, meaning=Meaning.FIXED),
             Field("status", lambda s, p: s.step(p).status, said, meaning=Meaning.STATUS),
             Field("status_detail", _step_detail, meaning=Meaning.FIXED),
-            Field("started_at", lambda s, p: _or_absent(s.step(p).started_at), MOMENT, nullable=True),
-            Field("completed_at", lambda s, p: _or_absent(s.step(p).finished_at), MOMENT, nullable=True),
+            Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, nullable=True),
+            Field("completed_at", lambda s, p: or_absent(s.step(p).finished_at), MOMENT, nullable=True),
             *agents,
             Field("artifacts", _artifacts, meaning=Meaning.FIXED),
             Field("human_approval", _approval, meaning=Meaning.FIXED),
             Field("attempts", _attempts, meaning=Meaning.FIXED),
-            Field("reason", lambda s, p: _or_absent(s.step(p).reason)),
+            Field("reason", lambda s, p: or_absent(s.step(p).reason)),
         ),
     )
 
@@ -181,12 +173,12 @@ DOCUMENT = Document(
     parts=(
         Field("workflow_id", lambda s, _: s.id, meaning=Meaning.FIXED),
         Field("workflow_type", lambda s, _: s.type, meaning=Meaning.FIXED),
-        Field("session_name", lambda s, _: _or_absent(s.session), meaning=Meaning.FIXED),
-        Field("committed_from_session", lambda s, _: _or_absent(_session_before(s)), meaning=Meaning.FIXED),
+        Field("session_name", lambda s, _: or_absent(s.session), meaning=Meaning.FIXED),
+        Field("committed_from_session", lambda s, _: or_absent(_session_before(s)), meaning=Meaning.FIXED),
         Field("status", lambda s, _: queries.status(s), WORKFLOW, meaning=Meaning.WHOLE),
         Field("status_detail", _detail, meaning=Meaning.FIXED),
         Field("created_at", lambda s, _: s.created_at, MOMENT),
-        Field("updated_at", _updated, MOMENT),
+        unless_found("updated_at", lambda s, _: s.updated_at, MOMENT),
         Field("generation.scene_id", _only(False, lambda s, _: s.context.get("scene_id", UNKNOWN))),
         Field("generation.current_step", _only(False, _position)),
         Field("generation.total_steps", _only(False, _total)),
@@ -205,7 +197,7 @@ DOCUMENT = Document(
 
 def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
     """`{type}-{what it is about}-{time}`: `generation-scene-0204-20251110-143000`."""
-    at = now[:19].replace("-", "").replace(":", "").replace("T", "-")
+    at = moment.compact(now)
     about = f"scene-{subject}" if definition.loads == "scene" else subject
     return f"{definition.name}-{about}-{at}" if about else f"{definition.name}-{at}"
 

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from holdfast.core import lifecycle
 from holdfast.core.state import State
-from holdfast.documents.lens.fields import words
+from holdfast.documents.lens.fields import spelled, words
 
-STEP_WORDS = {
-    lifecycle.PENDING: "pending",
-    lifecycle.ACTIVE: "in_progress",
-    lifecycle.IN_REVIEW: "in_progress",
-    lifecycle.WAITING: "waiting_approval",
-    lifecycle.DONE: "completed",
-    lifecycle.FAILED: "failed",
-    lifecycle.BLOCKED: "in_progress",
-    lifecycle.ESCALATED: "failed",
-    lifecycle.SKIPPED: "completed",
-}
+STEP_WORDS = spelled(
+    pending=(lifecycle.PENDING,),
+    in_progress=(lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.BLOCKED),
+    waiting_approval=(lifecycle.WAITING,),
+    completed=(lifecycle.DONE, lifecycle.SKIPPED),
+    failed=(lifecycle.FAILED, lifecycle.ESCALATED),
+)
 PHASE_WORDS = {**STEP_WORDS, lifecycle.FAILED: "in_progress", lifecycle.ESCALATED: "in_progress"}
-WORKFLOW_WORDS = {
-    "in_progress": "in_progress",
-    "waiting": "in_progress",
-    "paused": "in_progress",
-    "blocked": "in_progress",
-    "failed": "failed",
-    "escalated": "failed",
-    "completed": "completed",
-    "finalized": "completed",
-    "cancelled": "cancelled",
-}
+WORKFLOW_WORDS = spelled(
+    in_progress=("in_progress", "waiting", "paused", "blocked"),
+    failed=("failed", "escalated"),
+    completed=("completed", "finalized"),
+    cancelled=("cancelled",),
+)
 STEP = words(STEP_WORDS)
 PHASE = words(PHASE_WORDS)
 WORKFLOW = words(WORKFLOW_WORDS, {"waiting_approval": "in_progress"})
