@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping, Sequence
+from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.gates import Unmet
@@ -19,6 +19,59 @@ _INSTEAD = {
     lifecycle.BLOCKED: remedies.unblock,
 }
 _PARTICIPLE = {"began": "begun"}
+
+
+def _of_step(code: str, said: str, remedy: Callable[[str], Remedy]) -> Callable[[str], Refused]:
+    return lambda path: Refused(code, said.format(path), remedy=remedy(path), facts={"step": path})
+
+
+def _of_workflow(code: str, said: str, remedy: Callable[..., Remedy]) -> Callable[[State], Refused]:
+    def refusal(state: State) -> Refused:
+        return Refused(code, said.format(state.id), remedy=remedy(workflow=state.ulid), facts={"workflow": state.id})
+
+    return refusal
+
+
+def _reopen(workflow: str) -> Remedy:
+    return remedies.reopen(remedies.STEP, workflow=workflow)
+
+
+no_gate = _of_step("no_gate", "the step {} asks for no approval", remedies.done)
+signature_needed = _of_step(
+    "signature_needed",
+    "the approval of {} needs an SSH signature of somebody in .holdfast/allowed_signers",
+    lambda path: remedies.approve(path, sign=Blank("~/.ssh/id_ed25519")),
+)
+signed_something_else = _of_step(
+    "signed_something_else",
+    "the artifacts of {} changed while the approval was being signed",
+    lambda path: remedies.approve(path, sign=Blank("KEY"), text="read them again, then"),
+)
+not_skippable = _of_step(
+    "not_skippable",
+    "the step {} is not optional: only a person may skip it",
+    lambda path: remedies.skip(path, who="person"),
+)
+never_skipped = _of_step(
+    "never_skipped", "the step {} is mandatory: nobody leaves it out", lambda path: remedies.next_step()
+)
+not_a_task = _of_step(  # other steps say themselves how often they are tried, and who decides then
+    "not_a_task",
+    "{} is no task of a task document: only those are tried until the bounds are reached",
+    remedies.fail,
+)
+
+cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.resume)
+already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
+not_completed = _of_workflow(
+    "not_completed", "{} is not completed, and only a completed workflow is finalized", remedies.status
+)
+finalized = _of_workflow(
+    "finalized",
+    "{} is finalized: its result is handed over and nothing moves it any more",
+    lambda **_: remedies.start(Blank("WORKFLOW"), text="begin a new one"),
+)
+still_active = _of_workflow("still_active", "{} is still active: its document stays where it is", remedies.cancel)
 
 
 def no_workflow() -> NotFound:
@@ -93,27 +146,9 @@ def artifact_missing(path: str, name: str, file: str) -> Refused:
     )
 
 
-def no_gate(path: str) -> Refused:
-    return Refused(
-        "no_gate",
-        f"the step {path} asks for no approval",
-        remedy=remedies.done(path),
-        facts={"step": path},
-    )
-
-
 def person_needed(what: str, *own: Remedy) -> Refused:
     typed = tuple(one.replace(who="person") for one in own)
     return Refused("person_needed", f"only a person may {what}", remedy=typed, facts={"command": typed[0]})
-
-
-def signature_needed(path: str) -> Refused:
-    return Refused(
-        "signature_needed",
-        f"the approval of {path} needs an SSH signature of somebody in .holdfast/allowed_signers",
-        remedy=remedies.approve(path, sign=Blank("~/.ssh/id_ed25519")),
-        facts={"step": path},
-    )
 
 
 def changed_meanwhile(path: str) -> Conflict:
@@ -121,15 +156,6 @@ def changed_meanwhile(path: str) -> Conflict:
         "changed_meanwhile",
         f"the artifacts of {path} changed while you looked at them; nothing was approved",
         remedy=remedies.approve(path),
-        facts={"step": path},
-    )
-
-
-def signed_something_else(path: str) -> Refused:
-    return Refused(
-        "signed_something_else",
-        f"the artifacts of {path} changed while the approval was being signed",
-        remedy=remedies.approve(path, sign=Blank("KEY"), text="read them again, then"),
         facts={"step": path},
     )
 
@@ -243,15 +269,6 @@ def untrusted(name: str) -> Refused:
     )
 
 
-def cancelled(state: State) -> Refused:
-    return Refused(
-        "cancelled",
-        f"{state.id} is cancelled",
-        remedy=remedies.resume(workflow=state.ulid),
-        facts={"workflow": state.id},
-    )
-
-
 def paused(state: State) -> Refused:
     reason = state.paused.reason if state.paused else ""
     return Refused(
@@ -273,57 +290,12 @@ def bound_reached(bound: str, used: str, limit: str) -> Refused:
 
 def nothing_to_resume(state: State) -> Refused:
     said = f"{state.id} has nothing that could be resumed"
-    return Refused("nothing_to_resume", said, remedy=remedies.reopen(remedies.STEP, workflow=state.ulid))
-
-
-def already_finished(state: State) -> Refused:
-    return Refused(
-        "already_finished",
-        f"{state.id} is finished",
-        remedy=remedies.reopen(remedies.STEP, workflow=state.ulid),
-        facts={"workflow": state.id},
-    )
-
-
-def not_skippable(path: str) -> Refused:
-    return Refused(
-        "not_skippable",
-        f"the step {path} is not optional: only a person may skip it",
-        remedy=remedies.skip(path, who="person"),
-        facts={"step": path},
-    )
-
-
-def never_skipped(path: str) -> Refused:
-    return Refused(
-        "never_skipped",
-        f"the step {path} is mandatory: nobody leaves it out",
-        remedy=remedies.next_step(),
-        facts={"step": path},
-    )
+    return Refused("nothing_to_resume", said, remedy=_reopen(state.ulid))
 
 
 def not_begun(path: str) -> Refused:
     return Refused(
         "not_begun", f"the step {path} has not begun, so there is nothing to reset", remedy=remedies.next_step()
-    )
-
-
-def not_completed(state: State) -> Refused:
-    return Refused(
-        "not_completed",
-        f"{state.id} is not completed, and only a completed workflow is finalized",
-        remedy=remedies.status(workflow=state.ulid),
-        facts={"workflow": state.id},
-    )
-
-
-def finalized(state: State) -> Refused:
-    return Refused(
-        "finalized",
-        f"{state.id} is finalized: its result is handed over and nothing moves it any more",
-        remedy=remedies.start(Blank("WORKFLOW"), text="begin a new one"),
-        facts={"workflow": state.id},
     )
 
 
@@ -461,25 +433,6 @@ def not_listed(entry: str, what: str, listed: Sequence[str]) -> NotFound:
         f"{entry[:80]!r} is not one of the {'files to read' if what == 'reading' else what}",
         remedy=remedies.named("reading" if what == "reading" else "remind"),
         facts={"entry": entry[:200], what: list(listed)},
-    )
-
-
-def still_active(state: State) -> Refused:
-    return Refused(
-        "still_active",
-        f"{state.id} is still active: its document stays where it is",
-        remedy=remedies.cancel(workflow=state.ulid),
-        facts={"workflow": state.id},
-    )
-
-
-def not_a_task(path: str) -> Refused:
-    """Other steps say themselves how often they are tried, and who decides then."""
-    return Refused(
-        "not_a_task",
-        f"{path} is no task of a task document: only those are tried until the bounds are reached",
-        remedy=remedies.fail(path),
-        facts={"step": path},
     )
 
 
