@@ -112,11 +112,16 @@ def test_the_status_of_a_run_that_waits_is_the_conventions(desk):
     path = found["artifacts"].pop("verification_plan")
     assert re.fullmatch(r"workspace/.+/verification_plan\.md", path)
     assert expected["artifacts"].pop("verification_plan")
-    assert found == expected
+    assert list(found)[: len(expected)] == list(expected)
+    assert expected.items() <= found.items()
 
 
 def test_the_next_step_of_a_run_that_waits_is_the_conventions(desk):
-    assert desk.waiting().of("get_next_step") == wanted("get_next_step", desk)
+    found, expected = desk.waiting().of("get_next_step"), wanted("get_next_step", desk)
+    assert list(found)[: len(expected)] == list(expected)
+    assert expected.items() <= found.items()
+    assert found["turn"] == "person"
+    assert [one["command"].split()[1] for one in found["for_person"]] == ["approve"]
 
 
 def test_a_run_that_waits_is_listed_as_in_the_convention(desk):
@@ -169,15 +174,19 @@ def test_resuming_and_cancelling_answer_as_in_the_convention(desk):
 def test_a_start_answers_with_the_status(desk):
     found = desk.call("start_workflow", workflow="generation", subject="0204")
     assert re.fullmatch(r"generation-scene-0204-\d{8}-\d{6}", found.pop("workflow_id"))
-    assert found == {
-        "workflow_type": "generation",
-        "status": "in_progress",
-        "current_step": 1,
-        "current_step_name": "File Check",
-        "waiting_for_approval": False,
-        "progress_percentage": 14,
-        "artifacts": {},
-    }
+    assert (
+        found.items()
+        >= {
+            "workflow_type": "generation",
+            "status": "in_progress",
+            "current_step": 1,
+            "current_step_name": "File Check",
+            "waiting_for_approval": False,
+            "progress_percentage": 14,
+            "artifacts": {},
+            "finished_percentage": 0,
+        }.items()
+    )
 
 
 def test_a_scene_with_an_active_run_refuses_a_second_start_and_names_the_run(desk):
@@ -434,17 +443,20 @@ def test_any_no_in_planning_sends_the_phase_back(desk, phase, changes):
 
 def test_a_planning_run_through_the_tools(desk):
     desk.planning()
-    assert desk.of("get_next_step") == {
-        "can_proceed": False,
-        "current_step": 2,
-        "current_step_name": "Scenarios",
-        "current_status": "waiting_approval",
-        "blocking_reason": "Human choice required for scenarios",
-        "required_action": "User must select a variant of scenarios",
-        "next_step": 3,
-        "next_step_name": "Path Planning",
-        "prerequisites_met": False,
-    }
+    assert (
+        desk.of("get_next_step").items()
+        >= {
+            "can_proceed": False,
+            "current_step": 2,
+            "current_step_name": "Scenarios",
+            "current_status": "waiting_approval",
+            "blocking_reason": "Human choice required for scenarios",
+            "required_action": "User must select a variant of scenarios",
+            "next_step": 3,
+            "next_step_name": "Path Planning",
+            "prerequisites_met": False,
+        }.items()
+    )
     refusal = desk.refused("approve_step", step=2, approved=True)
     assert refusal.code == "bad_variant"
     assert [one.command for one in refusal.remedies if one.who == "person"] == ["approve"]

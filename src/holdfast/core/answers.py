@@ -161,7 +161,7 @@ def work(
         for one in brief.conditions
     ]
     said: Mapping[str, Any] = {
-        "turn": brief.turn,
+        "turn": brief.turn if brief.step else "",
         "task": _filled(task),
         "try": brief.tries,
         "conditions": [_filled(one) for one in conditions],

@@ -43,8 +43,8 @@ def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
 def tries(step: Step, progress: Progress) -> str:
     """`try 2 of 3`, from the second try on."""
     if step.retry and progress.failures:
-        over = progress.status in (lifecycle.FAILED, lifecycle.ESCALATED)
-        return f"try {min(progress.failures + (not over), step.retry.max)} of {step.retry.max}"
+        number = progress.failures + (progress.status not in (lifecycle.FAILED, lifecycle.ESCALATED))
+        return f"try {number} of {step.retry.max}" if number <= step.retry.max else f"try {number}"
     return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
 
 

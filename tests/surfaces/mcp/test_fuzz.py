@@ -100,7 +100,7 @@ def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
         complete = complete and bool(error["remedy"]) and result.structured_content is None
         return "" if complete and callable_(error["remedy"]) else text
     jsonschema.validate(result.structured_content, tools.output_schema(tool))
-    if set(result.structured_content) != set(tool.outputs) or json.loads(text) != result.structured_content:
+    if not set(result.structured_content) >= set(tool.outputs) or json.loads(text) != result.structured_content:
         return text
     small = len(text.encode()) <= 2048 or {"limit", "tail"} & set(given)
     return "" if small else f"{len(text.encode())} bytes"

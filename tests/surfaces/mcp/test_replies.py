@@ -248,7 +248,7 @@ def test_a_change_is_recorded_as_an_agents_through_mcp(house):
         ((remedies.check("tests"),), 'run_check {"workflow_id": "w", "check": "tests"}'),
         ((remedies.report("lint"),), 'run_check {"workflow_id": "w", "check": "lint", "passed": "true|false"}'),
         (
-            (remedies.done("1", output="f"),),
+            (remedies.done("1", outputs=("f",)),),
             (
                 'update_workflow_state {"workflow_id": "w", "step": "1", "status": "completed", '
                 '"artifacts": {"f": "PATH"}}'

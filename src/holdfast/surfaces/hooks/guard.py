@@ -31,7 +31,7 @@ _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`")
 _LOOKING = frozenset(
     (
-        *("status", "next", "show", "list", "log", "metrics", "diagram", "signal"),
+        *("status", "next", "show", "list", "log", "metrics", "diagram", "signal", "wait"),
         *("reading", "resume-packet", "learnings", "agent list", "locks", "task list"),
         *("session status", "session list", "session read"),
         *("workflows", "workflows check", "schema", "doctor", "completion", "help"),

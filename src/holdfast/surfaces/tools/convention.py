@@ -41,7 +41,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
         "title": state.title,
         "step": brief.step,
         "try": brief.tries,
-        "turn": brief.turn,
+        "turn": brief.turn if brief.step else "",
         "blockers": [] if brief.ready else [one.message for one in brief.blockers],
         "decided": brief.decided,
         "failures": brief.failures,

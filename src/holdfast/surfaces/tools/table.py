@@ -17,7 +17,6 @@ _STANDING = {
     "waiting_for_approval": "boolean",
     "progress_percentage": "integer",
     "artifacts": "object",
-    "finished_percentage": "integer",
 }
 CONVENTION = (
     Tool(
