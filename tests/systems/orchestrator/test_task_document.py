@@ -496,7 +496,6 @@ def test_what_is_no_text_file_of_its_own_is_refused(tmp_path, make, said, remedy
     assert refusal.value.code == "bad_task_document"
     assert said in refusal.value.message
     assert remedy in refusal.value.remedy
-    assert not task_document.looks_like(str(path))
 
 
 @pytest.mark.parametrize("path", ["", "a\nb.md", "a\x1b.md"])
@@ -514,28 +513,10 @@ def test_reading_changes_nothing(file):
     assert os.listdir(os.path.dirname(path)) == ["task.md"]
 
 
-@pytest.mark.parametrize(
-    ("content", "name", "like"),
-    [
-        (SMALL, "task.md", True),
-        ("---\na: b\n---\n\nWords.\n\n# **Task**: T\n", "TASK.MD", True),
-        ("<!--\n# Feature: x\n-->\n```\n# Feature: y\n```\n# Task: T\n", "a.md", True),
-        ("```\n# Task: T\n```\n", "a.md", False),
-        ("# Feature: T\n# Task: T\n", "a.md", False),
-        ("## Task: T\n", "a.md", False),
-        ("# Tasks\n", "a.md", False),
-        (SMALL, "task.toml", False),
-        (b"\xff", "a.md", False),
-    ],
-)
-def test_a_task_document_is_known_by_its_first_heading(file, content, name, like):
-    assert task_document.looks_like(file(content, name)) is like
-
-
 def test_the_parser_of_markdown_is_imported_only_to_parse(file):
     path = file(SMALL)
     code = (
-        "import sys; from holdfast.systems.orchestrator import task_document; task_document.looks_like(sys.argv[1]);"
+        "import sys; from holdfast.systems.orchestrator import task_document;"
         "print('markdown_it' in sys.modules); task_document.read(sys.argv[1]); print('markdown_it' in sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)

@@ -12,6 +12,7 @@ from holdfast.core.packet_parts import short
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
+from holdfast.markdown.text import mistaken
 from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, ROW, RULE, Block, blocks
 
 TYPE_CHECKING = False
@@ -23,7 +24,6 @@ SEVERITIES = ("critical", "major", "minor")
 LARGEST = feature_file.LARGEST
 LONGEST_FEEDBACK = 20_000
 _BLOCKING = ("critical", "major")
-_MOST_SHOWN = 20
 _DECISION = r"(?is)[\W\d_]*(?:(?:final|overall|review|reviewer['’]?s?) )?decision\b\s*([:–—=-]?)\s*(.*)"
 # Signs of refusal are no part of an approval; whatever stands around the other word, work goes on.
 _WORDS = (
@@ -74,7 +74,7 @@ def read(full: str, path: str) -> ReviewFile:
     reading = _Reading(_text(full, path))
     findings = reading.findings()
     if mistakes := sorted((*reading.mistakes, *reading.contradictions(findings))):
-        raise _bad_review(path, mistakes)
+        raise mistaken("bad_review", "review", path, mistakes, _REMEDY.replace("{}", path), path=path)
     decision = reading.decisions[0][1]
     return ReviewFile(decision, findings, _feedback(decision, findings, reading.rest))
 
@@ -272,16 +272,3 @@ def _text(full: str, path: str) -> str:
             remedy=f"have the reviewer write {path} anew, as a text of at most {LARGEST} bytes",
             facts={"path": path, "reason": error.facts["reason"], "mistakes": []},
         ) from None
-
-
-def _bad_review(path: str, mistakes: Sequence[tuple[int, str]]) -> UsageError:
-    many = len(mistakes)
-    told = [{"where": f"{path}:{line}", "message": message} for line, message in mistakes]
-    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])
-    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
-    return UsageError(
-        "bad_review",
-        f"{many} mistake{'s' if many > 1 else ''} in the review: {listed}{more}",
-        remedy=_REMEDY.replace("{}", path),
-        facts={"path": path, "mistakes": told},
-    )

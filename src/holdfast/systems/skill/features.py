@@ -12,6 +12,7 @@ from _collections_abc import Iterable, Sequence
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
+from holdfast.markdown.text import BAD_BOX, BOX, CONTROLS, LIKE_A_BOX, Markdown, line_of, mistaken, says_something
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,13 +20,7 @@ if TYPE_CHECKING:
 
 LARGEST = feature_file.LARGEST
 _LONGEST_TEXT = 1000
-_LONGEST_SOURCE = 4000  # of one text with its links and marks; the parser's time may grow with the square of it
-_MOST_SHOWN = 20
-_BOX = r"\[([ xX])\](?:[ \t\n]+|$)"
-_LIKE_A_BOX = r"\[\s*[xX]?\s*\](?![(\[:])"
 _UNTESTED = r"\s*\(no tests\)$"
-# Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
-_CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _SECTIONS = (("tasks", r"(?:implementation )?tasks?"), ("criteria", r"acceptance(?: criteri(?:a|on))?"))
 _REMEDY = "mend them: '# Feature: Login', '## Tasks', '- [ ] Add the form', a line each, would do (docs/how-to/dev.md)"
 
@@ -56,7 +51,7 @@ def read(full: str, path: str) -> Feature:
     """
     import re
 
-    if re.search(_CONTROLS, path):
+    if re.search(CONTROLS, path):
         raise UsageError(
             "bad_feature",
             f"the file name {path!r} has characters that cannot be written down",
@@ -65,7 +60,7 @@ def read(full: str, path: str) -> Feature:
         )
     outline = _Outline(feature_file.load(full, path).text(path))
     if mistakes := sorted((*outline.mistakes, *outline.missing()), key=lambda mistake: mistake[0]):
-        raise _bad_feature(path, mistakes)
+        raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY)
     criteria = tuple(outline.criteria or outline.prose)
     return Feature(path, outline.title or "", " ".join(filter(None, outline.summary)), tuple(outline.tasks), criteria)
 
@@ -117,16 +112,14 @@ def step_id(path: str) -> str:
     return slug(path).lstrip("_-.") or _nameless(path)
 
 
-class _Outline:
+class _Outline(Markdown):
     """What a text holds, gathered in one pass over its blocks; only what is asked for is parsed within the line."""
 
     def __init__(self, text: str) -> None:
-        from markdown_it import MarkdownIt
-
+        super().__init__(text, "table")
         self.title: str | None = ""  # None: there is one, with a mistake in it
         self.summary: list[str] = []
         self.tasks: list[Task] = []
-        self.mistakes: list[tuple[int, str]] = []
         self._title_line = self._tasks_line = self._boxes = 0
         self.criteria: list[str] = []
         self.prose: list[str] = []  # the paragraphs among the criteria, which count where there is no list
@@ -134,10 +127,7 @@ class _Outline:
         self._items: list[bool] = []  # the open list items: whether each is a check box or below one
         self._quotes = 0
         self._past_summary = False  # which is the first quotation, unless a heading other than the title comes before
-        self._links: dict[str, object] = {}
-        self._markdown = MarkdownIt("commonmark").enable(["strikethrough", "table"]).disable("inline")
-        tokens = self._markdown.parse(text, self._links)
-        for token, *inner in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        for token, *inner in zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False):
             self._take(token, inner)
 
     def missing(self) -> Iterable[tuple[int, str]]:
@@ -167,25 +157,25 @@ class _Outline:
                 self._quotes -= 1
                 self._past_summary = self._past_summary or not self._quotes
             case "inline" if self._quotes and not self._past_summary:
-                self.summary.append(self._text(token.content, _line(token), "summary") or "")
+                self.summary.append(self.text(token.content, line_of(token), "summary") or "")
             case "list_item_open":
                 own = inner[1] if inner[0].type in ("paragraph_open", "heading_open") else None
                 self._items.append(self._item(own) or any(self._items[-1:]))
             case "list_item_close":
                 self._items.pop()
             case "paragraph_open" if token.level == 0 and self._section == "criteria":
-                self.prose.append(self._text(inner[0].content, _line(inner[0]), "criterion") or "")
+                self.prose.append(self.text(inner[0].content, line_of(inner[0]), "criterion") or "")
 
     def _heading(self, level: int, inline: Token) -> None:
         import re
 
-        line = _line(inline)
+        line = line_of(inline)
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
         if level == 1 and not self._title_line:
             self._title_line = line
             self._headings.append((level, ""))
-            title = self._text(inline.content, line, "title", _LONGEST_TEXT)
+            title = self.text(inline.content, line, "title", _LONGEST_TEXT)
             self.title = title and re.sub(r"(?i)^feature ?: ?", "", title)
             return
         self._past_summary = True
@@ -197,7 +187,7 @@ class _Outline:
         """The section that a heading of this content opens, if it is one we know."""
         import re
 
-        name = self._plain(content).lower() if len(content) <= _LONGEST_TEXT else ""
+        name = self.plain(content).lower() if len(content) <= _LONGEST_TEXT else ""
         known = ((kind, rf"[\W\d_]*{words} ?(?:\(.*\))? ?:?") for kind, words in _SECTIONS)
         return next((kind for kind, pattern in known if re.fullmatch(pattern, name)), "")
 
@@ -207,81 +197,31 @@ class _Outline:
 
         if inline is None or self._quotes:
             return False
-        line = _line(inline)
-        box = re.match(_BOX, inline.content)
+        line = line_of(inline)
+        box = re.match(BOX, inline.content)
         content = inline.content[box.end() :] if box else inline.content
         if self._section == "criteria":
-            if text := self._text(content, line, "criterion"):
+            if text := self.text(content, line, "criterion"):
                 self.criteria.append(text)
-        elif self._section == "tasks" and not any(self._items[-1:]) and re.match(_LIKE_A_BOX, inline.content):
+        elif self._section == "tasks" and not any(self._items[-1:]) and re.match(LIKE_A_BOX, inline.content):
             self._boxes += 1
             if box:
                 self._task(content, box[1] != " ", line)
             else:
-                self.mistakes.append((line, "a check box is '[ ]' or '[x]', with a space after it"))
+                self.mistakes.append((line, BAD_BOX))
         return box is not None
 
     def _task(self, content: str, done: bool, line: int) -> None:
         import re
 
-        whole = self._text(content, line, "task", _LONGEST_TEXT)
+        whole = self.text(content, line, "task", _LONGEST_TEXT)
         if whole is None:
             return
         text = re.sub(_UNTESTED, "", whole, flags=re.IGNORECASE)
-        if any(character.isprintable() and not character.isspace() for character in text):
+        if says_something(text):
             self.tasks.append(Task(text, done, line, text == whole))
         else:
             self.mistakes.append((line, "the task has no text"))
-
-    def _text(self, content: str, line: int, what: str, longest: int = _LONGEST_SOURCE) -> str | None:
-        """The plain text of a paragraph; None, and a mistake noted, when it cannot be kept."""
-        import re
-
-        text = self._plain(content) if len(content) <= _LONGEST_SOURCE else content
-        if len(text) > longest:
-            self.mistakes.append((line, f"the {what} is longer than {longest} characters"))
-        elif re.search(_CONTROLS, text):
-            self.mistakes.append((line, f"the {what} has control characters in it"))
-        else:
-            return text
-        return None
-
-    def _plain(self, content: str) -> str:
-        import re
-
-        tokens = self._markdown.inline.parse(content, self._markdown, self._links, [])
-        return re.sub(r"[ \t]+", " ", _shown(tokens)).strip()
-
-
-def _shown(tokens: Iterable[Token]) -> str:
-    """The characters that a reader sees. A tag stays as it is written, since `List<String>` has one too."""
-    parts = []
-    for token in tokens:
-        if token.type in ("softbreak", "hardbreak"):
-            parts.append(" ")
-        elif token.type == "image":
-            parts.append(_shown(token.children or ()))
-        elif token.type == "html_inline":
-            parts.append("" if token.content.startswith("<!--") else token.content.replace("\n", " "))
-        else:
-            parts.append(token.content)
-    return "".join(parts)
-
-
-def _line(token: Token) -> int:
-    return token.map[0] + 1 if token.map else 1
-
-
-def _bad_feature(path: str, mistakes: list[tuple[int, str]]) -> UsageError:
-    many = len(mistakes)
-    listed = "; ".join(f"{path}:{line}: {message}" for line, message in mistakes[:_MOST_SHOWN])
-    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
-    return UsageError(
-        "bad_feature",
-        f"{many} mistake{'s' if many > 1 else ''} in the feature file: {listed}{more}",
-        remedy=_REMEDY,
-        facts={"mistakes": [{"where": f"{path}:{line}", "message": message} for line, message in mistakes]},
-    )
 
 
 def _trimmed(name: str) -> str:

@@ -12,17 +12,14 @@ from holdfast.core import remedies
 from holdfast.core.remedy import Remedy
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
+from holdfast.markdown.text import CONTROLS, mistaken
 from holdfast.systems.orchestrator.task_document.model import Criterion, Phase, Task, TaskDocument
 
-__all__ = ["LARGEST", "Criterion", "Phase", "Task", "TaskDocument", "looks_like", "parse", "read"]
+__all__ = ["LARGEST", "Criterion", "Phase", "Task", "TaskDocument", "parse", "read"]
 
 LARGEST = feature_file.LARGEST
-_MOST_SHOWN = 20
 _REMEDY = "mend them: '# Task: Login', '## Phase 1: Model', '### Task 1.1: Add the field', a line each, would do"
 _SPLIT = "split it into several task documents"
-_FENCE = r" {0,3}(`{3,}|~{3,})(.*)"
-_HEADING = r" {0,3}(#{1,6})(?:[ \t]+(.*))?"
-_TITLE = r"(?i)[\W_]*task[*_ \t]*:.*"
 
 
 def read(path: str) -> TaskDocument:
@@ -47,42 +44,8 @@ def parse(text: str, path: str) -> TaskDocument:
     return reading.document
 
 
-def looks_like(path: str) -> bool:
-    """Whether this is a `.md` file whose first heading is `# Task: …`; its content may still be mistaken."""
-    import re
-
-    if not path.lower().endswith(".md"):
-        return False
-    try:
-        text = feature_file.load(path, path).text(path)
-    except (NotFound, UsageError):
-        return False
-    heading = _first_heading(text)
-    return heading is not None and re.fullmatch(_TITLE, heading) is not None
-
-
-def _first_heading(text: str) -> str | None:
-    """The text of the first heading if that is of the first level; fences and comments are passed over."""
-    import re
-
-    fence, comment = "", False
-    for line in text.split("\n"):
-        if comment or (not fence and line.lstrip().startswith("<!--")):
-            comment = "-->" not in line
-        elif mark := re.fullmatch(_FENCE, line):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-        elif not fence and (heading := re.fullmatch(_HEADING, line)):
-            return heading[2] or "" if heading[1] == "#" else None
-    return None
-
-
 def _check_path(path: str) -> None:
     import re
-
-    from holdfast.systems.orchestrator.task_document.outline import CONTROLS
 
     if not path or re.search(CONTROLS, path):
         raise UsageError(
@@ -110,19 +73,5 @@ def _text(path: str) -> str:
 
 
 def _bad(path: str, mistakes: list[tuple[int, str]], remedy: Remedy | str) -> UsageError:
-    many, name = len(mistakes), os.path.basename(path)
-    told = [{"where": f"{name}:{line}", "message": message} for line, message in mistakes]
-    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])
-    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
-    return UsageError(
-        "bad_task_document",
-        f"{many} mistake{'s' if many > 1 else ''} in the task document {path}: {listed}{more}",
-        remedy=remedy,
-        facts={"path": path, "mistakes": told},
-    )
-
-
-def _quoted(path: str) -> str:
-    import shlex
-
-    return shlex.quote(path)
+    what, name = f"task document {path}", os.path.basename(path)
+    return mistaken("bad_task_document", what, name, mistakes, remedy, path=path)

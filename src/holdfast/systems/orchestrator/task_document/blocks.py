@@ -6,13 +6,10 @@ line of a block: authors rarely leave the blank line that would set them apart.
 
 from __future__ import annotations
 
-from _collections_abc import Iterable, Iterator, Sequence
+from _collections_abc import Iterator, Sequence
 
 from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from markdown_it.token import Token
+from holdfast.markdown.text import Markdown, line_of
 
 _BOLD_LABEL = r"\s*(\*\*|__)\s*([A-Za-z][^*_:\n]{0,60})(?::\s*\1|\1(?:\s*\([^()\n]*\))?\s*:)(.*)"
 _BARE_LABEL = r"\s*()([A-Za-z][A-Za-z -]{0,60}):(.*)"
@@ -41,20 +38,13 @@ class Piece(Value):
     offset: int
 
 
-class Markdown:
-    """A text taken apart into blocks; what stands within a block is parsed only when it is asked for."""
-
-    def __init__(self, text: str) -> None:
-        from markdown_it import MarkdownIt
-
-        self._links: dict[str, object] = {}
-        self._markdown = MarkdownIt("commonmark").enable("strikethrough").disable("inline")
-        self._tokens = self._markdown.parse(text, self._links)
+class Blocks(Markdown):
+    """The blocks of a document, in their order."""
 
     def blocks(self) -> Iterator[Block]:
         items = quotes = 0
         fresh = False  # nothing of the innermost item has been seen
-        for before, token in zip(self._tokens[:1] + self._tokens, self._tokens, strict=False):
+        for before, token in zip(self.tokens[:1] + self.tokens, self.tokens, strict=False):
             match token.type:
                 case "list_item_open" | "list_item_close":
                     fresh = token.nesting > 0
@@ -63,27 +53,13 @@ class Markdown:
                     quotes += token.nesting
                 case "fence" | "code_block":
                     fresh = False
-                    yield Block("code", items, token.content.strip("\n"), _line(token))
+                    yield Block("code", items, token.content.strip("\n"), line_of(token))
                 case "inline" if before.type == "heading_open" and before.level == 0:
-                    yield Block("heading", int(before.tag[1:]), token.content, _line(token), before.markup == "-")
+                    yield Block("heading", int(before.tag[1:]), token.content, line_of(token), before.markup == "-")
                 case "inline":
                     kind = "quote" if quotes else "item" if fresh else "text"
                     fresh = False
-                    yield Block(kind, items, token.content, _line(token))
-
-    def within(self, content: str) -> list[Token]:
-        """The parts of a block's content, such as its pieces of code."""
-        return self._markdown.inline.parse(content, self._markdown, self._links, [])
-
-    def plain(self, content: str) -> str:
-        return shown(self.within(content))
-
-
-def shown(tokens: Iterable[Token]) -> str:
-    """What a reader sees of it, on one line. A tag stays, as `List<String>` has one too; a comment does not."""
-    import re
-
-    return re.sub(r"[ \t]+", " ", "".join(map(_seen, tokens))).strip()
+                    yield Block(kind, items, token.content, line_of(token))
 
 
 def pieces(content: str, *, bare: bool = False) -> Sequence[Piece]:
@@ -125,19 +101,3 @@ def normal(label: str) -> str:
 
     words = re.sub(r"[\s_-]+", " ", re.sub(r"\([^()]*\)", "", label)).strip(" :").lower()
     return re.sub(r"^max\b\.?", "maximum", words)
-
-
-def _seen(token: Token) -> str:
-    match token.type:
-        case "softbreak" | "hardbreak":
-            return " "
-        case "image":
-            return "".join(map(_seen, token.children or ()))
-        case "html_inline":
-            return "" if token.content.startswith("<!--") else token.content.replace("\n", " ")
-        case _:
-            return token.content
-
-
-def _line(token: Token) -> int:
-    return token.map[0] + 1 if token.map else 1

@@ -6,16 +6,12 @@ fit together, is asked afterwards, so that one mistake hides no other.
 
 from __future__ import annotations
 
+from holdfast.markdown.text import BAD_BOX, BOX, CONTROLS, LIKE_A_BOX, LONGEST_SOURCE, says_something, shown
 from holdfast.systems.orchestrator.task_document import wording
-from holdfast.systems.orchestrator.task_document.blocks import Block, Markdown, Piece, normal, pieces, shown
+from holdfast.systems.orchestrator.task_document.blocks import Block, Blocks, Piece, normal, pieces
 from holdfast.systems.orchestrator.task_document.model import LONGEST_CRITERION, LONGEST_NAME, MOST_CRITERIA, Criterion
 from holdfast.systems.orchestrator.task_document.sections import LABELS, Said, Section, bounds, has_settings, kind_of
 
-_LONGEST_SOURCE = 4000  # of one text with its marks; the parser's time may grow with the square of it
-# Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
-CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_BOX = r"\[([ xX])\](?:[ \t\n]+|$)"
-_LIKE_A_BOX = r"\[\s*[xX]?\s*\](?![(\[:])"
 _TOLD = ("goal", "context", "task")  # their prose is kept
 _LISTS = ("agents", "dependencies")
 _FORMS = {"phase": "### Phase 1: Foundation", "task": "#### Task 1.1: Update the model"}
@@ -29,8 +25,8 @@ class Outline:
         self.title_line = 0
         self.is_feature = False
         self.sections: list[Section] = []
-        self.mistakes: list[tuple[int, str]] = []
-        self._markdown = Markdown(text)
+        self._markdown = Blocks(text)
+        self.mistakes = self._markdown.mistakes
         self._stack: list[tuple[int, Section]] = []
         self._open = ("", 0)  # the label whose value may go on, and how deep in a list it stands
         for block in self._markdown.blocks():
@@ -59,8 +55,8 @@ class Outline:
             self._title(block)
             return
         content = block.content
-        if len(content) > _LONGEST_SOURCE:
-            self.mistakes.append((block.line, f"the heading is longer than {_LONGEST_SOURCE} characters"))
+        if len(content) > LONGEST_SOURCE:
+            self.mistakes.append((block.line, f"the heading is longer than {LONGEST_SOURCE} characters"))
             content = ""
         above = [(level, section) for level, section in self._stack if level < block.depth]
         opened = self._opened(block, self._markdown.plain(content), [section for _, section in above])
@@ -82,10 +78,11 @@ class Outline:
         import re
 
         self.title_line = block.line
-        text = self._text(block.content, block.line, "title")
+        text = self._markdown.text(block.content, block.line, "title")
         self.is_feature = bool(text and re.match(r"(?i)[\W_]*feature ?:", text))
         title = re.fullmatch(r"(?i)[\W_]*task ?:\s*(.*)", text) if text else None
-        self.title = None if text is None else self._name(title[1], block.line, "title") if title else ""
+        name = self._markdown.kept(title[1], block.line, "title", LONGEST_NAME) if title else ""
+        self.title = None if text is None else name
         self._stack = []
 
     def _opened(self, block: Block, heading: str, above: list[Section]) -> Section | None:
@@ -104,7 +101,8 @@ class Outline:
         if kind == "task" and phase is None:
             message = "the task stands below no phase: its heading needs more # than that of its phase"
             self.mistakes.append((block.line, message))
-        return Section(kind, block.line, number, self._name(name, block.line, f"name of the {kind}") or "", phase)
+        name = self._markdown.kept(name, block.line, f"name of the {kind}", LONGEST_NAME) or ""
+        return Section(kind, block.line, number, name, phase)
 
     def _lines(self, section: Section, block: Block) -> None:
         known = LABELS.get(section.kind, {})
@@ -147,7 +145,7 @@ class Outline:
         if depth <= self._open[1]:
             self._open = ("", 0)
         field = self._open[0]
-        boxed = section.kind == "task" and re.match(_LIKE_A_BOX, content)
+        boxed = section.kind == "task" and re.match(LIKE_A_BOX, content)
         if section.kind == "criteria" or boxed or field == "criteria":
             self._criterion(section, content, line)
         elif (said := section.said.get(field)) and (said.by_items or self._goes_on(section)):
@@ -171,19 +169,19 @@ class Outline:
 
     def _extend(self, section: Section, field: str, content: str, *, by_items: bool = False) -> None:
         said = section.said[field]
-        text = self._text(content, said.line, "value", LONGEST_CRITERION) or ""
+        text = self._markdown.text(content, said.line, "value", LONGEST_CRITERION) or ""
         joined = f"{said.text}{',' if said.by_items else ''} {text}".strip()
         section.said[field] = said.replace(text=joined, by_items=by_items)
 
     def _criterion(self, section: Section, content: str, line: int) -> None:
         import re
 
-        box = re.match(_BOX, content)
-        if not box and re.match(_LIKE_A_BOX, content):
-            self.mistakes.append((line, "a check box is '[ ]' or '[x]', with a space after it"))
+        box = re.match(BOX, content)
+        if not box and re.match(LIKE_A_BOX, content):
+            self.mistakes.append((line, BAD_BOX))
             return
         whole = content[box.end() :] if box else content
-        text = self._text(whole, line, "criterion", LONGEST_CRITERION)
+        text = self._markdown.text(whole, line, "criterion", LONGEST_CRITERION)
         if text is None:
             return
         run: tuple[str, ...] | str = ()
@@ -192,7 +190,7 @@ class Outline:
             text = wording.without_lead(shown(split[0])) or split[1]
         if isinstance(run, str):
             self.mistakes.append((line, run))
-        elif not any(character.isprintable() and not character.isspace() for character in text):
+        elif not says_something(text):
             self.mistakes.append((line, "the criterion has no text"))
         else:
             self._add(section, Criterion(text, "", run, bool(box and box[1] != " "), line))
@@ -206,7 +204,7 @@ class Outline:
             section.criteria.append(criterion.replace(name=wording.key(criterion.text, taken, position)))
 
     def _prose(self, section: Section, content: str, line: int, mark: str = "") -> None:
-        if section.kind in _TOLD and content and (text := self._text(content, line, "text")):
+        if section.kind in _TOLD and content and (text := self._markdown.text(content, line, "text")):
             section.prose.append(mark + text)
 
     def _code(self, section: Section, block: Block) -> None:
@@ -218,27 +216,3 @@ class Outline:
             self.mistakes.append((block.line, "the code has control characters in it"))
         else:
             section.prose.append(block.content)
-
-    def _name(self, text: str, line: int, what: str) -> str | None:
-        import re
-
-        if len(text) > LONGEST_NAME:
-            self.mistakes.append((line, f"the {what} is longer than {LONGEST_NAME} characters"))
-        elif re.search(CONTROLS, text):
-            self.mistakes.append((line, f"the {what} has control characters in it"))
-        else:
-            return text
-        return None
-
-    def _text(self, content: str, line: int, what: str, longest: int = _LONGEST_SOURCE) -> str | None:
-        """The plain text of a paragraph; None, and a mistake noted, when it cannot be kept."""
-        import re
-
-        text = self._markdown.plain(content) if len(content) <= _LONGEST_SOURCE else content
-        if len(text) > longest:
-            self.mistakes.append((line, f"the {what} is longer than {longest} characters"))
-        elif re.search(CONTROLS, text):
-            self.mistakes.append((line, f"the {what} has control characters in it"))
-        else:
-            return text
-        return None

@@ -1,0 +1,94 @@
+"""The plain text of a markdown document, and what its author is told of the mistakes in it."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterable, Sequence
+
+from holdfast.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+    from holdfast.core.remedy import Remedy
+
+LONGEST_SOURCE = 4000  # of one text with its links and marks; the parser's time may grow with the square of it
+# Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
+CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+BOX = r"\[([ xX])\](?:[ \t\n]+|$)"
+LIKE_A_BOX = r"\[\s*[xX]?\s*\](?![(\[:])"
+BAD_BOX = "a check box is '[ ]' or '[x]', with a space after it"
+_MOST_SHOWN = 20
+
+
+class Markdown:
+    """A document taken apart into blocks; what stands within a block is parsed only when it is asked for."""
+
+    def __init__(self, text: str, *rules: str) -> None:
+        from markdown_it import MarkdownIt
+
+        self.mistakes: list[tuple[int, str]] = []
+        self._links: dict[str, object] = {}
+        self._markdown = MarkdownIt("commonmark").enable(["strikethrough", *rules]).disable("inline")
+        self.tokens = self._markdown.parse(text, self._links)
+
+    def within(self, content: str) -> list[Token]:
+        """The parts of a block's content, such as its pieces of code."""
+        return self._markdown.inline.parse(content, self._markdown, self._links, [])
+
+    def plain(self, content: str) -> str:
+        return shown(self.within(content))
+
+    def text(self, content: str, line: int, what: str, longest: int = LONGEST_SOURCE) -> str | None:
+        """The plain text of a paragraph; None, and a mistake noted, when it cannot be kept."""
+        return self.kept(self.plain(content) if len(content) <= LONGEST_SOURCE else content, line, what, longest)
+
+    def kept(self, text: str, line: int, what: str, longest: int) -> str | None:
+        import re
+
+        if len(text) > longest:
+            self.mistakes.append((line, f"the {what} is longer than {longest} characters"))
+        elif re.search(CONTROLS, text):
+            self.mistakes.append((line, f"the {what} has control characters in it"))
+        else:
+            return text
+        return None
+
+
+def shown(tokens: Iterable[Token]) -> str:
+    """What a reader sees of it, on one line. A tag stays, as `List<String>` has one too; a comment does not."""
+    import re
+
+    return re.sub(r"[ \t]+", " ", "".join(map(_seen, tokens))).strip()
+
+
+def _seen(token: Token) -> str:
+    match token.type:
+        case "softbreak" | "hardbreak":
+            return " "
+        case "image":
+            return "".join(map(_seen, token.children or ()))
+        case "html_inline":
+            return "" if token.content.startswith("<!--") else token.content.replace("\n", " ")
+        case _:
+            return token.content
+
+
+def line_of(token: Token) -> int:
+    return token.map[0] + 1 if token.map else 1
+
+
+def says_something(text: str) -> bool:
+    return any(character.isprintable() and not character.isspace() for character in text)
+
+
+def mistaken(
+    code: str, what: str, name: str, mistakes: Sequence[tuple[int, str]], remedy: Remedy | str, **facts: str
+) -> UsageError:
+    """One error for all mistakes of the document `name`."""
+    many = len(mistakes)
+    told = [{"where": f"{name}:{line}", "message": message} for line, message in mistakes]
+    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])
+    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
+    message = f"{many} mistake{'s' if many > 1 else ''} in the {what}: {listed}{more}"
+    return UsageError(code, message, remedy=remedy, facts={**facts, "mistakes": told})
