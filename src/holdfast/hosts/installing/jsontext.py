@@ -261,11 +261,9 @@ class _Reader:
 
 def broken(name: str, line: int, sentence: str) -> UsageError:
     """A file of a host that cannot be understood: nothing is written, neither there nor elsewhere."""
+    said = f"{name}:{line}: {sentence}; nothing was changed"
     return UsageError(
-        "broken_file",
-        f"{name}:{line}: {sentence}; nothing was changed",
-        remedy=f"mend {name}, then the same command again",
-        facts={"path": name, "line": line},
+        "broken_file", said, remedy=f"mend {name}, then the same command again", facts={"path": name, "line": line}
     )
 
 

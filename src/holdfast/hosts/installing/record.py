@@ -58,11 +58,9 @@ def read(path: str) -> Record:
     except FileNotFoundError:
         return Record()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as wrong:
+        said = f"what is known of an installation cannot be read: {path}"
         raise Broken(
-            "broken_record",
-            f"what is known of an installation cannot be read: {path}",
-            remedy=f"mv {path} {path}.broken",
-            facts={"path": path, "reason": str(wrong)[:200]},
+            "broken_record", said, remedy=f"mv {path} {path}.broken", facts={"path": path, "reason": str(wrong)[:200]}
         ) from None
 
 

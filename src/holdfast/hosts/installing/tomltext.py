@@ -111,12 +111,8 @@ def _proved(text: str, name: str, wanted: dict[str, Any]) -> str:
 
 
 def _by_hand(name: str) -> UsageError:
-    return UsageError(
-        "broken_file",
-        f"{name} is written in a way that cannot be edited for you; nothing was changed",
-        remedy=f"edit mcp_servers.holdfast in {name} by hand",
-        facts={"path": name},
-    )
+    said = f"{name} is written in a way that cannot be edited for you; nothing was changed"
+    return UsageError("broken_file", said, remedy=f"edit mcp_servers.holdfast in {name} by hand", facts={"path": name})
 
 
 def _at(data: dict[str, Any], path: tuple[str, ...]) -> Any:

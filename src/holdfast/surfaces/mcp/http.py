@@ -53,12 +53,8 @@ class Listener(Value):
 def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
     """Opens the socket. Without a token only loopback is served, where other people of the machine can reach it too."""
     if not guarded and address.host not in LOOPBACK:
-        raise Refused(
-            "token_needed",
-            f"{address.host[:200]} can be reached from other machines, so a token is needed",
-            remedy="leave --no-token out",
-            facts={"host": address.host[:200]},
-        )
+        said = f"{address.host[:200]} can be reached from other machines, so a token is needed"
+        raise Refused("token_needed", said, remedy="leave --no-token out", facts={"host": address.host[:200]})
     bound = _bound(address)
     port = bound.getsockname()[1]
     shown = f"[{address.host}]" if ":" in address.host else address.host

@@ -40,11 +40,8 @@ class Described(Value):
 def described(subject: str, context: Mapping[str, Any]) -> Described:
     text = " ".join(subject.split())
     if not SHORTEST <= len(text) <= LONGEST or not text.isprintable():
-        raise UsageError(
-            "bad_description",
-            f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}",
-            remedy=remedies.start("feature", TITLE),
-        )
+        message = f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}"
+        raise UsageError("bad_description", message, remedy=remedies.start("feature", TITLE))
     checked_text(text, "description", 4 * LONGEST)
     slug = context.get("slug", "") or words.slug_of(text)
     if not words.is_slug(slug):

@@ -279,9 +279,5 @@ def _bad_review(path: str, mistakes: Sequence[tuple[int, str]]) -> UsageError:
     told = [{"where": f"{path}:{line}", "message": message} for line, message in mistakes]
     listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])
     more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
-    return UsageError(
-        "bad_review",
-        f"{many} mistake{'s' if many > 1 else ''} in the review: {listed}{more}",
-        remedy=_REMEDY.replace("{}", path),
-        facts={"path": path, "mistakes": told},
-    )
+    said = f"{many} mistake{'s' if many > 1 else ''} in the review: {listed}{more}"
+    return UsageError("bad_review", said, remedy=_REMEDY.replace("{}", path), facts={"path": path, "mistakes": told})

@@ -258,12 +258,8 @@ def quarantine(wired: Wired, found: Found) -> str:
     """Keeps a copy, then removes the broken file, unless it has changed meanwhile."""
     full = os.path.join(wired.place.worktree, found.path)
     if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
-        raise Conflict(
-            "being_written",
-            f"{found.path} was changed a moment ago and may still be being written",
-            remedy="the same again in a second",
-            facts={"path": found.path},
-        )
+        said = f"{found.path} was changed a moment ago and may still be being written"
+        raise Conflict("being_written", said, remedy="the same again in a second", facts={"path": found.path})
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     kept = wired.documents.quarantine(found.path, found.data, "not a JSON object, and no journal knows it")
     if read_file(full) == found.data:

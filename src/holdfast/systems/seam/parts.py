@@ -70,11 +70,8 @@ class Taken(Value):
 def refuse_phases(asked: Asked) -> None:
     if asked.phases:
         own = ", ".join(step.label for step in asked.definition.steps)
-        raise UsageError(
-            "bad_phases",
-            f"{asked.definition.name} has phases of its own: {own}",
-            remedy="leave out --phases, or use custom",
-        )
+        said = f"{asked.definition.name} has phases of its own: {own}"
+        raise UsageError("bad_phases", said, remedy="leave out --phases, or use custom")
 
 
 def require_repository(definition: Definition, place: Place) -> None:

@@ -28,12 +28,8 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
     """Publishes, commits, then deletes; the sentences that people should hear."""
     state = workflow.state
     if state.dialect != "gated":
-        raise UsageError(
-            "nothing_to_finalize",
-            f"{workflow.id} has no workspace to publish",
-            remedy=remedies.status(),
-            facts={"workflow": workflow.id},
-        )
+        said = f"{workflow.id} has no workspace to publish"
+        raise UsageError("nothing_to_finalize", said, remedy=remedies.status(), facts={"workflow": workflow.id})
     with wired.store.exclusively("finalizing"):
         return _finalized(wired, workflow, merged, how)
 

@@ -178,12 +178,8 @@ def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: M
     state, branch = workflow.state, str(workflow.state.branch)
     base = git_changes.default_branch(repository)
     if not base or base == branch:
-        raise Refused(
-            "no_base",
-            f"it is not known what {branch} is to be merged into",
-            remedy="git remote set-head origin --auto",
-            facts={"branch": branch},
-        )
+        said = f"it is not known what {branch} is to be merged into"
+        raise Refused("no_base", said, remedy="git remote set-head origin --auto", facts={"branch": branch})
     made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)

@@ -151,9 +151,7 @@ class Copies(Desk):
 
 
 def _no_file(layout: Layout, path: str) -> NotFound:
+    said = f"there is no file {path} in the session {layout.name}"
     return NotFound(
-        "no_file",
-        f"there is no file {path} in the session {layout.name}",
-        remedy=remedies.session("status", layout.name),
-        facts={"session": layout.name, "path": path},
+        "no_file", said, remedy=remedies.session("status", layout.name), facts={"session": layout.name, "path": path}
     )

@@ -108,12 +108,8 @@ def _read(path: str) -> dict[str, Any]:
         if not isinstance(plan, dict) or not {"worktree", "files", "workflows"} <= plan.keys():
             raise ValueError("not a plan")
     except ValueError:
-        raise Broken(
-            "plan_broken",
-            f"{path} cannot be read: a session was being committed or cancelled, and nobody knows how far it came",
-            remedy=f"look at the files, then rm {path}",
-            facts={"path": path},
-        ) from None
+        said = f"{path} cannot be read: a session was being committed or cancelled, and nobody knows how far it came"
+        raise Broken("plan_broken", said, remedy=f"look at the files, then rm {path}", facts={"path": path}) from None
     return plan
 
 

@@ -43,12 +43,8 @@ class Sessions(Copies):
         with self._changing():
             layout.require_solid("")
             if os.path.lexists(layout.copy_of(RECORD)):
-                raise Conflict(
-                    "session_exists",
-                    f"there already is a session {name!r}",
-                    remedy=remedies.session("use", name),
-                    facts={"session": name},
-                )
+                said = f"there already is a session {name!r}"
+                raise Conflict("session_exists", said, remedy=remedies.session("use", name), facts={"session": name})
             index = layout.copy_of(f"{STATES}/index.json")
             if not os.path.lexists(index):
                 put(layout.staged, index, NO_WORKFLOWS, MODE)
