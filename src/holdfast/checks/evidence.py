@@ -14,14 +14,13 @@ from holdfast.core import remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.machine.place import below, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import Actor
     from holdfast.engine.engine import Engine
     from holdfast.engine.world import LocalWorld

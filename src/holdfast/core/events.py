@@ -18,11 +18,7 @@ from holdfast.core.state import (
     Progress,
     Verdict,
 )
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any, Value
 
 
 class Started(Identity, kw_only=True):

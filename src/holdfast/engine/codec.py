@@ -14,13 +14,9 @@ from holdfast.core.apply import Record
 from holdfast.core.conduct import Conduct
 from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import Broken
 from holdfast.plain.plainjson import compact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 2
 _EVENTS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in ev.Event.__args__}

@@ -9,13 +9,9 @@ import os
 from errno import EIO
 
 from holdfast.core.names import nearest
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.machine.place import regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 CONFIG = ".holdfast/config.toml"
 LARGEST = 1 << 20

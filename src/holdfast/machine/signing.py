@@ -11,11 +11,8 @@ from _collections_abc import Mapping
 
 from holdfast.core import remedies
 from holdfast.core.remedy import Blank, shell
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, Refused
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 NAMESPACE = "holdfast"
 LARGEST_SIGNATURE = 1 << 16

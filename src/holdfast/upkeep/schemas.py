@@ -9,12 +9,9 @@ import os
 
 from holdfast.core import remedies
 from holdfast.core.names import nearest
+from holdfast.core.value import Any
 from holdfast.errors import NotFound
 from holdfast.systems.seam.registry import folders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def names() -> list[str]:

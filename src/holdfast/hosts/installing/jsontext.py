@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from _collections_abc import Iterator
 
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import scan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 DEEPEST = 200
 _SPACE = " \t\n\r"

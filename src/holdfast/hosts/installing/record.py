@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 1
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.hosts.installing.jsontext import broken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def put(text: str, name: str, path: tuple[str, ...], table: Mapping[str, str | list[str]]) -> str:

@@ -11,7 +11,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 
 from holdfast.core import remedies
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError, Refused
 from holdfast.surfaces.mcp import keys
 from holdfast.surfaces.mcp.projects import Projects
@@ -20,7 +20,6 @@ from holdfast.surfaces.mcp.server import Service
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
 
     App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
 

@@ -13,6 +13,7 @@ from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
 from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, State
+from holdfast.core.value import Any
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.lens.spec import Dialect
 from holdfast.documents.reconcile import FILE
@@ -26,8 +27,6 @@ from holdfast.systems.seam.registry import conduct_of, systems, upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.seam.wired import Wired
 
 

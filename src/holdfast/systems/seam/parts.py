@@ -15,14 +15,12 @@ from holdfast.core.packet_parts import clean
 from holdfast.core.queries import current
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.systems.seam.registry import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.checks.tooling import Tool
     from holdfast.core.commands import Start
     from holdfast.core.state import Actor

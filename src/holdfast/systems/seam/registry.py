@@ -6,12 +6,12 @@ import os
 import sys
 
 from holdfast.core import remedies
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable, Mapping
-    from typing import Any
 
     from holdfast.core.conduct import Conduct
     from holdfast.core.draft import Draft

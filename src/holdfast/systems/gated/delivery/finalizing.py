@@ -12,16 +12,13 @@ from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import refusals, remedies
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, opening, words, workspace
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how: Any) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
 from holdfast.core.remedy import naming, shell, told
 from holdfast.core.state import Actor, State
+from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
@@ -25,8 +26,6 @@ from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.forges.port import Forge
 
 SEEN = "reviewed_ids"

@@ -9,7 +9,7 @@ import os
 
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.state import Grant, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
@@ -20,10 +20,6 @@ from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam import adoption
 from holdfast.systems.seam.found import Found, parsed
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "recover"]
 

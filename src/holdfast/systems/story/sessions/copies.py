@@ -6,6 +6,7 @@ import os
 
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
+from holdfast.core.value import Any
 from holdfast.errors import NotFound, Refused
 from holdfast.files.replace import make_directories
 from holdfast.plain.digest import digest
@@ -15,10 +16,6 @@ from holdfast.systems.story.sessions.desk import Desk
 from holdfast.systems.story.sessions.files import MODE, content, drop, hash_of, mode_of, put
 from holdfast.systems.story.sessions.layout import RETRIES, Layout
 from holdfast.systems.story.sessions.record import Copy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Copies(Desk):

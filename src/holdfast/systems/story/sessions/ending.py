@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core.value import Any
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write, remove
 from holdfast.plain.digest import digest
@@ -29,8 +30,6 @@ from holdfast.systems.story.sessions.record import free_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import State
     from holdfast.systems.seam.wired import Wired
 

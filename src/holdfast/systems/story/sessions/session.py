@@ -7,6 +7,7 @@ import os
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, quoted, shell
+from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record, runs
@@ -18,8 +19,6 @@ from holdfast.systems.story.sessions.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import State
 
 NO_WORKFLOWS = b'{\n  "workflows": []\n}\n'
