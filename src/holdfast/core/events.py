@@ -6,18 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core.definition import Bounds, Step
 from holdfast.core.identity import Identity
-from holdfast.core.state import (
-    Alert,
-    Artifact,
-    Carried,
-    Evidence,
-    Grant,
-    Hold,
-    Learning,
-    Lease,
-    Progress,
-    Verdict,
-)
+from holdfast.core.state import Alert, Artifact, Carried, Evidence, Grant, Hold, Learning, Lease, Progress, Verdict
 from holdfast.core.value import Any, Value
 
 

@@ -56,9 +56,7 @@ never_skipped = _of_step(
     "never_skipped", "the step {} is mandatory: nobody leaves it out", lambda path: remedies.next_step()
 )
 not_a_task = _of_step(  # other steps say themselves how often they are tried, and who decides then
-    "not_a_task",
-    "{} is no task of a task document: only those are tried until the bounds are reached",
-    remedies.fail,
+    "not_a_task", "{} is no task of a task document: only those are tried until the bounds are reached", remedies.fail
 )
 
 cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.resume)

@@ -133,11 +133,7 @@ class Index:
                 pass  # it is there, and its mark says that the index may not know
 
     def put(
-        self,
-        ulid: str,
-        newest: Callable[[], Entry],
-        before: Entry | None,
-        rebuild: Callable[[], Iterator[Entry]],
+        self, ulid: str, newest: Callable[[], Entry], before: Entry | None, rebuild: Callable[[], Iterator[Entry]]
     ) -> None:
         """Replaces one entry, durably, by what `newest` gives once nobody else can write the index."""
         with Locked(self._home, self._wait):

@@ -113,11 +113,7 @@ def _serves(wired: Wired, words: list[str], at: Setting) -> str:
     if not at.serves:
         return "the MCP server's package is not installed: pip install 'holdfast[mcp]'"
     process = subprocess.Popen(
-        words,
-        cwd=wired.place.worktree,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        words, cwd=wired.place.worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
         answer = _answered(process)

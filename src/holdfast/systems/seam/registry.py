@@ -59,11 +59,6 @@ def refused() -> list[HoldfastError]:
     return [other for other in _others.values() if isinstance(other, HoldfastError)]
 
 
-def reader_of(loads: str) -> System | None:
-    """The system that reads subjects of this kind."""
-    return next((card for card in systems() if loads in card.loads), None)
-
-
 def loads() -> dict[str, Conduct]:
     """The words that a subject can be read as, and how the workflows are conducted that say so."""
     return {word: conduct for card in systems() for word, conduct in card.loads.items()}
