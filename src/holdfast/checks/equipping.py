@@ -85,9 +85,6 @@ def words(command: object) -> tuple[str, ...]:
     except ValueError:
         words = ()
     if not words or any("\0" in word for word in words):
-        raise UsageError(
-            "bad_command",
-            "test_command is a program and its arguments; it is run without a shell",
-            remedy="--set test_command='python -m pytest -v'",
-        )
+        message = "test_command is a program and its arguments; it is run without a shell"
+        raise UsageError("bad_command", message, remedy="--set test_command='python -m pytest -v'")
     return words

@@ -14,14 +14,13 @@ from holdfast.core import remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.machine.place import below, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import Actor
     from holdfast.engine.engine import Engine
     from holdfast.engine.world import LocalWorld
@@ -55,11 +54,9 @@ def run(
     check = state.plan.step(path).check(name)
     assert check is not None
     if not check.run:
+        said = f"the check {name} has no command; somebody reports it"
         raise UsageError(
-            "nothing_to_run",
-            f"the check {name} has no command; somebody reports it",
-            remedy=remedies.report(name, step=path),
-            facts={"check": name, "step": path},
+            "nothing_to_run", said, remedy=remedies.report(name, step=path), facts={"check": name, "step": path}
         )
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
     engine.preview(state, asking, actor, token=token)
@@ -75,12 +72,8 @@ def run(
     before = _stamp(report)
     ran = checks.run(check.run, cwd=base, timeout=check.timeout, echo=hear, cancelled=cancelled)
     if ran.cancelled:
-        raise HoldfastError(
-            "check_cancelled",
-            f"the check {name} was ended before it had a result; nothing is recorded",
-            remedy=remedies.check(name),
-            facts={"check": name, "step": path},
-        )
+        said = f"the check {name} was ended before it had a result; nothing is recorded"
+        raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts={"check": name, "step": path})
     after = world.tree(state, listing=True)
     found = results.merged(reading.results(), _report(report, before))
     verdict = _verdict(check, ran, found, _named(state, path, given), base)

@@ -269,11 +269,9 @@ def _is_token(name: str) -> bool:
 def _require_argv(argv: Sequence[object]) -> None:
     words = () if isinstance(argv, str) else argv
     if not words or not words[0] or not all(isinstance(word, str) and "\0" not in word for word in words):
+        said = "a command is a list of a program and its arguments, all of them text without NUL"
         raise UsageError(
-            "bad_argv",
-            "a command is a list of a program and its arguments, all of them text without NUL",
-            remedy='write it as a list: run = ["pytest", "-q"]',
-            facts={"argv": repr(argv)},
+            "bad_argv", said, remedy='write it as a list: run = ["pytest", "-q"]', facts={"argv": repr(argv)}
         )
 
 

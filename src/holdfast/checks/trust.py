@@ -12,12 +12,9 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.plain.digest import digest as hashed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _LARGEST_RECORD = 1 << 16
 _LARGEST_CONFIG = 1 << 20

@@ -7,12 +7,10 @@ from _collections_abc import Mapping
 from holdfast.core.definition import Definition, Step
 from holdfast.core.identity import Identity
 from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.needs import Needs
 
 

@@ -6,23 +6,8 @@ from _collections_abc import Mapping
 
 from holdfast.core.definition import Bounds, Step
 from holdfast.core.identity import Identity
-from holdfast.core.state import (
-    Alert,
-    Artifact,
-    Carried,
-    Evidence,
-    Grant,
-    Hold,
-    Learning,
-    Lease,
-    Progress,
-    Verdict,
-)
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.state import Alert, Artifact, Carried, Evidence, Grant, Hold, Learning, Lease, Progress, Verdict
+from holdfast.core.value import Any, Value
 
 
 class Started(Identity, kw_only=True):

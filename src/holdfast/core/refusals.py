@@ -56,9 +56,7 @@ never_skipped = _of_step(
     "never_skipped", "the step {} is mandatory: nobody leaves it out", lambda path: remedies.next_step()
 )
 not_a_task = _of_step(  # other steps say themselves how often they are tried, and who decides then
-    "not_a_task",
-    "{} is no task of a task document: only those are tried until the bounds are reached",
-    remedies.fail,
+    "not_a_task", "{} is no task of a task document: only those are tried until the bounds are reached", remedies.fail
 )
 
 cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.resume)
@@ -79,21 +77,15 @@ def no_workflow() -> NotFound:
 
 
 def no_step(path: str, state: State) -> NotFound:
-    return NotFound(
-        "no_step",
-        f"there is no step {path[:80]!r} in {state.id}",
-        remedy=remedies.status(workflow=state.ulid),
-        facts={"step": path[:200]},
-    )
+    said = f"there is no step {path[:80]!r} in {state.id}"
+    return NotFound("no_step", said, remedy=remedies.status(workflow=state.ulid), facts={"step": path[:200]})
 
 
 def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
     listed = ", ".join(known) or "none"
+    said = f"the step {path} has no check {name[:80]!r}; it has {listed}"
     return NotFound(
-        "no_check",
-        f"the step {path} has no check {name[:80]!r}; it has {listed}",
-        remedy=remedies.next_step(),
-        facts={"check": name[:200], "step": path, "checks": list(known)},
+        "no_check", said, remedy=remedies.next_step(), facts={"check": name[:200], "step": path, "checks": list(known)}
     )
 
 
@@ -109,12 +101,8 @@ def wrong_status(state: State, path: str, move: str, allowed: Sequence[str] = ()
     else:
         instead = (_INSTEAD[status](path),)
     wanted = " or ".join(allowed or lifecycle.sources(move))
-    return Refused(
-        "wrong_status",
-        f"the step {path} is {status}; only one that is {wanted} can be {_PARTICIPLE.get(move, move)}",
-        remedy=instead,
-        facts={"step": path, "status": status, "move": move},
-    )
+    said = f"the step {path} is {status}; only one that is {wanted} can be {_PARTICIPLE.get(move, move)}"
+    return Refused("wrong_status", said, remedy=instead, facts={"step": path, "status": status, "move": move})
 
 
 def step_blocked(path: str, missing: Sequence[str], why: Sequence[Unmet]) -> Refused:
@@ -152,12 +140,8 @@ def person_needed(what: str, *own: Remedy) -> Refused:
 
 
 def changed_meanwhile(path: str) -> Conflict:
-    return Conflict(
-        "changed_meanwhile",
-        f"the artifacts of {path} changed while you looked at them; nothing was approved",
-        remedy=remedies.approve(path),
-        facts={"step": path},
-    )
+    said = f"the artifacts of {path} changed while you looked at them; nothing was approved"
+    return Conflict("changed_meanwhile", said, remedy=remedies.approve(path), facts={"step": path})
 
 
 def bad_variant(path: str, variant: str, options: Sequence[str], *, free: bool = False) -> Refused:
@@ -187,12 +171,8 @@ def wrong_reviewer(path: str, role: str, by: Sequence[str]) -> Refused:
 
 
 def engine_must_run(path: str, name: str) -> Refused:
-    return Refused(
-        "engine_must_run",
-        f"the check {name} of {path} counts only when Holdfast runs it itself",
-        remedy=remedies.check(name),
-        facts={"step": path, "check": name},
-    )
+    said = f"the check {name} of {path} counts only when Holdfast runs it itself"
+    return Refused("engine_must_run", said, remedy=remedies.check(name), facts={"step": path, "check": name})
 
 
 def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None) -> Refused:
@@ -215,12 +195,8 @@ def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None)
 
 
 def no_commit(sha: str) -> Refused:
-    return Refused(
-        "no_commit",
-        f"this branch has no commit {sha[:80]!r}",
-        remedy=shell("git", "log", "--oneline"),
-        facts={"commit": sha[:200]},
-    )
+    said = f"this branch has no commit {sha[:80]!r}"
+    return Refused("no_commit", said, remedy=shell("git", "log", "--oneline"), facts={"commit": sha[:200]})
 
 
 def no_repository(folder: str) -> Refused:
@@ -239,12 +215,8 @@ def bad_result(step: str, path: str, passed: str, failed: str) -> Refused:
 
 
 def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]) -> Refused:
-    return Refused(
-        "requires_revalidation",
-        f"{state.id} cannot go on: {message}",
-        remedy=remedy,
-        facts={"workflow": state.id, "parent": state.parent},
-    )
+    said = f"{state.id} cannot go on: {message}"
+    return Refused("requires_revalidation", said, remedy=remedy, facts={"workflow": state.id, "parent": state.parent})
 
 
 def no_parent(state: State) -> Refused:
@@ -271,20 +243,16 @@ def untrusted(name: str) -> Refused:
 
 def paused(state: State) -> Refused:
     reason = state.paused.reason if state.paused else ""
+    said = f"{state.id} is paused: {reason}"
     return Refused(
-        "paused",
-        f"{state.id} is paused: {reason}",
-        remedy=remedies.resume(workflow=state.ulid),
-        facts={"workflow": state.id, "reason": reason},
+        "paused", said, remedy=remedies.resume(workflow=state.ulid), facts={"workflow": state.id, "reason": reason}
     )
 
 
 def bound_reached(bound: str, used: str, limit: str) -> Refused:
+    said = f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on"
     return Refused(
-        "bound_reached",
-        f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on",
-        remedy=remedies.extending(bound),
-        facts={"bound": bound, "used": used, "limit": limit},
+        "bound_reached", said, remedy=remedies.extending(bound), facts={"bound": bound, "used": used, "limit": limit}
     )
 
 
@@ -309,11 +277,9 @@ def read_only_role(state: State, role: str) -> Refused:
 
 
 def key_conflict(key: str, revision: int) -> Conflict:
+    said = f"the key {key} was used at revision {revision} for something else"
     return Conflict(
-        "key_conflict",
-        f"the key {key} was used at revision {revision} for something else",
-        remedy="use a new key for a new command",
-        facts={"key": key, "revision": revision},
+        "key_conflict", said, remedy="use a new key for a new command", facts={"key": key, "revision": revision}
     )
 
 
@@ -356,40 +322,26 @@ def _who(lease: Lease) -> str:
 
 
 def fenced(token: int) -> Held:
-    return Held(
-        "fenced",
-        f"the lease {token} is over: it ended or somebody took over",
-        remedy=(remedies.status(), remedies.agent_start(text="then")),
-        facts={"token": token},
-    )
+    said = f"the lease {token} is over: it ended or somebody took over"
+    return Held("fenced", said, remedy=(remedies.status(), remedies.agent_start(text="then")), facts={"token": token})
 
 
 def too_late(path: str, later: Sequence[str], remedy: tuple[Remedy, ...]) -> Refused:
-    return Refused(
-        "too_late",
-        f"{path} cannot change any more: {', '.join(later)} already went past it",
-        remedy=remedy,
-        facts={"step": path, "later": list(later)},
-    )
+    said = f"{path} cannot change any more: {', '.join(later)} already went past it"
+    return Refused("too_late", said, remedy=remedy, facts={"step": path, "later": list(later)})
 
 
 def no_snapshot(number: int, known: Sequence[int]) -> NotFound:
     listed = ", ".join(map(str, known)) or "none"
+    said = f"there is no snapshot {number}; there are: {listed}"
     return NotFound(
-        "no_snapshot",
-        f"there is no snapshot {number}; there are: {listed}",
-        remedy=remedies.named("snapshot"),
-        facts={"number": number, "snapshots": list(known)},
+        "no_snapshot", said, remedy=remedies.named("snapshot"), facts={"number": number, "snapshots": list(known)}
     )
 
 
 def no_such_bound(bound: str) -> UsageError:
-    return UsageError(
-        "no_such_bound",
-        f"the workflow has no bound on {bound} that could be extended",
-        remedy=remedies.status(),
-        facts={"bound": bound},
-    )
+    said = f"the workflow has no bound on {bound} that could be extended"
+    return UsageError("no_such_bound", said, remedy=remedies.status(), facts={"bound": bound})
 
 
 def not_caught_up(state: State) -> Refused:
@@ -441,9 +393,5 @@ def bad_verdict(message: str, remedy: Remedy | str) -> UsageError:
 
 
 def another_runs(workflow: str, ulid: str) -> Refused:
-    return Refused(
-        "already_active",
-        f"{workflow} is active, and only one of its kind can run here",
-        remedy=remedies.status(workflow=ulid),
-        facts={"workflow": workflow},
-    )
+    said = f"{workflow} is active, and only one of its kind can run here"
+    return Refused("already_active", said, remedy=remedies.status(workflow=ulid), facts={"workflow": workflow})

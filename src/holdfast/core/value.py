@@ -10,9 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Self, dataclass_transform
 else:
+    Any = object
+    """For annotations, which are never evaluated: `typing` costs start-up."""
 
     def dataclass_transform(**_: object):
         return lambda cls: cls
+
+
+__all__ = ["Any", "Value"]
 
 
 @dataclass_transform(frozen_default=True)

@@ -14,149 +14,47 @@ from holdfast.core.apply import Record
 from holdfast.core.conduct import Conduct
 from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import Broken
 from holdfast.plain.plainjson import compact
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 VERSION = 2
-_MOVED = "moved"
-_EVENTS: dict[str, type[Any]] = {
-    "started": ev.Started,
-    "adopted": ev.Adopted,
-    "produced": ev.Produced,
-    "checked": ev.Checked,
-    "reviewed": ev.Reviewed,
-    "advised": ev.Advised,
-    "granted": ev.Granted,
-    "noted": ev.Noted,
-    "recorded": ev.Recorded,
-    "marked": ev.Marked,
-    "founded": ev.Founded,
-    "rehomed": ev.Rehomed,
-    "spent": ev.Spent,
-    "warned": ev.Warned,
-    "extended": ev.Extended,
-    "leased": ev.Leased,
-    "beat": ev.Beat,
-    "released": ev.Released,
-    "locked": ev.Locked,
-    "unlocked": ev.Unlocked,
-    "compacted": ev.Compacted,
-    "seated": ev.Seated,
-    "acknowledged": ev.Acknowledged,
-    "urged": ev.Urged,
-    "briefed": ev.Briefed,
-    "learned": ev.Learned,
-    "owned": ev.Owned,
-    "refiled": ev.Refiled,
-    "amended": ev.Amended,
-    "snapshotted": ev.Snapshotted,
-    "restored": ev.Restored,
-    "edited": ev.Edited,
-    "remembered": ev.Remembered,
-    "alerted": ev.Alerted,
-    _MOVED: ev.Moved,
+_EVENTS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in ev.Event.__args__}
+_VALUES = {
+    "Conduct": Conduct,
+    **{name: cls for module in (de, st) for name, cls in vars(module).items() if isinstance(cls, type)},
 }
-_NAMES = {cls: name for name, cls in _EVENTS.items()}
+_shapes: dict[type, dict[str, Callable[[Any], Any]]] = {}
 
 
-def _tuple(data: Any) -> tuple[Any, ...]:
-    return tuple(data)
+def _shapes_of(cls: type[Any]) -> dict[str, Callable[[Any], Any]]:
+    """How the fields are read that JSON keeps as something else, by their annotations."""
+    if cls not in _shapes:
+        annotations: dict[str, str] = {}
+        for base in reversed(cls.__mro__):
+            annotations.update(base.__dict__.get("__annotations__", {}))
+        found = {name: _shape(text) for name, text in annotations.items() if not name.startswith("_")}
+        _shapes[cls] = {name: shape for name, shape in found.items() if shape is not None}
+    return _shapes[cls]
 
 
-def _one(cls: type[Any]) -> Callable[[Any], Any]:
-    return lambda data: None if data is None else decode(cls, data)
+def _shape(text: str) -> Callable[[Any], Any] | None:
+    """How a type is read, as its annotation says; None where it is what JSON gives."""
+    said = text.removesuffix(" | None")
+    cls = _VALUES.get(said)
+    if cls is Plan:
+        return lambda data: Plan(tuple(decode(de.Step, item) for item in data))
+    if cls is not None:
+        return lambda data: None if data is None else decode(cls, data)
+    if said.startswith("Mapping[str, "):
+        each = _shape(said.removeprefix("Mapping[str, ").removesuffix("]"))
+        return each and (lambda data: {key: each(item) for key, item in data.items()})
+    if not said.startswith("tuple["):
+        return None
+    item = _shape(said.removeprefix("tuple[").removesuffix(", ...]")) if said.endswith(", ...]") else None
+    return lambda data: None if data is None and said != text else tuple(map(item, data) if item else data)
 
 
-def _many(cls: type[Any]) -> Callable[[Any], Any]:
-    return lambda data: tuple(decode(cls, item) for item in data)
-
-
-def _map(cls: type[Any]) -> Callable[[Any], Any]:
-    return lambda data: {key: decode(cls, item) for key, item in data.items()}
-
-
-_IDENTITY: dict[str, Callable[[Any], Any]] = {
-    "bounds": _one(de.Bounds),
-    "conduct": _one(Conduct),
-    "reading": _tuple,
-    "reminders": _tuple,
-    "read_only": _tuple,
-}
-_CARRIED = {
-    **_IDENTITY,
-    "progress": _map(st.Progress),
-    "history": _tuple,
-    "learnings": _many(st.Learning),
-    "snapshots": _many(st.Snapshot),
-    "leases": _map(st.Lease),
-    "alerts": _many(st.Alert),
-    "escalations": _many(st.Escalation),
-}
-_SHAPES: dict[type, dict[str, Callable[[Any], Any]]] = {
-    Conduct: dict.fromkeys(("groups", "bounded", "iterated", "checkpointed", "criteria"), _tuple),
-    de.Check: {"run": _tuple},
-    de.Review: {"by": _tuple},
-    de.Choice: {"options": _tuple},
-    de.Step: {
-        "agents": _tuple,
-        "requires": lambda data: None if data is None else tuple(data),
-        "outputs": _tuple,
-        "deny": _tuple,
-        "checks": _many(de.Check),
-        "review": _one(de.Review),
-        "approval": _one(de.Approval),
-        "choice": _one(de.Choice),
-        "retry": _one(de.Retry),
-        "task": _one(de.Step),
-        "steps": lambda data: tuple(decode(de.Step, item) for item in data),
-    },
-    st.Progress: {
-        "feedback": _tuple,
-        "acts": _many(st.Act),
-        "artifacts": _map(st.Artifact),
-        "evidence": _map(st.Evidence),
-        "verdicts": _many(st.Verdict),
-        "grant": _one(st.Grant),
-        "past_grants": _many(st.Grant),
-        "tries": _many(st.Try),
-    },
-    st.State: {
-        **_CARRIED,
-        "plan": lambda data: Plan(tuple(decode(de.Step, item) for item in data)),
-        "warned": _tuple,
-        "cancelled": _one(st.Mark),
-        "paused": _one(st.Mark),
-        "finalized": _one(st.Mark),
-        "outdated": _one(st.Mark),
-        "locks": _map(st.Hold),
-        "seats": _map(st.Seat),
-        "keys": lambda data: {key: (payload, revision) for key, (payload, revision) in data.items()},
-        "notes": _tuple,
-        "renderings": lambda data: tuple((revision, hashes) for revision, hashes in data),
-    },
-    ev.Started: {**_IDENTITY, "steps": _many(de.Step)},
-    ev.Adopted: {**_CARRIED, "steps": _many(de.Step)},
-    ev.Produced: {"artifact": _one(st.Artifact)},
-    ev.Checked: {"evidence": _one(st.Evidence)},
-    ev.Reviewed: {"verdict": _one(st.Verdict)},
-    ev.Granted: {"grant": _one(st.Grant)},
-    ev.Extended: {"bounds": _one(de.Bounds)},
-    ev.Leased: {"lease": _one(st.Lease)},
-    ev.Locked: {"holds": _map(st.Hold)},
-    ev.Unlocked: {"paths": _tuple},
-    ev.Recorded: {"removed": _tuple},
-    ev.Briefed: {"entries": _tuple},
-    ev.Learned: {"learning": _one(st.Learning)},
-    ev.Amended: {"step": _one(de.Step)},
-    ev.Rehomed: {"own": _tuple},
-    ev.Restored: {"steps": _many(de.Step), "progress": _map(st.Progress)},
-    ev.Alerted: {"alert": _one(st.Alert)},
-}
 _ABSENT = object()
 _ATOMS = frozenset({str, int, float, bool, type(None)})
 
@@ -182,7 +80,7 @@ def encode(value: object) -> Any:
 
 
 def decode(cls: type[Any], data: Mapping[str, Any]) -> Any:
-    shapes = _SHAPES.get(cls, {})
+    shapes = _shapes_of(cls)
     return cls(**{name: shapes[name](item) if name in shapes else item for name, item in data.items()})
 
 
@@ -190,7 +88,7 @@ def encode_event(event: ev.Event) -> dict[str, Any]:
     data: dict[str, Any] = encode(event)
     if isinstance(event, ev.Moved):
         return {"event": data.pop("move"), **data}
-    return {"event": _NAMES[type(event)], **data}
+    return {"event": type(event).__name__.lower(), **data}
 
 
 def decode_event(data: Mapping[str, Any]) -> ev.Event:

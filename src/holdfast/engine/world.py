@@ -8,6 +8,7 @@ import time
 from holdfast import git
 from holdfast.core import moment
 from holdfast.core.commands import Facts
+from holdfast.core.value import Any
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
@@ -15,7 +16,6 @@ from holdfast.plain.plainjson import parse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable
-    from typing import Any
 
     from holdfast.core.definition import Check
     from holdfast.core.needs import Needs

@@ -9,13 +9,9 @@ import os
 from errno import EIO
 
 from holdfast.core.names import nearest
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.machine.place import regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 CONFIG = ".holdfast/config.toml"
 LARGEST = 1 << 20
@@ -128,9 +124,5 @@ def bad_config(path: str, mistakes: list[tuple[int, str]]) -> UsageError:
     found = [{"where": f"{CONFIG}:{line}" if line else CONFIG, "message": message} for line, message in mistakes]
     many = len(found)
     listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in found)
-    return UsageError(
-        "bad_config",
-        f"{many} mistake{'s' if many > 1 else ''} in the configuration: {listed}",
-        remedy=f"${{EDITOR:-vi}} {CONFIG}",
-        facts={"path": path, "mistakes": found},
-    )
+    said = f"{many} mistake{'s' if many > 1 else ''} in the configuration: {listed}"
+    return UsageError("bad_config", said, remedy=f"${{EDITOR:-vi}} {CONFIG}", facts={"path": path, "mistakes": found})

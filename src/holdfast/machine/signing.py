@@ -11,11 +11,8 @@ from _collections_abc import Mapping
 
 from holdfast.core import remedies
 from holdfast.core.remedy import Blank, shell
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, Refused
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 NAMESPACE = "holdfast"
 LARGEST_SIGNATURE = 1 << 16
@@ -63,11 +60,9 @@ def sign(payload: bytes, key_path: str) -> bytes:
         return signature
     said, key = complaint.lower(), shlex.quote(key_path)
     if "passphrase" in said:
+        message = f"{key_path} needs a passphrase, and nobody is asked for one here"
         raise HoldfastError(
-            "key_locked",
-            f"{key_path} needs a passphrase, and nobody is asked for one here",
-            remedy=(shell("ssh-add", key), "then repeat the command"),
-            facts={"path": key_path},
+            "key_locked", message, remedy=(shell("ssh-add", key), "then repeat the command"), facts={"path": key_path}
         )
     exposed = "too open" in said
     raise HoldfastError(
@@ -137,18 +132,12 @@ def _keygen(action: str, *args: str, stdin: bytes = b"") -> tuple[int, bytes, st
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise HoldfastError(
-            "ssh_keygen_timeout",
-            f"ssh-keygen did not finish within {TIMEOUT_SECONDS} s",
-            remedy="ssh-add -l",
-            facts={"action": action},
-        ) from None
+        said = f"ssh-keygen did not finish within {TIMEOUT_SECONDS} s"
+        raise HoldfastError("ssh_keygen_timeout", said, remedy="ssh-add -l", facts={"action": action}) from None
     except OSError as failure:
+        said = f"ssh-keygen cannot be run: {failure.strerror}"
         raise HoldfastError(
-            "no_ssh_keygen",
-            f"ssh-keygen cannot be run: {failure.strerror}",
-            remedy="install OpenSSH 8.2 or newer, and see: ssh -V",
-            facts={"action": action},
+            "no_ssh_keygen", said, remedy="install OpenSSH 8.2 or newer, and see: ssh -V", facts={"action": action}
         ) from None
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
 

@@ -78,12 +78,8 @@ def gives_way(ours: bytes, copy: Copy, name: str, keep: Callable[[bytes], None] 
 def require_beginning(there: bytes, ours: bytes, path: str) -> None:
     """What an earlier try put into the archive may be the beginning of a journal that gives way, nothing else."""
     if not ours.startswith(there):
-        raise Conflict(
-            "archive_exists",
-            f"{path} already keeps another journal; nothing was changed",
-            remedy=remedies.recover(),
-            facts={"path": path},
-        )
+        said = f"{path} already keeps another journal; nothing was changed"
+        raise Conflict("archive_exists", said, remedy=remedies.recover(), facts={"path": path})
 
 
 def _forked(found: Standing, name: str) -> Conflict:
@@ -143,12 +139,8 @@ def _shared(copy: Copy, ours: bytes) -> int:
 
 def _damaged(name: str, offset: int, line: int, what: str) -> Broken:
     name = _printable(name)
-    return Broken(
-        "copy_damaged",
-        f"{name} is damaged at byte {offset}: line {line} {what}",
-        remedy=remedies.doctor(),
-        facts={"name": name, "offset": offset, "line": line},
-    )
+    said = f"{name} is damaged at byte {offset}: line {line} {what}"
+    return Broken("copy_damaged", said, remedy=remedies.doctor(), facts={"name": name, "offset": offset, "line": line})
 
 
 def _printable(text: str) -> str:

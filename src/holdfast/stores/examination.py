@@ -98,12 +98,8 @@ def cut(home: str, examined: Examined, snapshots: Snapshots, wait: float) -> str
 
 def require_unchanged(examined: Examined, is_same: bool) -> None:
     if not is_same:
-        raise Conflict(
-            "journal_changed",
-            f"{examined.name} changed while it was examined",
-            remedy=remedies.doctor(repair=True),
-            facts={"path": examined.name},
-        )
+        said = f"{examined.name} changed while it was examined"
+        raise Conflict("journal_changed", said, remedy=remedies.doctor(repair=True), facts={"path": examined.name})
 
 
 def faults(home: str, index: Index, stray: Sequence[str], examined: Sequence[Examined]) -> list[Fault]:

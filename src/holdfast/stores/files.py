@@ -284,12 +284,8 @@ class FilesStore:
         handle = self._handle(ulid)
         with handle.lock, handle.journal.writing() as lines:
             if queries.is_active(self._taken(ulid, handle, lines)):
-                raise Refused(
-                    "still_active",
-                    f"{ulid} is active, and only what is finished is archived",
-                    remedy=remedies.cancel(workflow=ulid),
-                    facts={"workflow": ulid},
-                )
+                said = f"{ulid} is active, and only what is finished is archived"
+                raise Refused("still_active", said, remedy=remedies.cancel(workflow=ulid), facts={"workflow": ulid})
             make_directories(os.path.dirname(target), 0o700)
             os.rename(self.file_of(ulid), target)
         self._forget(ulid)

@@ -11,6 +11,7 @@ import os
 from _collections_abc import Callable, Iterator
 
 from holdfast.core.names import is_ulid
+from holdfast.core.value import Any
 from holdfast.engine.codec import decode, encode
 from holdfast.engine.ports import Entry, refuse_second
 from holdfast.errors import HoldfastError
@@ -18,10 +19,6 @@ from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 NEWEST = 100
 _FINISHED = b',"finished":'
@@ -136,11 +133,7 @@ class Index:
                 pass  # it is there, and its mark says that the index may not know
 
     def put(
-        self,
-        ulid: str,
-        newest: Callable[[], Entry],
-        before: Entry | None,
-        rebuild: Callable[[], Iterator[Entry]],
+        self, ulid: str, newest: Callable[[], Entry], before: Entry | None, rebuild: Callable[[], Iterator[Entry]]
     ) -> None:
         """Replaces one entry, durably, by what `newest` gives once nobody else can write the index."""
         with Locked(self._home, self._wait):

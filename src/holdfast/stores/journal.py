@@ -142,11 +142,9 @@ class Journal:
         text = head(last.seq + 1 if last else 1, self.synced, last.sum if last else FIRST) + body[1:-1]
         raw = text + seal(text)
         if body[:1] != b"{" or body[-1:] != b"}" or len(body) < 3 or b"\n" in body or len(raw) > LONGEST_LINE:
+            said = f"a journal takes one JSON object on one line, not empty, less than {LONGEST_LINE >> 20} MiB"
             raise UsageError(
-                "unfit_line",
-                f"a journal takes one JSON object on one line, not empty, less than {LONGEST_LINE >> 20} MiB",
-                remedy=remedies.doctor(),
-                facts={"path": self.path, "bytes": len(body)},
+                "unfit_line", said, remedy=remedies.doctor(), facts={"path": self.path, "bytes": len(body)}
             )
         seq = last.seq + 1 if last else 1
         appended = Position(seq=seq, start=start, end=start + len(raw), sum=raw[-SEAL + 8 : -3].decode())
@@ -371,11 +369,9 @@ class Journal:
         )
 
     def _damaged(self, offset: int, seq: int) -> Broken:
+        said = f"{self.path} is damaged at byte {offset}: line {seq} was acknowledged and cannot be read"
         return Broken(
-            "journal_damaged",
-            f"{self.path} is damaged at byte {offset}: line {seq} was acknowledged and cannot be read",
-            remedy=remedies.doctor(),
-            facts={"path": self.path, "offset": offset, "seq": seq},
+            "journal_damaged", said, remedy=remedies.doctor(), facts={"path": self.path, "offset": offset, "seq": seq}
         )
 
 

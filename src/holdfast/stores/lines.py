@@ -6,13 +6,9 @@ and its own sum: it can be judged wherever it lies, also behind damage.
 
 from __future__ import annotations
 
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import scan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LONGEST_LINE = 16 << 20
 FIRST = "0" * 16

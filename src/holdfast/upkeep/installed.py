@@ -9,6 +9,7 @@ import os
 from _collections_abc import Iterator
 
 from holdfast.core import remedies
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import installation, lines
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
@@ -17,8 +18,6 @@ from holdfast.upkeep.findings import Finding, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.seam.wired import Wired
 
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
@@ -114,11 +113,7 @@ def _serves(wired: Wired, words: list[str], at: Setting) -> str:
     if not at.serves:
         return "the MCP server's package is not installed: pip install 'holdfast[mcp]'"
     process = subprocess.Popen(
-        words,
-        cwd=wired.place.worktree,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        words, cwd=wired.place.worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )
     try:
         answer = _answered(process)

@@ -9,12 +9,9 @@ import os
 
 from holdfast.core import remedies
 from holdfast.core.names import nearest
+from holdfast.core.value import Any
 from holdfast.errors import NotFound
 from holdfast.systems.seam.registry import folders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def names() -> list[str]:
@@ -28,11 +25,9 @@ def schema(name: str) -> dict[str, Any]:
     known = sorted(paths)
     if name not in known:
         close = nearest(name, tuple(known))
+        said = f"there is no schema {name[:60]!r}; there are: {', '.join(known)}"
         raise NotFound(
-            "no_schema",
-            f"there is no schema {name[:60]!r}; there are: {', '.join(known)}",
-            remedy=remedies.schema(close or known[0]),
-            facts={"name": name[:200], "known": known},
+            "no_schema", said, remedy=remedies.schema(close or known[0]), facts={"name": name[:200], "known": known}
         )
     with open(paths[name], encoding="utf-8") as file:
         found: dict[str, Any] = load(file)

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from holdfast.checks.results.gathered import MOST_NAMES, Gathered
 from holdfast.checks.results.model import Results
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 _TOLD = {"PASS": "pass", "FAIL": "fail", "SKIP": "skip"}
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from holdfast.checks.tooling.tool import NAMES, Tool
 from holdfast.core.names import nearest
+from holdfast.core.value import Any
 from holdfast.machine import configuration
 from holdfast.machine.configuration import CONFIG
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _KEYS = ("run", "report")
 _LONGEST_PATH = 1000

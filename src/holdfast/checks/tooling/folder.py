@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core.value import Any
 from holdfast.machine.place import regular
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LARGEST = 1 << 20
 

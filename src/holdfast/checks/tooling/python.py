@@ -6,10 +6,7 @@ from _collections_abc import Iterator
 
 from holdfast.checks.tooling.folder import Folder, table
 from holdfast.checks.tooling.tool import Tool
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 PYPROJECT = "pyproject.toml"
 

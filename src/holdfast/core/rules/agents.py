@@ -130,11 +130,8 @@ def end(draft: Draft, command: cmd.EndAgent) -> None:
 
 def spend(draft: Draft, command: cmd.Spend) -> None:
     if command.micros <= 0:
-        raise UsageError(
-            "bad_number",
-            "an amount spent is more than nothing",
-            remedy=remedies.named("agent spend", {"amount": "0.20"}),
-        )
+        said = "an amount spent is more than nothing"
+        raise UsageError("bad_number", said, remedy=remedies.named("agent spend", {"amount": "0.20"}))
     if command.step:
         draft.step(command.step)
     held = next((lease.step for lease in draft.state.leases.values() if draft.token and lease.token == draft.token), "")

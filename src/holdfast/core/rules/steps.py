@@ -10,10 +10,7 @@ from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.state import BASE, BEGAN, Progress
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 BY_HAND = "by_hand"
 """The fact about a step that a person does it."""

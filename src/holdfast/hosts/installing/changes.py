@@ -77,12 +77,8 @@ def make(changes: Iterable[Change], shown: dict[str, str]) -> None:
         if change.kind == "unchanged":
             continue
         if look(change.path, shown[change.path], "").data != change.before:
-            raise Conflict(
-                "changed_meanwhile",
-                f"{shown[change.path]} was changed by somebody else just now, and is left as it is",
-                remedy="the same command again",
-                facts={"path": change.path},
-            )
+            said = f"{shown[change.path]} was changed by somebody else just now, and is left as it is"
+            raise Conflict("changed_meanwhile", said, remedy="the same command again", facts={"path": change.path})
         if change.after is None:
             _removed(change.path)
         else:

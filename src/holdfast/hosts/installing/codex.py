@@ -4,23 +4,12 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts.installing import texts
+from holdfast.hosts.installing import claude_code, texts
 from holdfast.hosts.installing.parts import Hooks, Paragraph, Table
 from holdfast.hosts.installing.setting import File, Setting
 
 NAME = PROGRAM = "codex"
-EVENTS = {
-    "SessionStart": "",
-    "UserPromptSubmit": "",
-    "PreToolUse": "",
-    "PostToolUse": "",
-    "SubagentStart": "",
-    "SubagentStop": "",
-    "PreCompact": "",
-    "PostCompact": "",
-    "Stop": "",
-    "SessionEnd": "",
-}
+EVENTS = dict.fromkeys(claude_code.EVENTS, "")
 ASKS = "Codex skips new hooks, without a word, until a person trusts them: start codex here and look at /hooks"
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from _collections_abc import Iterator
 
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import scan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 DEEPEST = 200
 _SPACE = " \t\n\r"
@@ -261,11 +258,9 @@ class _Reader:
 
 def broken(name: str, line: int, sentence: str) -> UsageError:
     """A file of a host that cannot be understood: nothing is written, neither there nor elsewhere."""
+    said = f"{name}:{line}: {sentence}; nothing was changed"
     return UsageError(
-        "broken_file",
-        f"{name}:{line}: {sentence}; nothing was changed",
-        remedy=f"mend {name}, then the same command again",
-        facts={"path": name, "line": line},
+        "broken_file", said, remedy=f"mend {name}, then the same command again", facts={"path": name, "line": line}
     )
 
 

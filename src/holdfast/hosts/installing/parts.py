@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.core.value import Any
 from holdfast.hosts.installing import lines, paragraph, tomltext
 from holdfast.hosts.installing.jsontext import Document
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MARK = "holdfast: put here by holdfast install"
 """Files that are all ours carry it, so that nobody's own file of the same name is taken for one."""

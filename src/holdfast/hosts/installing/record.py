@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 1
 
@@ -58,11 +54,9 @@ def read(path: str) -> Record:
     except FileNotFoundError:
         return Record()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as wrong:
+        said = f"what is known of an installation cannot be read: {path}"
         raise Broken(
-            "broken_record",
-            f"what is known of an installation cannot be read: {path}",
-            remedy=f"mv {path} {path}.broken",
-            facts={"path": path, "reason": str(wrong)[:200]},
+            "broken_record", said, remedy=f"mv {path} {path}.broken", facts={"path": path, "reason": str(wrong)[:200]}
         ) from None
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.hosts.installing.jsontext import broken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def put(text: str, name: str, path: tuple[str, ...], table: Mapping[str, str | list[str]]) -> str:
@@ -111,12 +108,8 @@ def _proved(text: str, name: str, wanted: dict[str, Any]) -> str:
 
 
 def _by_hand(name: str) -> UsageError:
-    return UsageError(
-        "broken_file",
-        f"{name} is written in a way that cannot be edited for you; nothing was changed",
-        remedy=f"edit mcp_servers.holdfast in {name} by hand",
-        facts={"path": name},
-    )
+    said = f"{name} is written in a way that cannot be edited for you; nothing was changed"
+    return UsageError("broken_file", said, remedy=f"edit mcp_servers.holdfast in {name} by hand", facts={"path": name})
 
 
 def _at(data: dict[str, Any], path: tuple[str, ...]) -> Any:

@@ -15,6 +15,7 @@ from holdfast.core.briefing import position
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import naming, told, typed
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.machine import configuration
 from holdfast.machine import place as places
@@ -26,10 +27,6 @@ from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes
 from holdfast.systems.seam.adoption import adopt_at_once
 from holdfast.systems.seam.registry import systems, upkeep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LOCK_WAIT = 0.4
 """Seconds that a host waits for another process at most."""

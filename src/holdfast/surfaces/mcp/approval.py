@@ -15,7 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals, remedies
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
@@ -26,8 +26,6 @@ from holdfast.surfaces.tools.convention import approved_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.project.workflow import Workflow
 
     Worked = Callable[[Callable[[], Any]], Awaitable[Any]]

@@ -14,14 +14,13 @@ from mcp.server import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.resources import PARTS, uri
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from mcp.server.session import ServerSession
 
     from holdfast.engine.ports import Changes as StoreChanges

@@ -11,7 +11,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
 
 from holdfast.core import remedies
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError, Refused
 from holdfast.surfaces.mcp import keys
 from holdfast.surfaces.mcp.projects import Projects
@@ -20,7 +20,6 @@ from holdfast.surfaces.mcp.server import Service
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
 
     App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
 
@@ -53,12 +52,8 @@ class Listener(Value):
 def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
     """Opens the socket. Without a token only loopback is served, where other people of the machine can reach it too."""
     if not guarded and address.host not in LOOPBACK:
-        raise Refused(
-            "token_needed",
-            f"{address.host[:200]} can be reached from other machines, so a token is needed",
-            remedy="leave --no-token out",
-            facts={"host": address.host[:200]},
-        )
+        said = f"{address.host[:200]} can be reached from other machines, so a token is needed"
+        raise Refused("token_needed", said, remedy="leave --no-token out", facts={"host": address.host[:200]})
     bound = _bound(address)
     port = bound.getsockname()[1]
     shown = f"[{address.host}]" if ":" in address.host else address.host

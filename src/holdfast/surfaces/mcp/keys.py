@@ -65,10 +65,6 @@ def _secret(place: Place, name: str) -> str:
             os.unlink(made)
     text = (places.read_regular(path, 4 * _BYTES) or b"").decode("ascii", "replace").strip()
     if os.path.islink(path) or len(text) != 2 * _BYTES or not set(text) <= set("0123456789abcdef"):
-        raise Broken(
-            "secret_broken",
-            f"{path} is not a secret that Holdfast wrote",
-            remedy=f"rm {path}",
-            facts={"path": path},
-        )
+        said = f"{path} is not a secret that Holdfast wrote"
+        raise Broken("secret_broken", said, remedy=f"rm {path}", facts={"path": path})
     return text

@@ -7,6 +7,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import lifecycle, refusals
 from holdfast.core.state import Grant, Progress
+from holdfast.core.value import Any
 from holdfast.documents import approved
 from holdfast.engine.world import LARGEST_ARTIFACT
 from holdfast.machine.place import read_regular
@@ -17,8 +18,6 @@ from holdfast.surfaces import approving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.project.project import Project
     from holdfast.project.workflow import Workflow
 

@@ -9,14 +9,13 @@ from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from holdfast.core.remedy import Scope, described
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.tools.remedies import in_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.project.workflow import Workflow
 
     Worked = Callable[[Callable[[], Any]], Awaitable[Any]]

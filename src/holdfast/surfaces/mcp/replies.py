@@ -7,13 +7,10 @@ from _collections_abc import Iterator, Mapping, Sequence
 from mcp import types
 
 from holdfast.core.remedy import Scope, rendered
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import compact, parse
 from holdfast.surfaces.tools.remedies import in_tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST = 2048
 """How many bytes a reply has, unless a call asks for more by name."""

@@ -12,6 +12,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from holdfast.core import answers, lifecycle
 from holdfast.core.plan import parent
 from holdfast.core.remedy import described
+from holdfast.core.value import Any
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
@@ -19,8 +20,6 @@ from holdfast.surfaces.mcp.projects import Projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.project.workflow import Workflow
 
     Worked = Callable[[Callable[[], Any]], Awaitable[Any]]

@@ -11,16 +11,13 @@ from mcp.server.caching import CacheHint
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from holdfast import __version__
+from holdfast.core.value import Any
 from holdfast.surfaces.mcp import definitions, keys
 from holdfast.surfaces.mcp.calls import Calls
 from holdfast.surfaces.mcp.changes import Changes
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.prompts import Prompts
 from holdfast.surfaces.mcp.resources import Resources
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 NAME = "holdfast"
 ANSWERED_WITHIN = 7 * 86_400

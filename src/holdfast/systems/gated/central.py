@@ -121,10 +121,7 @@ def publish(
 def published(base: str, slug: str) -> tuple[str, ...]:
     """The central docs that say what the workspace says: what publishing wrote, in this run or one that died."""
     top = _workspace(slug)
-    drawn = (
-        _DIAGRAMS + own.removeprefix(f"{top}/{_OWN_DIAGRAMS}") for own in _diagrams(base, f"{top}/{_OWN_DIAGRAMS}")
-    )
-    listed = ((path, _content(base, path)) for path in (*_TABLE, *drawn))
+    listed = ((path, _content(base, path)) for path in (*_TABLE, *_drawn(base, top)))
     return tuple(path for path, now in listed if now is not None and now == _content(base, f"{top}/{_own(path)}"))
 
 
@@ -142,12 +139,9 @@ def init(base: str) -> tuple[str, ...]:
 
 def _compare(base: str, slug: str, seeded: Mapping[str, str], merged: Sequence[str]) -> Publishing:
     top = _workspace(slug)
-    drawn = (
-        _DIAGRAMS + own.removeprefix(f"{top}/{_OWN_DIAGRAMS}") for own in _diagrams(base, f"{top}/{_OWN_DIAGRAMS}")
-    )
     begun = (path for path in sorted(seeded) if _own(path))
     writes, conflicts, left = [], [], []
-    for central in dict.fromkeys((*_TABLE, *drawn, *begun)):
+    for central in dict.fromkeys((*_TABLE, *_drawn(base, top), *begun)):
         own = f"{top}/{_own(central)}"
         wanted, now = _content(base, own), _content(base, central)
         if wanted == now:
@@ -205,6 +199,12 @@ def _diagrams(base: str, top: str) -> list[str]:
         except OSError as failure:
             raise _unreadable(folder, failure) from failure
     return sorted(found)
+
+
+def _drawn(base: str, top: str) -> list[str]:
+    """The central paths of the diagrams in a workspace."""
+    own = f"{top}/{_OWN_DIAGRAMS}"
+    return [_DIAGRAMS + path.removeprefix(own) for path in _diagrams(base, own)]
 
 
 def _named(folder: str, name: str) -> str:

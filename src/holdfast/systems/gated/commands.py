@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from holdfast.core import queries, remedies
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.systems.seam.ports import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.gated.delivery.recovery import Recovery
     from holdfast.systems.seam.ports import Workflow
 

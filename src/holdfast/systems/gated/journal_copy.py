@@ -114,12 +114,8 @@ def require_settled(wired: Wired, slug: str) -> None:
     """In the middle of a merge nobody knows yet which journal git brings."""
     operation = git.busy(wired.place.repository) if wired.place.repository else None
     if operation:
-        raise Refused(
-            "git_busy",
-            f"git is in the middle of a {operation}, and brings a journal of {slug}",
-            remedy=shell("git", "status"),
-            facts={"operation": operation},
-        )
+        said = f"git is in the middle of a {operation}, and brings a journal of {slug}"
+        raise Refused("git_busy", said, remedy=shell("git", "status"), facts={"operation": operation})
 
 
 def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
@@ -136,12 +132,8 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
         if is_wrong
     ]
     if wrong:
-        raise Conflict(
-            "copy_refused",
-            f"{name(slug)} is not taken over: {'; '.join(wrong)}",
-            remedy=shell("git", "log", "--", name(slug)),
-            facts={"reasons": wrong},
-        )
+        said = f"{name(slug)} is not taken over: {'; '.join(wrong)}"
+        raise Conflict("copy_refused", said, remedy=shell("git", "log", "--", name(slug)), facts={"reasons": wrong})
 
 
 def _has_commands(state: State) -> bool:

@@ -10,17 +10,13 @@ from holdfast.core import commands as cmd
 from holdfast.core import moment, remedies
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import Refused, UsageError
 from holdfast.files.replace import durable_write
 from holdfast.git import changes as git_changes
 from holdfast.git.command import git as run
 from holdfast.machine.place import Place, read_regular
 from holdfast.systems.gated import central, words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 SHORTEST, LONGEST = 5, 500
 SEEDED = "seeded"
@@ -40,11 +36,8 @@ class Described(Value):
 def described(subject: str, context: Mapping[str, Any]) -> Described:
     text = " ".join(subject.split())
     if not SHORTEST <= len(text) <= LONGEST or not text.isprintable():
-        raise UsageError(
-            "bad_description",
-            f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}",
-            remedy=remedies.start("feature", TITLE),
-        )
+        message = f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}"
+        raise UsageError("bad_description", message, remedy=remedies.start("feature", TITLE))
     checked_text(text, "description", 4 * LONGEST)
     slug = context.get("slug", "") or words.slug_of(text)
     if not words.is_slug(slug):

@@ -16,11 +16,9 @@ def decided(wired: Wired, state: State, phase: str, said: str = "") -> tuple[str
     """The verdict and the feedback of the review file. `said` is what somebody would have it say instead."""
     path = words.review_file(state, phase)
     if said:
+        message = f"the reviews of {state.id} are files: {path} decides"
         raise UsageError(
-            "review_file_decides",
-            f"the reviews of {state.id} are files: {path} decides",
-            remedy=remedies.review(phase, from_file=True),
-            facts={"path": path},
+            "review_file_decides", message, remedy=remedies.review(phase, from_file=True), facts={"path": path}
         )
     central.is_there(wired.place.base(state.worktree), path)  # no link on the way leads elsewhere
     found = review_file.read(os.path.join(wired.place.base(state.worktree), path), path)

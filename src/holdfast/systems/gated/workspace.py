@@ -13,6 +13,7 @@ from holdfast import git
 from holdfast.core import cycle, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.remedy import naming, shell, typed
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
 from holdfast.errors import HoldfastError, Refused, unexpected
@@ -23,10 +24,6 @@ from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 CANCELLATION = "cancellation.md"
 DIAGRAMS = "diagrams"

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.core.value import Any
 from holdfast.documents.lens.spec import Dialect, Document
 from holdfast.systems.seam.registry import system
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def absent(name: str) -> Dialect:

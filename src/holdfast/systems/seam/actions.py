@@ -94,11 +94,8 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
         if sha is None:
             raise refusals.no_commit(order.commit)
         if not git_changes.contains(repository, sha):
-            raise Refused(
-                "foreign_commit",
-                f"{sha[:12]} is not part of {state.branch or 'HEAD'}",
-                remedy=shell("git", "log", "--oneline"),
-            )
+            message = f"{sha[:12]} is not part of {state.branch or 'HEAD'}"
+            raise Refused("foreign_commit", message, remedy=shell("git", "log", "--oneline"))
         return Acted({tasks.COMMIT: sha}, said=mark.put())
     own = os.path.relpath(mark.full, repository.top) if mark.full else ""
     paths = _paths(wired, repository, state, path, order, own)

@@ -13,6 +13,7 @@ from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
 from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, State
+from holdfast.core.value import Any
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.lens.spec import Dialect
 from holdfast.documents.reconcile import FILE
@@ -26,8 +27,6 @@ from holdfast.systems.seam.registry import conduct_of, systems, upkeep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.seam.wired import Wired
 
 
@@ -258,12 +257,8 @@ def quarantine(wired: Wired, found: Found) -> str:
     """Keeps a copy, then removes the broken file, unless it has changed meanwhile."""
     full = os.path.join(wired.place.worktree, found.path)
     if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
-        raise Conflict(
-            "being_written",
-            f"{found.path} was changed a moment ago and may still be being written",
-            remedy="the same again in a second",
-            facts={"path": found.path},
-        )
+        said = f"{found.path} was changed a moment ago and may still be being written"
+        raise Conflict("being_written", said, remedy="the same again in a second", facts={"path": found.path})
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     kept = wired.documents.quarantine(found.path, found.data, "not a JSON object, and no journal knows it")
     if read_file(full) == found.data:

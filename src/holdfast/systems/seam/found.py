@@ -7,17 +7,13 @@ from _collections_abc import Mapping
 
 from holdfast.core import remedies
 from holdfast.core.remedy import Remedy, shell
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.documents.files import LARGEST
 from holdfast.documents.lens.spec import Dialect
 from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import read_file
 from holdfast.plain.plainjson import compact, parse
 from holdfast.systems.seam.registry import upkeep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 DEEPEST = 100
 

@@ -122,9 +122,5 @@ def dialect_of(path: str) -> Dialect:
         if any(matches(pattern, path) for pattern in card.patterns):
             return dialect(card.name)
     folders = list(own_paths())
-    raise UsageError(
-        "no_dialect",
-        f"{path} lies in no folder that a dialect keeps its documents in",
-        remedy=f"put it below {folders[0]}",
-        facts={"path": path, "folders": folders},
-    )
+    said = f"{path} lies in no folder that a dialect keeps its documents in"
+    raise UsageError("no_dialect", said, remedy=f"put it below {folders[0]}", facts={"path": path, "folders": folders})

@@ -15,14 +15,12 @@ from holdfast.core.packet_parts import clean
 from holdfast.core.queries import current
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.systems.seam.registry import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.checks.tooling import Tool
     from holdfast.core.commands import Start
     from holdfast.core.state import Actor
@@ -70,11 +68,8 @@ class Taken(Value):
 def refuse_phases(asked: Asked) -> None:
     if asked.phases:
         own = ", ".join(step.label for step in asked.definition.steps)
-        raise UsageError(
-            "bad_phases",
-            f"{asked.definition.name} has phases of its own: {own}",
-            remedy="leave out --phases, or use custom",
-        )
+        said = f"{asked.definition.name} has phases of its own: {own}"
+        raise UsageError("bad_phases", said, remedy="leave out --phases, or use custom")
 
 
 def require_repository(definition: Definition, place: Place) -> None:

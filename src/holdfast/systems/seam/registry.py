@@ -6,12 +6,12 @@ import os
 import sys
 
 from holdfast.core import remedies
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable, Mapping
-    from typing import Any
 
     from holdfast.core.conduct import Conduct
     from holdfast.core.draft import Draft
@@ -42,12 +42,8 @@ def system(name: str) -> System:
     other = _others.get(name)
     if other is None:
         known = [*NAMES, *_others]
-        raise NotFound(
-            "no_system",
-            f"there is no system {name[:60]!r}; there are: {', '.join(known)}",
-            remedy=remedies.schema(),
-            facts={"system": name[:200], "systems": known},
-        )
+        said = f"there is no system {name[:60]!r}; there are: {', '.join(known)}"
+        raise NotFound("no_system", said, remedy=remedies.schema(), facts={"system": name[:200], "systems": known})
     if isinstance(other, HoldfastError):
         raise other
     return other

@@ -10,7 +10,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast import git
 from holdfast.core import moment
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.documents.files import LARGEST
 from holdfast.documents.lens.fields import is_moment
 from holdfast.errors import HoldfastError
@@ -18,10 +18,6 @@ from holdfast.git.command import git as run
 from holdfast.machine.place import Place, below, read_regular
 from holdfast.systems.gated import adoption, review_file, words
 from holdfast.systems.seam.found import parsed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 DESCRIPTION = f"{words.FEATURE_FOLDER}/description.md"
 CANCELLATION = "cancellation.md"

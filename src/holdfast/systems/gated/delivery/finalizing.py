@@ -12,6 +12,7 @@ from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import refusals, remedies
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.plain.digest import digest
@@ -19,21 +20,13 @@ from holdfast.systems.gated import central, opening, words, workspace
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how: Any) -> tuple[str, ...]:
     """Publishes, commits, then deletes; the sentences that people should hear."""
     state = workflow.state
     if state.dialect != "gated":
-        raise UsageError(
-            "nothing_to_finalize",
-            f"{workflow.id} has no workspace to publish",
-            remedy=remedies.status(),
-            facts={"workflow": workflow.id},
-        )
+        said = f"{workflow.id} has no workspace to publish"
+        raise UsageError("nothing_to_finalize", said, remedy=remedies.status(), facts={"workflow": workflow.id})
     with wired.store.exclusively("finalizing"):
         return _finalized(wired, workflow, merged, how)
 

@@ -6,15 +6,12 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.apply import Record
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.engine.ports import Copy, Standing
 from holdfast.errors import Conflict
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import journal_copy, words
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 GIT, HERE = "git", "here"
 

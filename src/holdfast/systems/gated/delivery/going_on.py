@@ -14,6 +14,7 @@ from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
 from holdfast.core.remedy import naming, shell, told
 from holdfast.core.state import Actor, State
+from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
@@ -25,8 +26,6 @@ from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.forges.port import Forge
 
 SEEN = "reviewed_ids"
@@ -178,12 +177,8 @@ def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: M
     state, branch = workflow.state, str(workflow.state.branch)
     base = git_changes.default_branch(repository)
     if not base or base == branch:
-        raise Refused(
-            "no_base",
-            f"it is not known what {branch} is to be merged into",
-            remedy="git remote set-head origin --auto",
-            facts={"branch": branch},
-        )
+        said = f"it is not known what {branch} is to be merged into"
+        raise Refused("no_base", said, remedy="git remote set-head origin --auto", facts={"branch": branch})
     made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)

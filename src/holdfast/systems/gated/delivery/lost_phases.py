@@ -5,13 +5,10 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core import cycle
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import is_moment
 from holdfast.systems.gated import review_file, words
 from holdfast.systems.gated.delivery.evidence import Commit, Left, Review, Said
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 NOTHING = "nothing said otherwise"
 MOST_REVIEWS = 4

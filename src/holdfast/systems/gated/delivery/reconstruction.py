@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core import cycle, moment
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.documents.lens.fields import is_moment
 from holdfast.systems.gated import words
 from holdfast.systems.gated.delivery.evidence import Left, Said
@@ -20,10 +20,6 @@ from holdfast.systems.gated.delivery.lost_phases import (
     newest_review,
 )
 from holdfast.systems.gated.delivery.lost_phases import phases as phases_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _OF_FILE = ("max_iterations", "current_feedback", "history")
 _ORDER = (words.PENDING, words.IN_PROGRESS, words.IN_REVIEW, words.ESCALATED, words.USER_REVIEW, words.APPROVED)

@@ -9,7 +9,7 @@ import os
 
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.state import Grant, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
@@ -20,10 +20,6 @@ from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam import adoption
 from holdfast.systems.seam.found import Found, parsed
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "recover"]
 
@@ -67,12 +63,8 @@ def chosen(wired: Wired, word: str) -> str:
     """The feature that is meant: the one that is named, the only one, or the only one of this branch."""
     if word:
         if not words.is_slug(word):
-            raise UsageError(
-                "bad_slug",
-                f"{word[:80]!r} cannot be the slug of a feature",
-                remedy=f"name a folder below {words.HOME}/",
-                facts={"slug": word[:200]},
-            )
+            said = f"{word[:80]!r} cannot be the slug of a feature"
+            raise UsageError("bad_slug", said, remedy=f"name a folder below {words.HOME}/", facts={"slug": word[:200]})
         return word
     top = os.path.join(wired.place.worktree, words.HOME)
     names = sorted(os.listdir(top)) if os.path.isdir(top) else []
@@ -83,11 +75,9 @@ def chosen(wired: Wired, word: str) -> str:
             return meant[0]
     if not found:
         raise no_feature(f"{words.HOME}/", "there is no folder of a feature here")
+    said = f"several features are here: {', '.join(found[:8])}"
     raise UsageError(
-        "ambiguous_feature",
-        f"several features are here: {', '.join(found[:8])}",
-        remedy=remedies.recover(found[0], text="name one"),
-        facts={"features": found},
+        "ambiguous_feature", said, remedy=remedies.recover(found[0], text="name one"), facts={"features": found}
     )
 
 
@@ -124,12 +114,8 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
     with wired.store.exclusively("starting"):
         if _known(wired, slug) is not None or reconstruct(wired, slug) != recovery:
-            raise Conflict(
-                "changed_meanwhile",
-                f"what is left of {slug} has changed since it was shown",
-                remedy=remedies.recover(slug),
-                facts={"slug": slug},
-            )
+            said = f"what is left of {slug} has changed since it was shown"
+            raise Conflict("changed_meanwhile", said, remedy=remedies.recover(slug), facts={"slug": slug})
         _refuse_second(wired, slug)
         _put_aside(wired, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)

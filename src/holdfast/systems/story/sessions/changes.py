@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from _collections_abc import Iterable
 
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.plain.digest import digest
 from holdfast.systems.story.sessions.files import content, hash_of, walk
 from holdfast.systems.story.sessions.layout import ARTIFACTS, DELETED, OWN, RETRIES, WORKSPACE, Layout
 from holdfast.systems.story.sessions.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MODIFIED, CREATED, DELETED_HERE = "modified", "created", "deleted"
 COPIED, ARTIFACT, RETRY = "copied", "artifact", "retry"

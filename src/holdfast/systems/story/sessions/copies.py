@@ -6,6 +6,7 @@ import os
 
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
+from holdfast.core.value import Any
 from holdfast.errors import NotFound, Refused
 from holdfast.files.replace import make_directories
 from holdfast.plain.digest import digest
@@ -15,10 +16,6 @@ from holdfast.systems.story.sessions.desk import Desk
 from holdfast.systems.story.sessions.files import MODE, content, drop, hash_of, mode_of, put
 from holdfast.systems.story.sessions.layout import RETRIES, Layout
 from holdfast.systems.story.sessions.record import Copy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Copies(Desk):
@@ -151,9 +148,7 @@ class Copies(Desk):
 
 
 def _no_file(layout: Layout, path: str) -> NotFound:
+    said = f"there is no file {path} in the session {layout.name}"
     return NotFound(
-        "no_file",
-        f"there is no file {path} in the session {layout.name}",
-        remedy=remedies.session("status", layout.name),
-        facts={"session": layout.name, "path": path},
+        "no_file", said, remedy=remedies.session("status", layout.name), facts={"session": layout.name, "path": path}
     )

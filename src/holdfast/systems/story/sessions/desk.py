@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable
 
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.machine import place as places
 from holdfast.systems.story.sessions import changes as changes_
@@ -16,7 +17,6 @@ from holdfast.systems.story.sessions.record import ACTIVE, CRASHED, INACTIVE, Lo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-    from typing import Any
 
     from holdfast.systems.seam.wired import Wired
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core.value import Any
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write, remove
 from holdfast.plain.digest import digest
@@ -29,8 +30,6 @@ from holdfast.systems.story.sessions.record import free_lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import State
     from holdfast.systems.seam.wired import Wired
 
@@ -108,12 +107,8 @@ def _read(path: str) -> dict[str, Any]:
         if not isinstance(plan, dict) or not {"worktree", "files", "workflows"} <= plan.keys():
             raise ValueError("not a plan")
     except ValueError:
-        raise Broken(
-            "plan_broken",
-            f"{path} cannot be read: a session was being committed or cancelled, and nobody knows how far it came",
-            remedy=f"look at the files, then rm {path}",
-            facts={"path": path},
-        ) from None
+        said = f"{path} cannot be read: a session was being committed or cancelled, and nobody knows how far it came"
+        raise Broken("plan_broken", said, remedy=f"look at the files, then rm {path}", facts={"path": path}) from None
     return plan
 
 

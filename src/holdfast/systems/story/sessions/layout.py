@@ -93,12 +93,8 @@ class Layout(Value):
     def require(self) -> None:
         """Refuses a session that is not there, and one whose folder is a link to somewhere else."""
         if not self.exists():
-            raise NotFound(
-                "no_session",
-                f"there is no session {self.name!r}",
-                remedy=remedies.session("list"),
-                facts={"session": self.name},
-            )
+            said = f"there is no session {self.name!r}"
+            raise NotFound("no_session", said, remedy=remedies.session("list"), facts={"session": self.name})
         self.require_solid("")
 
     def require_solid(self, path: str) -> None:
@@ -111,11 +107,9 @@ class Layout(Value):
             except (FileNotFoundError, NotADirectoryError):
                 return
             if S_ISLNK(found):
+                said = f"{at} is a symbolic link"
                 raise UsageError(
-                    "symlink",
-                    f"{at} is a symbolic link",
-                    remedy=shell("ls", "-ld", at),
-                    facts={"path": at, "session": self.name},
+                    "symlink", said, remedy=shell("ls", "-ld", at), facts={"path": at, "session": self.name}
                 )
 
     def inside(self, file: str) -> str:

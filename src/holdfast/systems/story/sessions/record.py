@@ -7,17 +7,13 @@ from _collections_abc import Mapping
 
 from holdfast.core import remedies
 from holdfast.core.names import is_name
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.documents.lens.text import Writer
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write
 from holdfast.plain.plainjson import parse
 from holdfast.systems.story.sessions.files import MODE, content, drop, put
 from holdfast.systems.story.sessions.layout import LOCK, RECORD, Layout, is_session_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 ACTIVE, INACTIVE, CRASHED = "ACTIVE", "INACTIVE", "CRASHED"
 LARGEST = 16 << 20

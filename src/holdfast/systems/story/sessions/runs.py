@@ -7,6 +7,7 @@ import os
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.documents import approved
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import make_directories
@@ -18,8 +19,6 @@ from holdfast.systems.story.sessions.layout import ARTIFACTS, STATES, WORKSPACE,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.seam.wired import Wired
 
 

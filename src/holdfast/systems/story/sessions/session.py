@@ -7,6 +7,7 @@ import os
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, quoted, shell
+from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record, runs
@@ -18,8 +19,6 @@ from holdfast.systems.story.sessions.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import State
 
 NO_WORKFLOWS = b'{\n  "workflows": []\n}\n'
@@ -43,12 +42,8 @@ class Sessions(Copies):
         with self._changing():
             layout.require_solid("")
             if os.path.lexists(layout.copy_of(RECORD)):
-                raise Conflict(
-                    "session_exists",
-                    f"there already is a session {name!r}",
-                    remedy=remedies.session("use", name),
-                    facts={"session": name},
-                )
+                said = f"there already is a session {name!r}"
+                raise Conflict("session_exists", said, remedy=remedies.session("use", name), facts={"session": name})
             index = layout.copy_of(f"{STATES}/index.json")
             if not os.path.lexists(index):
                 put(layout.staged, index, NO_WORKFLOWS, MODE)
