@@ -310,7 +310,7 @@ def lease_held(lease: Lease, target: str) -> Held:
         f"{_who(lease)} is at work on {target or 'this workflow'} since {lease.at}",
         remedy=(
             "wait until it ends or its lease runs out, or pass its --token",
-            remedies.agent_end(lease.token, who="person", text="if it is gone, a person ends it"),
+            remedies.agent_end(lease.token, who="person", text="if it is gone"),
         ),
         facts={"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl},
     )
@@ -373,7 +373,7 @@ def locked(path: str, held: str, hold: Hold) -> Held:
         remedy=(
             "work on something else",
             remedies.named("locks", text="wait"),
-            remedies.unlock(held, who="person", text="a person may"),
+            remedies.unlock(held, who="person"),
         ),
         facts={"path": path, "lock": held, "agent": hold.agent, "since": hold.at, "session": hold.session},
     )

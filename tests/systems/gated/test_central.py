@@ -195,9 +195,11 @@ def test_the_remedy_for_one_conflict_can_be_typed(full, seeded):
     full.write("docs/architecture.md", b"theirs")
     refusal = refusal_of(central.publish, full.base, SLUG, seeded, kind=Conflict)
     own = PAIRS["docs/architecture.md"]
-    approve, finalize = f"holdfast approve 02-architecture -w {SLUG}", "holdfast finalize --merged docs/architecture.md"
-    said = f"a person approves what they say then ({approve}); then: {finalize}"
-    assert refusal.remedy == f"merge docs/architecture.md into {own}; {said}"
+    said = "then a person approves 02-architecture again, then: holdfast finalize --merged docs/architecture.md"
+    assert refusal.remedy == f"merge docs/architecture.md into {own}, {said}"
+    assert [str(one) for one in refusal.remedies if getattr(one, "who", "") == "person"] == [
+        "holdfast approve 02-architecture"
+    ]
 
 
 def test_a_doc_that_others_made_meanwhile_is_a_conflict(tree):
