@@ -11,23 +11,24 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PERSON = "a person types this in a terminal of their own: "
+_STOP = "show this to a person and stop"
 
 
 def one_line(remedies: Sequence[Any], said: Callable[[Any], str] = str, *, person: bool = False) -> str:
     """What leads on, for a person or an agent: alternatives, and what follows one of them.
 
-    A person's remedies are told to an agent only where nobody else can do anything, and as a person's.
+    An agent is told no command of a person. Behind a command comes a space, so that it can be copied.
     """
     others = "agent" if person else "person"
-    mine = [one for one in remedies if getattr(one, "who", "") != others] or remedies
+    mine = [one for one in remedies if getattr(one, "who", "") != others]
+    if remedies and not mine and not person:
+        return _STOP
     text, between = "", ""
-    for one in mine:
+    for one in mine or remedies:
         shown = said(one)
         text += (between.replace("or ", "") if shown.startswith("then") else between) + shown
-        between = "; or " if getattr(one, "text", "") and (one.command or one.shell) else ", or "
-    alone = not person and bool(mine) and getattr(mine[0], "who", "") == "person" and not mine[0].text
-    return f"{_PERSON}{text}" if alone else text
+        between = " · or " if isinstance(one, str) or one.command or one.shell else ", or "
+    return text
 
 
 class HoldfastError(Exception):

@@ -199,7 +199,7 @@ def test_without_a_forge_the_command_to_type_is_named_and_the_address_finishes_i
     assert refusal["code"] == "no_forge"
     assert refusal["remedy"] == (
         f"git push -u origin {BRANCH} && gh pr create --head {BRANCH} --base main "
-        """--title 'User'"'"'s login' --body '', then: holdfast done pr_creation --url URL"""
+        """--title 'User'"'"'s login' --body '' · then: holdfast done pr_creation --url URL"""
     )
     assert checkout.git("ls-remote", "--heads", "origin").count("refs/heads/") == 1
 

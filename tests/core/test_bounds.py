@@ -72,7 +72,7 @@ def test_a_used_up_bound_stops_the_work_and_names_who_decides():
     refusal = play.refuses(Done("a"), "bound_reached")
     assert refusal.facts == {"bound": "cost", "used": "$10.00", "limit": "$10.00"}
     assert "a person decides" in refusal.message
-    assert play.typed(refusal) == "holdfast extend --cost 5, or holdfast cancel"
+    assert play.typed(refusal) == "holdfast extend --cost 5 · or holdfast cancel"
     assert refusal.remedy == "show this to a person and stop, or holdfast wait --for person"
 
 

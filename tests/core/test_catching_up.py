@@ -68,7 +68,7 @@ def test_a_session_that_has_not_read_the_packet_may_write_nothing(command):
     play = begun(require_ack=True)
     refusal = play.refuses(command, "not_caught_up", by=OTHER_AGENT)
     assert (refusal.exit_code, refusal.facts) == (3, {"workflow": "release-1"})
-    assert play.typed(refusal) == "holdfast resume-packet, then: holdfast ack ID"
+    assert play.typed(refusal) == "holdfast resume-packet · then: holdfast ack ID"
 
 
 @pytest.mark.parametrize("command", WRITES, ids=name_of)

@@ -212,11 +212,11 @@ def test_a_branch_waits_for_its_children():
         ((Begin("a"), Fail("a", "broke")), ("failed", "a", "holdfast resume --from a")),
         (
             (Begin("a"), Submit("a"), Review("a", "needs_revision")),
-            ("escalated", "a", "holdfast unblock a --guidance TEXT, or holdfast approve a"),
+            ("escalated", "a", "holdfast unblock a --guidance TEXT · or holdfast approve a"),
         ),
         ((Begin("a"), Cancel()), ("mark", "cancelled", "holdfast resume")),
         ((Begin("a"), Pause("r")), ("mark", "paused", "holdfast resume")),
-        ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5, or holdfast cancel")),
+        ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5 · or holdfast cancel")),
     ],
 )
 def test_what_stopped_the_work_is_named_with_what_to_type(commands, expected):

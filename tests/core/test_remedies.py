@@ -118,9 +118,8 @@ def test_an_agent_is_told_to_show_the_work_and_a_person_what_to_type():
     assert told(both) == "show plan to a person and stop, or holdfast wait --for person"
     assert told(both, Scope(person=True)) == "holdfast approve plan"
     alone = (remedies.approve("plan"), remedies.reject("plan"))
-    assert told(alone) == (
-        "a person types this in a terminal of their own: holdfast approve plan, or holdfast reject plan --feedback TEXT"
-    )
+    assert told(alone) == "show this to a person and stop"
+    assert told(alone, Scope(person=True)) == "holdfast approve plan · or holdfast reject plan --feedback TEXT"
     assert [one["who"] for one in as_json(both)] == ["agent", "agent", "person"]
 
 
@@ -134,8 +133,8 @@ def test_no_suggestion_has_a_verdict_in_it():
 
 def test_what_follows_is_told_as_following():
     line = told((remedies.resume_packet(), remedies.ack(Blank("ID"), text="then")))
-    assert line == "holdfast resume-packet, then: holdfast ack ID"
-    assert told((shell("git", "switch", "a b"), "do something else")) == "git switch 'a b', or do something else"
+    assert line == "holdfast resume-packet · then: holdfast ack ID"
+    assert told((shell("git", "switch", "a b"), "do something else")) == "git switch 'a b' · or do something else"
 
 
 def test_every_command_has_its_spelling_once():

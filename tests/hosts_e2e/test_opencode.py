@@ -39,7 +39,7 @@ class TestOpencode(AnyHost):
 
     def test_a_host_that_can_ask_nobody_is_told_what_a_person_types(self, played: Played) -> None:
         assert '"code":"person_needed"' in played.outcomes["approved by tool"]
-        assert "a person types this in a terminal of their own" in played.outcomes["approved by tool"]
+        assert "show this to a person and stop" in played.outcomes["approved by tool"]
 
     def test_who_stops_in_the_middle_is_told_to_go_on(self, everywhere: Everywhere) -> None:
         """Not by `opencode run`, which ends with the first answer: whoever lives on is told, as is seen below."""

@@ -219,7 +219,7 @@ def test_tries_used_up_are_counted_and_escalated_to_a_person():
     story = Story({"id": "a", "retry": {"max": 2, "exhausted": "escalated"}}).do(cmd.Begin("a"))
     story.do(cmd.Fail("a", "no")).do(cmd.Fail("a", "still no"))
     assert re.search(r"▲ 1\. a +try 2 of 2 · escalated · ", status(story))
-    assert "holdfast unblock a --guidance TEXT, or holdfast approve a" in status(story)
+    assert "holdfast unblock a --guidance TEXT · or holdfast approve a" in status(story)
 
 
 def test_a_bound_that_is_reached_is_what_blocks_and_the_workflow_s_own_marks_come_with_their_reason():

@@ -514,5 +514,5 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
     assert refusal.code == "no_forge"
     assert refusal.remedy == (
         "git push -u origin feat/done && gh pr create --head feat/done --base main --title 'All there' --body ''"
-        ", then: holdfast done pr_creation --url URL"
+        " · then: holdfast done pr_creation --url URL"
     )

@@ -95,7 +95,8 @@ def test_an_edit_of_its_document_is_decided_like_any_other(site):
 def test_a_system_that_nobody_trusted_is_refused_and_hinders_nothing_else(site):
     error = site.error("start", "checklist", "moving.txt")
     assert "nobody has trusted" in error["message"]
-    assert error["remedy"] == "a person types this in a terminal of their own: holdfast trust .holdfast/config.toml"
+    assert error["remedy"] == "show this to a person and stop"
+    assert error["remedies"] == [{"who": "person", "text": "", "command": "holdfast trust .holdfast/config.toml"}]
     assert site.run("list").returncode == 0
 
 

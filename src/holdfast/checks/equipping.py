@@ -29,7 +29,7 @@ def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Defin
     steps = _mapped(definition.steps, check)
     if lacking:
         uses = lacking[0].uses
-        typed = remedies.start(definition.name, Blank("…"), values={"test_command": Blank("'COMMAND'")})
+        typed = remedies.start(definition.name, Blank("SUBJECT"), values={"test_command": Blank("'COMMAND'")})
         raise UsageError(
             "no_command",
             f"{definition.name} runs the project's {uses} command, and none was found",

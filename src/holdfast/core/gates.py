@@ -17,6 +17,7 @@ _UNDONE = {
     "blueprint": "the blueprint has not been looked for",
     "constraints": "the blueprint's constraints have not been looked at",
 }
+_AGAIN = "change what made it fail, then"
 
 
 class Unmet(Value):
@@ -117,7 +118,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     for check in step.checks if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
-            how = remedies.check(check.name) if check.run else remedies.report(check.name)
+            again = _AGAIN if verdict == "failed" else ""
+            how = remedies.check(check.name, text=again) if check.run else remedies.report(check.name)
             said = {
                 "missing": "has not run",
                 "failed": "failed",

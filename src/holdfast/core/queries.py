@@ -149,9 +149,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What stands between this step and done, most urgent first."""
     step, progress = state.plan.step(path), state.step(path)
     if state.cancelled:
-        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", (remedies.resume(workflow=state.ulid),))]
+        return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", (remedies.revive(workflow=state.ulid),))]
     if state.paused:
-        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", (remedies.resume(),))]
+        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", (remedies.unpause(),))]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
     for usage in usages(state, facts.now):

@@ -236,7 +236,7 @@ def untrusted(name: str) -> Refused:
     return Refused(
         "untrusted",
         f"the definition of {name} brings commands that nobody on this machine has trusted yet",
-        remedy=remedies.trust(name, text="a person reads it, then types"),
+        remedy=remedies.trust(name, text="read it, then"),
         facts={"workflow_type": name},
     )
 
@@ -245,7 +245,7 @@ def paused(state: State) -> Refused:
     reason = state.paused.reason if state.paused else ""
     said = f"{state.id} is paused: {reason}"
     return Refused(
-        "paused", said, remedy=remedies.resume(workflow=state.ulid), facts={"workflow": state.id, "reason": reason}
+        "paused", said, remedy=remedies.unpause(workflow=state.ulid), facts={"workflow": state.id, "reason": reason}
     )
 
 

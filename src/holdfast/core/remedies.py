@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 TEXT, PATH, STEP = Blank("TEXT"), Blank("PATH"), Blank("STEP")
 _PERSON = "person"
+_SETTLED = "once that is settled"
 MORE = {"cost": 5, "time": "1h", "iterations": 3}
 
 
@@ -43,7 +44,8 @@ def fail(step: str, **more: Any) -> Remedy:
 
 
 def unblock(step: str, *, guided: bool = False, **more: Any) -> Remedy:
-    return Remedy("unblock", {"step": step, "guidance": TEXT if guided else ""}, **more)
+    said = {"guidance": TEXT} if guided else {}
+    return Remedy("unblock", {"step": step, **said}, text="" if guided else _SETTLED, **more)
 
 
 def skip(step: str, **more: Any) -> Remedy:
@@ -82,6 +84,15 @@ def reset(step: str, **more: Any) -> Remedy:
 
 def resume(step: str = "", **more: Any) -> Remedy:
     return Remedy("resume", {"step": step}, **more)
+
+
+def revive(**more: Any) -> Remedy:
+    """Of a workflow that somebody cancelled."""
+    return Remedy("resume", text="if it is to go on after all", **more)
+
+
+def unpause(**more: Any) -> Remedy:
+    return Remedy("resume", text="once it may go on", **more)
 
 
 def extend(**bounds: object) -> Remedy:

@@ -179,7 +179,7 @@ def find(project: Project, definition: Definition, subject: str, context: Mappin
 
 def already_active(state: State, again: Remedy | None = None) -> Refused:
     stuck = queries.status(state) in ("failed", "escalated")
-    start = again or remedies.start(Blank("…"))
+    start = again or remedies.start(Blank("WORKFLOW"))
     text = "go on with it"
     go_on = remedies.resume(workflow=state.ulid, text=text) if stuck else start.given(resume=True).replace(text=text)
     return Refused(
@@ -246,7 +246,7 @@ class _Room:
             raise Refused(
                 "resume_or_fresh",
                 f"{last.id} was cancelled and can be resumed",
-                remedy=(remedies.resume(workflow=last.ulid, text="go on with it"), "begin anew: the same with --fresh"),
+                remedy=(remedies.revive(workflow=last.ulid), "begin anew: the same with --fresh"),
                 facts={"workflow": last.id, "ulid": last.ulid},
             )
 

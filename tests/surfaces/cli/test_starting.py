@@ -42,7 +42,7 @@ def started(bench) -> Bench:
 
 def commands(remedy: str) -> list[str]:
     """The commands of a remedy, as they can be typed: between the words that explain them."""
-    going_on, _, giving_up = remedy.removeprefix("go on with it: ").rpartition("; or give it up: ")
+    going_on, _, giving_up = remedy.removeprefix("go on with it: ").rpartition(" · or give it up: ")
     return [going_on, giving_up]
 
 

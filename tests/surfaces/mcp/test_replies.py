@@ -268,7 +268,7 @@ def test_a_change_is_recorded_as_an_agents_through_mcp(house):
         ((remedies.unblock("draft"),), "in a shell: holdfast unblock draft -w w"),
         (
             (remedies.extend(cost=5),),
-            "a person types this in a terminal of their own: holdfast extend --cost 5 -w w",
+            "show this to a person and stop",
         ),
         (
             remedies.person("plan", remedies.approve("plan")),
@@ -276,7 +276,7 @@ def test_a_change_is_recorded_as_an_agents_through_mcp(house):
         ),
         (
             (remedies.resume_packet(), remedies.ack(Blank("ID"), text="then")),
-            'get_resume_packet {"workflow_id": "w"}, then: get_resume_packet {"workflow_id": "w", "ack": "ID"}',
+            'get_resume_packet {"workflow_id": "w"} · then: get_resume_packet {"workflow_id": "w", "ack": "ID"}',
         ),
         (("write it in UTF-8",), "write it in UTF-8"),
     ],

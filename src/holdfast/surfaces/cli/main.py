@@ -123,7 +123,7 @@ def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None) -
     if error.remedies:
         text += f"{style.dim('→')} {escape(remedy.told(error.remedies, where))}\n"
     own = [] if where.person else [one for one in error.remedies if getattr(one, "who", "") == "person"]
-    if own and len(own) < len(error.remedies):
+    if own:
         text += f"{style.dim('for a person:')} {escape(remedy.told(own, where.replace(person=True)))}\n"
     utf8 = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.flush()

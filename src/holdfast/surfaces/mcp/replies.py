@@ -6,7 +6,7 @@ from _collections_abc import Iterator, Mapping, Sequence
 
 from mcp import types
 
-from holdfast.core.remedy import Scope, rendered
+from holdfast.core.remedy import Scope, as_json, rendered
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import compact, parse
@@ -37,7 +37,9 @@ def refusal(error: HoldfastError, scope: Scope) -> types.CallToolResult:
     What may be long is cut, the facts first: whoever follows the remedy needs them least.
     """
     remedy, facts = in_tools(error.remedies, scope), _plain(rendered(error.facts, scope))
+    own = as_json([one for one in error.remedies if getattr(one, "who", "") == "person"], scope)
     said = {"code": error.code, "message": error.message, "remedy": remedy, "facts": facts}
+    said |= {"for_person": own} if own else {}
     return types.CallToolResult(content=[_text(fitted(_clean({"error": said}), MOST))], is_error=True)
 
 

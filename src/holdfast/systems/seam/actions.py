@@ -78,7 +78,7 @@ def _branch(repository: git.Repository, state: State) -> Acted:
     name = state.branch
     if not name:
         raise UsageError(
-            "no_branch", f"{state.id} has no branch to make", remedy=remedies.start(Blank("…"), branch=Blank("NAME"))
+            "no_branch", f"{state.id} has no branch to make", remedy=remedies.start(Blank("WORKFLOW"), branch=Blank("NAME"))
         )
     made = git.branch(repository) != name
     git_changes.make_branch(repository, name)
@@ -143,7 +143,7 @@ def _paths(wired: Wired, repository: git.Repository, state: State, path: str, or
             f"{', '.join(mixed[:8])} had changes that are not of this work before it began",
             remedy=(
                 remedies.done(path, given={"paths": [remedies.PATH]}, text="name what belongs to it"),
-                remedies.done(path, given={"commit": "HEAD"}, text="commit it and name it"),
+                remedies.done(path, given={"commit": Blank("SHA")}, text="commit it and name it"),
             ),
             facts={"paths": mixed[:50]},
         )
@@ -158,7 +158,7 @@ def _made_before(repository: git.Repository, state: State, path: str) -> str:
         raise Refused(
             "nothing_to_commit",
             f"nothing changed that {path} could commit",
-            remedy=remedies.done(path, given={"commit": "HEAD"}, text="name the commit that has it"),
+            remedy=remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it"),
             facts={"step": path, "head": head},
         )
     git_changes.catch_up(repository)

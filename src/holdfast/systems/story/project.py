@@ -107,7 +107,7 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
             f"scene {scene} has no blueprint: there is no acts/act-N/{inner}",
             remedy=(
                 f"write acts/act-N/{inner}",
-                remedies.start("story/planning", values={"level": "scene", "act": Blank("…")}, text="plan the scene"),
+                remedies.start("story/planning", values={"level": "scene", "act": Blank("N")}, text="plan the scene"),
             ),
             facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"},
         )
