@@ -11,7 +11,7 @@ from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.files.replace import durable_write
 from holdfast.machine.place import Place
-from holdfast.plain.plainjson import compact, parse
+from holdfast.plain.plainjson import compact, object_in, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,11 +95,7 @@ class Checkpoints:
 
 def _listed(data: bytes) -> list[Any]:
     """The checkpoints that a document names."""
-    try:
-        document = parse(data)
-    except ValueError:
-        return []
-    found = document.get("checkpoints") if isinstance(document, dict) else None
+    found = (object_in(data) or {}).get("checkpoints")
     return found if isinstance(found, list) else []
 
 

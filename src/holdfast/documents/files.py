@@ -24,7 +24,7 @@ from holdfast.files.replace import durable_write, read_file, remove, replace, re
 from holdfast.git import command as git_command
 from holdfast.machine.place import Place
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import parse
+from holdfast.plain.plainjson import object_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Documents:
         found = []
         for path, value in views(state).items() if views else ():
             data = self.read(state, path)
-            if (data is None or _parsed(data) != value) and not self.elsewhere(state, path):
+            if (data is None or object_in(data) != value) and not self.elsewhere(state, path):
                 found.append((path, data))
         return found
 
@@ -357,13 +357,6 @@ class Documents:
     def _known_there(self, full: str) -> str | None:
         seen = self._seen.get(full)
         return seen[1] if seen and self._stamp(full) == seen[0] else None
-
-
-def _parsed(data: bytes) -> Any:
-    try:
-        return parse(data)
-    except ValueError:
-        return None
 
 
 def _remove_empty(folder: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.state import State
-from holdfast.plain.plainjson import parse
+from holdfast.plain.plainjson import object_in
 
 BLOCK = 4096
 """What a disk writes at once, or not at all."""
@@ -29,10 +29,7 @@ def is_rendering(state: State, path: str, hashed: str) -> bool:
 
 
 def is_torn(data: bytes) -> bool:
-    try:
-        return not isinstance(parse(data), dict)
-    except ValueError:
-        return True
+    return object_in(data) is None
 
 
 def is_patchwork(data: bytes, renderings: list[bytes]) -> bool:

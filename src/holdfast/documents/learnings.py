@@ -10,7 +10,7 @@ from holdfast.core.value import Value
 from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
 from holdfast.machine.place import Place, read_regular
-from holdfast.plain.plainjson import parse, spaced
+from holdfast.plain.plainjson import object_in, spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _reached(fd: int, ulid: str) -> Reached:
     rest = None
     for line in _backwards(fd):
         rest = line if rest is None else rest
-        said = _parsed(line) if ulid.encode() in line else {}
+        said = (object_in(line) if ulid.encode() in line else None) or {}
         number, revision = said.get("number"), said.get("revision")
         if said.get("run") == ulid and isinstance(number, int) and isinstance(revision, int):
             return Reached(number, revision, rest)
@@ -117,22 +117,7 @@ def _backwards(fd: int) -> Iterator[bytes]:
     yield rest
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
-    try:
-        said = parse(line)
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
 def read(path: str) -> list[dict[str, Any]]:
     """Every learning in a file, oldest first; a line that is none is left out."""
-    found = []
-    for line in (read_regular(path, LARGEST) or b"").splitlines():
-        try:
-            said = parse(line)
-        except ValueError:
-            continue
-        if isinstance(said, dict):
-            found.append(said)
-    return found
+    lines = (read_regular(path, LARGEST) or b"").splitlines()
+    return [said for line in lines if (said := object_in(line)) is not None]

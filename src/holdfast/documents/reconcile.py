@@ -18,7 +18,7 @@ from holdfast.documents.lens.text import Writer
 from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import compact, parse
+from holdfast.plain.plainjson import compact, object_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ class Reconciler:
         namesake = self._documents.namesake(state, path, digest(data))
         if namesake:
             return ELSEWHERE if namesake > state.ulid else STALE
-        document = _json(data)
-        if not isinstance(document, Mapping):
+        document = object_in(data)
+        if document is None:
             return WRITING if self._documents.being_written(state, path) else DAMAGED
         if self._documents.checkpoints.number_of(state, data):
             return CHECKPOINT
@@ -130,7 +130,7 @@ class Reconciler:
             return self._damaged(state, path, data)
         if kind == CHECKPOINT:
             return self._put_back(state, path, data)
-        document = _json(data)
+        document = object_in(data) or {}
         if kind == FROM_GIT:
             return self._taken_over(state, path, data, document)
         return self._edited(state, path, data, document)
@@ -142,8 +142,8 @@ class Reconciler:
             data = self._documents.read(state, other)
             if data is None or self._documents.namesake(state, other, digest(data)):
                 continue
-            document = _json(data)
-            if isinstance(document, Mapping):
+            document = object_in(data)
+            if document is not None:
                 return self._edited(state, path, data, document, found_at=other)
         if spoken.missing == "abandoned":
             command = cmd.Cancel(f"{path} was deleted")
@@ -167,8 +167,8 @@ class Reconciler:
             data = self._documents.read(state, other)
             if data is None or is_rendering(state, other, digest(data)) or self._documents.elsewhere(state, other):
                 continue
-            document = _json(data)
-            if isinstance(document, Mapping) and not self._documents.namesake(state, other, digest(data)):
+            document = object_in(data)
+            if document is not None and not self._documents.namesake(state, other, digest(data)):
                 after = self._edited(state, path, data, document, found_at=other)
                 if queries.is_active(after):
                     self._documents.retire(after, other)
@@ -263,13 +263,6 @@ class Reconciler:
             assert past is not None
             found.append((record.revision, put(document, past.base, past)))
         return found
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return parse(data)
-    except ValueError:
-        return None
 
 
 def _canonical(document: Mapping[str, Any]) -> bytes:

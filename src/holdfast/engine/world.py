@@ -11,7 +11,7 @@ from holdfast.core.commands import Facts
 from holdfast.core.value import Any
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import parse
+from holdfast.plain.plainjson import object_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class LocalWorld:
             dirty=tree.dirty if tree else False,
             trusted=needs.trust is None or self._trusted(state, *needs.trust),
             past=self._past(state, needs.past) if needs.past else None,
-            results={path: _json(os.path.join(base, path)) for path in needs.results},
+            results={path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for path in needs.results},
             parent_seal=self._seal(state) if needs.parent else None,
             locks=self._locks(state) if needs.locks else (),
             unknown_commits=self._unknown_commits(base, needs.commits) if needs.commits else (),
@@ -145,12 +145,3 @@ class LocalWorld:
             except OSError:
                 self._boot = "unknown"
         return self._boot
-
-
-def _json(path: str) -> Any:
-    data = read_regular(path, LARGEST_RESULT)
-    try:
-        said = parse(data) if data is not None else None
-    except ValueError:
-        return None
-    return said if isinstance(said, dict) else None

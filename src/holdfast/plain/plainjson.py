@@ -92,6 +92,15 @@ def parse(data: bytes | str) -> Any:
     return value
 
 
+def object_in(data: bytes | None) -> dict[str, Any] | None:
+    """The JSON object that these bytes are; None when they are none."""
+    try:
+        value = parse(data or b"")
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def require(value: object, what: str) -> None:
     """Refuses what a document could not hold: other types, numbers without a value, text that is not UTF-8."""
     try:

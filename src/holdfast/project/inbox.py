@@ -15,7 +15,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.names import is_name, is_ulid
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound
 from holdfast.plain import ulid
-from holdfast.plain.plainjson import parse
+from holdfast.plain.plainjson import object_in
 from holdfast.project.seats import LONGEST, bound, hook_of
 from holdfast.systems.seam.orphans import loaded
 from holdfast.systems.seam.registry import dialect, own_paths
@@ -73,11 +73,8 @@ def _folded(project: Project, path: str) -> None:
 def _notes(data: bytes) -> list[Mapping[str, Any]]:
     found: list[Mapping[str, Any]] = []
     for line in data.splitlines():
-        try:
-            note = parse(line)
-        except ValueError:
-            continue
-        session = note.get("session") if isinstance(note, dict) else None
+        note = object_in(line) or {}
+        session = note.get("session")
         if isinstance(session, str) and session and session.isprintable():
             found.append(note)
     return found

@@ -13,7 +13,7 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import installation, lines
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
-from holdfast.plain.plainjson import compact, parse
+from holdfast.plain.plainjson import compact, object_in
 from holdfast.upkeep.findings import Finding, ok, warning
 
 TYPE_CHECKING = False
@@ -141,8 +141,4 @@ def _answered(process: Any) -> dict[str, Any]:
             if not part:
                 break
             data += part
-    try:
-        found = parse(data.partition(b"\n")[0])
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return object_in(data.partition(b"\n")[0]) or {}

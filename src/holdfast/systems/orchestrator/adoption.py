@@ -179,10 +179,7 @@ def _supervision(said: Mapping[str, Any]) -> dict[str, Any]:
     texts = ("check_type", "task", "conflict_type", "severity", "action", "resolution")
     return {
         "enabled": said.get("enabled") is True,
-        "checks": count_in(said, "checks_performed"),
-        "conflicts": count_in(said, "conflicts_detected"),
-        "auto_fixes": count_in(said, "auto_fixes_applied"),
-        "re_plans": count_in(said, "re_plans_triggered"),
+        **{name: count_in(said, at) for at, name in words.COUNTED.items()},
         "last_check": moment_in(said, "last_check"),
         "interventions": [
             {"at": moment_in(one, "timestamp"), **{name: str(one.get(name) or "") for name in texts}}

@@ -6,14 +6,14 @@ that mean something are decided like any other.
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import lifecycle, moment, queries, tasks
 from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
 from holdfast.core.state import BEGAN, Lease, Snapshot, State
 from holdfast.documents.lens.fields import FRACTION, MOMENT
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Meaning
 from holdfast.documents.lens.text import Kept, KeptList
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.adoption import adopt, id_of
@@ -45,6 +45,14 @@ def _pause(state: State, _: str) -> Any:
     stuck = next((path for path in state.plan.paths if state.step(path).status == word), "")
     reason = state.step(stuck).reason if stuck else ""
     return {"status": word, "reason": reason or f"{stuck} is {word}"}
+
+
+def _fixed(at: str, value: Callable[[State], Any], codec: Codec | None = None) -> Field:
+    return Field(at, lambda state, _: value(state) or ABSENT, codec, nullable=True, meaning=Meaning.FIXED)
+
+
+def _counted(at: str, name: str) -> Field:
+    return Field(f"supervisor.{at}", lambda state, _: getattr(supervision(state), name), meaning=Meaning.FIXED)
 
 
 def _ended(state: State, _: str) -> Any:
@@ -230,17 +238,8 @@ DOCUMENT = Document(
         Field("orchestrator.end_time", _ended, MOMENT, nullable=True),
         Field("orchestrator.pause", _pause, meaning=Meaning.FIXED),
         Field("supervisor.enabled", lambda s, _: supervision(s).enabled, meaning=Meaning.FIXED),
-        Field("supervisor.checks_performed", lambda s, _: supervision(s).checks, meaning=Meaning.FIXED),
-        Field("supervisor.conflicts_detected", lambda s, _: supervision(s).conflicts, meaning=Meaning.FIXED),
-        Field("supervisor.auto_fixes_applied", lambda s, _: supervision(s).auto_fixes, meaning=Meaning.FIXED),
-        Field("supervisor.re_plans_triggered", lambda s, _: supervision(s).re_plans, meaning=Meaning.FIXED),
-        Field(
-            "supervisor.last_check",
-            lambda s, _: supervision(s).last_check or ABSENT,
-            MOMENT,
-            nullable=True,
-            meaning=Meaning.FIXED,
-        ),
+        *(_counted(at, name) for at, name in words.COUNTED.items()),
+        _fixed("supervisor.last_check", lambda s: supervision(s).last_check, MOMENT),
         Field("supervisor.interventions", _interventions, meaning=Meaning.FIXED),
         Field("active_agents", _agents),
         Items(
@@ -273,26 +272,9 @@ DOCUMENT = Document(
                 Field("name", lambda s, p: s.plan.step(p).label),
             ),
         ),
-        Field(
-            "safety_bounds.max_iterations_per_task",
-            lambda s, _: s.bounds.max_iterations or ABSENT,
-            nullable=True,
-            meaning=Meaning.FIXED,
-        ),
-        Field(
-            "safety_bounds.max_cost",
-            lambda s, _: s.bounds.max_cost or ABSENT,
-            words.LIMIT,
-            nullable=True,
-            meaning=Meaning.FIXED,
-        ),
-        Field(
-            "safety_bounds.max_time",
-            lambda s, _: s.bounds.max_time or ABSENT,
-            words.SPAN,
-            nullable=True,
-            meaning=Meaning.FIXED,
-        ),
+        _fixed("safety_bounds.max_iterations_per_task", lambda s: s.bounds.max_iterations),
+        _fixed("safety_bounds.max_cost", lambda s: s.bounds.max_cost, words.LIMIT),
+        _fixed("safety_bounds.max_time", lambda s: s.bounds.max_time, words.SPAN),
         Field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY),
         Field(
             "safety_bounds.elapsed_time",

@@ -27,6 +27,13 @@ WORKFLOW_WORDS = spelled(
     completed=("completed", "finalized"),
     failed=("failed", "cancelled"),
 )
+COUNTED = {
+    "checks_performed": "checks",
+    "conflicts_detected": "conflicts",
+    "auto_fixes_applied": "auto_fixes",
+    "re_plans_triggered": "re_plans",
+}
+"""What a document says that the supervisor did, and what the run calls it."""
 KINDS = ("pattern", "antipattern", "insight")
 
 

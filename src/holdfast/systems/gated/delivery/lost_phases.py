@@ -6,7 +6,7 @@ from _collections_abc import Iterable, Mapping
 
 from holdfast.core import cycle
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import is_moment
+from holdfast.documents.lens.fields import is_count, is_moment
 from holdfast.systems.gated import review_file, words
 from holdfast.systems.gated.delivery.evidence import Commit, Left, Review, Said
 
@@ -60,7 +60,7 @@ def _phase(left: Left, phase: str, document: Said | None, told: Fields) -> Field
     entry = document.value["phases"][phase]
     agrees = (entry["status"], entry.get("iterations")) == (known["status"].value, known["iterations"].value)
     said = {field: Said(entry.get(field, _UNTOUCHED[field]), document.source) for field in OF_PHASE}
-    if not _is_count(entry.get("iterations"), known["max_iterations"].value):
+    if not is_count(entry.get("iterations")) or entry["iterations"] > known["max_iterations"].value:
         said["iterations"] = known["iterations"]
     if not agrees and entry["status"] not in (words.IN_PROGRESS, words.IN_REVIEW, words.ESCALATED):
         said["current_feedback"] = Said(None, document.source)
@@ -198,11 +198,3 @@ def moments(status: Mapping[str, Any]) -> list[str]:
 
 def acts_in(history: object) -> list[Mapping[str, Any]]:
     return [act for act in history if isinstance(act, Mapping)] if isinstance(history, list) else []
-
-
-def _is_count(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
-
-
-def count(value: object) -> int:
-    return value if isinstance(value, int) and _is_count(value, 1 << 30) else 0

@@ -6,7 +6,7 @@ from _collections_abc import Iterable, Mapping
 
 from holdfast.core import cycle, moment
 from holdfast.core.value import Any, Value
-from holdfast.documents.lens.fields import is_moment
+from holdfast.documents.lens.fields import count_in, is_moment
 from holdfast.systems.gated import words
 from holdfast.systems.gated.delivery.evidence import Left, Said
 from holdfast.systems.gated.delivery.lost_phases import (
@@ -14,7 +14,6 @@ from holdfast.systems.gated.delivery.lost_phases import (
     OF_PHASE,
     Fields,
     acts_in,
-    count,
     keep_order,
     moments,
     newest_review,
@@ -79,7 +78,7 @@ def _is_older(document: Mapping[str, Any], left: Left) -> bool:
     for phase in words.PHASES:
         entry, file = document["phases"][phase], left.statuses.get(phase)
         if file is None:
-            if newest_review(left, phase) > count(entry.get("iterations")):
+            if newest_review(left, phase) > count_in(entry, "iterations"):
                 return True
         elif _rank(entry) < _rank(file.value) or _is_before(document.get("updated_at"), moments(file.value)):
             return True
@@ -87,7 +86,7 @@ def _is_older(document: Mapping[str, Any], left: Left) -> bool:
 
 
 def _rank(entry: Mapping[str, Any]) -> tuple[int, int]:
-    return count(entry.get("iterations")), _ORDER.index(entry["status"])
+    return count_in(entry, "iterations"), _ORDER.index(entry["status"])
 
 
 def _is_before(at: object, moments: Iterable[str]) -> bool:
@@ -164,7 +163,7 @@ def _escalations(phases: Mapping[str, Fields]) -> Said:
                 continue
             if action == cycle.ESCALATED:
                 sources[known["history"].source] = None
-                why = {"phase": phase, "reason": str(result or ""), "iteration": count(act.get("iteration")), "at": at}
+                why = {"phase": phase, "reason": str(result or ""), "iteration": count_in(act, "iteration"), "at": at}
                 found.append({**why, "resolved_at": None, "resolution": None})
             elif action in _ANSWERS:
                 answer = f"guidance: {result}" if result else "resumed"

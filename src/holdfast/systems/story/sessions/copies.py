@@ -15,7 +15,7 @@ from holdfast.systems.story.sessions.changes import CREATED, DELETED_HERE, MODIF
 from holdfast.systems.story.sessions.desk import Desk
 from holdfast.systems.story.sessions.files import MODE, content, drop, hash_of, mode_of, put
 from holdfast.systems.story.sessions.layout import RETRIES, Layout
-from holdfast.systems.story.sessions.record import Copy
+from holdfast.systems.story.sessions.record import Copy, Record
 
 
 class Copies(Desk):
@@ -29,9 +29,7 @@ class Copies(Desk):
         """The full path to edit. The project's file is copied the first time; for a new one there is a folder."""
         layout = self._found(name)
         with self._changing():
-            layout.require()
-            path, copy = self._copy_path(layout, file)
-            found = record.read(layout)
+            path, copy, found = self._opened(layout, file)
             if os.path.lexists(copy):
                 return copy
             if self._is_deleted(layout, path):
@@ -55,9 +53,7 @@ class Copies(Desk):
         """Makes the session's copy hold `data`; the project's file stays as it is. Gives the path from the top."""
         layout = self._found(name)
         with self._changing():
-            layout.require()
-            path, copy = self._copy_path(layout, file)
-            found = record.read(layout)
+            path, copy, found = self._opened(layout, file)
             self._touch(layout)
             known = found.copies.get(path)
             is_there = os.path.lexists(copy)
@@ -84,9 +80,7 @@ class Copies(Desk):
         """The file is gone in the session, and in the project once it is committed. Gives the path from the top."""
         layout = self._found(name)
         with self._changing():
-            layout.require()
-            path, copy = self._copy_path(layout, file)
-            found = record.read(layout)
+            path, copy, found = self._opened(layout, file)
             known, now = found.copies.get(path), hash_of(layout.full(path))
             if not os.path.lexists(copy) and (not now or (known and known.type == DELETED_HERE)):
                 raise _no_file(layout, path)
@@ -103,9 +97,7 @@ class Copies(Desk):
         """Settles a conflict: what the session has of a file, or its deletion, holds against the project's as it is."""
         layout = self._found(name)
         with self._changing():
-            layout.require()
-            path, copy = self._copy_path(layout, file)
-            found = record.read(layout)
+            path, copy, found = self._opened(layout, file)
             known = found.copies.get(path)
             if not os.path.lexists(copy) and (known is None or known.type != DELETED_HERE):
                 raise _no_file(layout, path)
@@ -122,15 +114,17 @@ class Copies(Desk):
         layout = self._found(name)
         data = self.read(name, file)
         with self._changing():
-            layout.require()
-            path, _ = self._copy_path(layout, file)
-            found = record.read(layout)
+            path, _, found = self._opened(layout, file)
             self._touch(layout)
             kept = f"{RETRIES}/{len(found.retries) + 1}/{path}"
             put(layout.staged, layout.copy_of(kept), data, MODE)
             note = {"file": path, "reason": reason, "at": self._now(), "kept": kept}
             self._save(layout, found.replace(retries=(*found.retries, note)))
         return note
+
+    def _opened(self, layout: Layout, file: str) -> tuple[str, str, Record]:
+        layout.require()
+        return *self._copy_path(layout, file), record.read(layout)
 
     def _copy_path(self, layout: Layout, file: str) -> tuple[str, str]:
         path = layout.inside(file)
