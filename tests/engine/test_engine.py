@@ -14,9 +14,9 @@ from holdfast.errors import Conflict, HoldfastError, Refused
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact
 from holdfast.stores.files import FilesStore
-from holdfast.stores.memory import MemoryStore
 from tests.core.play import AGENT, FILE, PERSON, definition, passed, step
 from tests.stores.contract import together, ulid
+from tests.stores.memory import MemoryStore
 
 RELEASE = definition(step("build", checks=["lint"]), step("publish"))
 PATH = "release.json"

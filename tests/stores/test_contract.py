@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from holdfast.stores.files import FilesStore
-from holdfast.stores.memory import MemoryStore
 from tests.stores.contract import SharedRootContract, StoreContract, spoiled
+from tests.stores.memory import MemoryStore
 
 
 class TestMemory(StoreContract):

@@ -1,4 +1,4 @@
-"""The reference store: everything a store promises, in memory. For tests, and to read before the others."""
+"""The reference store: everything a store promises, in memory. To test by, and to read before the others."""
 
 from __future__ import annotations
 
