@@ -134,7 +134,8 @@ def test_a_check_that_the_engine_ran_counts():
 def test_the_engine_runs_nothing_that_nobody_trusted():
     play = at_work(ENGINE_CHECK)
     refusal = play.refuses(RecordCheck("a", "tests", passed(run_by="engine")), "untrusted", trusted=False)
-    assert refusal.remedy == "a person reads it, then types: holdfast trust release"
+    assert refusal.remedy == "show this to a person and stop"
+    assert [str(one) for one in refusal.remedies] == ["read it, then: holdfast trust release"]
 
 
 def test_a_reported_result_needs_no_trust():

@@ -208,7 +208,7 @@ def test_an_agent_without_a_role_gives_back_what_its_session_holds():
 def test_nobody_else_gives_back_a_live_hold(by):
     play = locked("a", "b")
     refusal = play.refuses(Unlock(("b",)), "locked", by=by)
-    assert "; or holdfast unlock b" in play.typed(refusal)
+    assert " · or holdfast unlock b" in play.typed(refusal)
     assert list(play.state.locks) == ["a", "b"]
 
 

@@ -408,7 +408,7 @@ def test_the_next_command_can_be_typed_as_it_stands():
     play = building()
     assert told(play).endswith("\n\nNext command: holdfast check tests --passed|--failed -w release-1")
     play.do(Cancel("enough"), by=PERSON)
-    assert told(play).endswith("\n\nNext command: holdfast resume -w release-1")
+    assert told(play).endswith("\n\nNext command: if it is to go on after all: holdfast resume -w release-1")
 
 
 def test_where_a_person_decides_the_next_command_is_to_show_it_and_wait():

@@ -191,7 +191,8 @@ def test_a_persons_own_word_is_recorded_as_such():
 def test_a_human_gate_takes_only_a_persons_own_word(actor):
     play = waiting("human")
     refusal = play.refuses(Approve("a"), "person_needed", by=actor)
-    assert "holdfast approve a" in refusal.remedy
+    assert refusal.remedy == "show this to a person and stop"
+    assert [(one.who, str(one)) for one in refusal.remedies] == [("person", "holdfast approve a")]
     play.refuses(Approve("a", word="own"), "person_needed", by=actor)
     play.do(Approve("a"), by=PERSON)
     assert play.status("a") == "done"

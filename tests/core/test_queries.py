@@ -208,14 +208,14 @@ def test_a_branch_waits_for_its_children():
 @pytest.mark.parametrize(
     ("commands", "expected"),
     [
-        ((Begin("a"), Block("a", "no key")), ("blocked", "a", "holdfast unblock a")),
+        ((Begin("a"), Block("a", "no key")), ("blocked", "a", "once that is settled: holdfast unblock a")),
         ((Begin("a"), Fail("a", "broke")), ("failed", "a", "holdfast resume --from a")),
         (
             (Begin("a"), Submit("a"), Review("a", "needs_revision")),
             ("escalated", "a", "holdfast unblock a --guidance TEXT · or holdfast approve a"),
         ),
-        ((Begin("a"), Cancel()), ("mark", "cancelled", "holdfast resume")),
-        ((Begin("a"), Pause("r")), ("mark", "paused", "holdfast resume")),
+        ((Begin("a"), Cancel()), ("mark", "cancelled", "if it is to go on after all: holdfast resume")),
+        ((Begin("a"), Pause("r")), ("mark", "paused", "once it may go on: holdfast resume")),
         ((Begin("a"), Spend(DOLLAR)), ("bound", "cost", "holdfast extend --cost 5 · or holdfast cancel")),
     ],
 )

@@ -75,7 +75,7 @@ def filled(remedy: Remedy) -> Remedy:
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_remedy_is_read_by_the_command_line_with_and_without_its_workflow(name, capsys):
-    made = getattr(remedies, name)(*FUNCTIONS[name])
+    made = getattr(remedies, name)(*FUNCTIONS[name]).replace(text="")
     for scope in (Scope(), Scope(OTHER, {ULID: "my-work"}, ULID)):
         command, args = parsed(typed(filled(made), scope))
         assert command.name == made.command

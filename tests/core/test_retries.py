@@ -148,7 +148,7 @@ def test_a_block_needs_a_reason():
 def test_nothing_after_a_blocked_step_begins():
     play = given(step("a"), step("b"))
     play.do(Begin("a"), Block("a", "no key"))
-    assert play.refuses(Begin("b"), "step_blocked").remedy == "holdfast unblock a"
+    assert play.refuses(Begin("b"), "step_blocked").remedy == "once that is settled: holdfast unblock a"
 
 
 def test_an_escalated_step_gets_a_persons_guidance_and_all_its_tries_again():

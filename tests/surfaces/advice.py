@@ -50,6 +50,11 @@ class Suggestion:
         return shlex.split(self.command) if not self.tool else []
 
     @property
+    def typed(self) -> str:
+        """The command, however it is quoted."""
+        return self.command if self.tool else shlex.join(self.argv)
+
+    @property
     def end(self) -> str:
         """Why a walk ends here; empty where the command can be run."""
         if re.search(STOP, self.words) or self.argv[:2] == ["holdfast", "wait"]:
@@ -110,7 +115,7 @@ def follow(
         if not line:
             return "finished"
         first = read(line)[0]
-        if first.command and (first.command if first.tool else shlex.join(first.argv)) == refused:
+        if not first.words and first.typed == refused:
             raise dead("what was refused is suggested again")
         if first.end:
             return first.end
@@ -127,5 +132,5 @@ def follow(
             return "work"
         if not code and line_after(told[-2]):
             line = line_after(told[-2])
-        refused = (first.command if first.tool else shlex.join(first.argv)) if code else ""
+        refused = first.typed if code else ""
     raise dead("there is no end")

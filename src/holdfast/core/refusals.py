@@ -59,7 +59,7 @@ not_a_task = _of_step(  # other steps say themselves how often they are tried, a
     "not_a_task", "{} is no task of a task document: only those are tried until the bounds are reached", remedies.fail
 )
 
-cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.resume)
+cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.revive)
 already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
 not_completed = _of_workflow(
     "not_completed", "{} is not completed, and only a completed workflow is finalized", remedies.status
