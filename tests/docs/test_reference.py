@@ -378,7 +378,7 @@ def test_every_key_of_features_in_the_configuration_is_documented_and_no_others(
     (tmp_path / ".holdfast" / "config.toml").write_text(f"[feature]\n{STRANGE} = 1\n")
     with pytest.raises(errors.UsageError) as refusal:
         uses_pull_requests(str(tmp_path))
-    section = page("configuration.md").partition("## `[feature]`\n")[2]
+    section = page("configuration.md").partition("## `[feature]`\n")[2].partition("\n## ")[0]
     assert first_column(section) == {refusal.value.message.partition("known is ")[2]}
 
 
