@@ -159,7 +159,7 @@ def test_a_file_that_was_changed_before_and_by_the_work_has_to_be_sorted_out(ben
     refusal = refused(bench, workflow)
     assert (refusal.code, refusal.facts["paths"]) == ("mixed_changes", ["notes.txt"])
     assert f"holdfast done {FIRST} --path PATH" in refusal.remedy
-    assert f"holdfast done {FIRST} --commit HEAD" in refusal.remedy
+    assert f"holdfast done {FIRST} --commit SHA" in refusal.remedy
     assert "- [ ] Add a form" in bench.read(LOGIN)
 
 
@@ -298,15 +298,27 @@ def test_one_commit_is_not_that_of_two_tasks(bench):
     workflow.done(FIRST)
     refusal = refused(bench, workflow, SECOND)
     assert refusal.code == "nothing_to_commit"
-    workflow.done(SECOND, order=Order(commit="HEAD"))
-    assert sha(workflow, SECOND) == sha(workflow)
+    refusal = refused(bench, workflow, SECOND, order=Order(commit="HEAD"))
+    assert (refusal.code, refusal.facts["of"]) == ("not_its_commit", FIRST)
+    assert refusal.remedies[0].blanks == ["SHA"]
+
+
+@pytest.mark.parametrize("word", ["HEAD", "HEAD~1"])
+def test_a_commit_from_before_the_workflow_is_not_that_of_a_task(bench, word):
+    bench.write("early.py", "1\n")
+    bench.save("before")
+    workflow = bench.start()
+    refusal = refused(bench, workflow, order=Order(commit=word))
+    assert (refusal.code, refusal.facts["step"]) == ("not_its_commit", FIRST)
+    assert "before the workflow started" in refusal.message
+    assert "- [ ] Add a form" in bench.read(LOGIN)
 
 
 def test_where_nothing_changed_nothing_is_committed(bench):
     workflow = bench.start()
     refusal = refused(bench, workflow)
     assert refusal.code == "nothing_to_commit"
-    assert refusal.remedy.endswith(f"holdfast done {FIRST} --commit HEAD")
+    assert refusal.remedy.endswith(f"holdfast done {FIRST} --commit SHA")
     assert "- [ ] Add a form" in bench.read(LOGIN)
 
 

@@ -199,6 +199,15 @@ def no_commit(sha: str) -> Refused:
     return Refused("no_commit", said, remedy=shell("git", "log", "--oneline"), facts={"commit": sha[:200]})
 
 
+def not_its_commit(path: str, sha: str, why: str, of: str = "") -> Refused:
+    return Refused(
+        "not_its_commit",
+        f"{sha[:12]} {why}, so it does not have the work of {path}",
+        remedy=remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it"),
+        facts={"step": path, "commit": sha[:200], "of": of},
+    )
+
+
 def no_repository(folder: str) -> Refused:
     return Refused(
         "no_repository", f"{folder} is not in a git repository", remedy=shell("git", "init"), facts={"folder": folder}

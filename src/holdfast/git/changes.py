@@ -212,9 +212,9 @@ def in_head(repo: git.Repository, paths: Sequence[str]) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(about.split()[2]) for about, _, name in pairs}
 
 
-def contains(repo: git.Repository, sha: str) -> bool:
-    """Whether HEAD has this commit in its history."""
-    full, here = resolve(repo, sha), git.head(repo)
+def contains(repo: git.Repository, sha: str, within: str = "") -> bool:
+    """Whether HEAD, or the commit that is named, has this one in its history."""
+    full, here = resolve(repo, sha), resolve(repo, within) if within else git.head(repo)
     if full is None or here is None:
         return False
     return not run(repo.top, "merge-base", "--is-ancestor", full, here, ok=(0, 1))[0]

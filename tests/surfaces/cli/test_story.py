@@ -273,6 +273,15 @@ def test_tasks_are_numbered_below_the_current_step(project):
     assert "✓ draft/1  first" in project.ok("task", "list").out
 
 
+def test_a_commit_is_that_of_one_task(project):
+    for task in ("first", "second"):
+        project.ok("task", "add", task)
+    project.ok("task", "start", "1")
+    project.ok("task", "done", "1", "--commit", "abc1234")
+    project.ok("task", "start", "2")
+    assert project.agent("task", "done", "2", "--commit", "abc12345", "--json").error["facts"]["of"] == "draft/1"
+
+
 def test_the_commit_of_a_task_is_in_the_document(project):
     project.ok("task", "add", "first")
     project.ok("task", "start", "1")

@@ -73,6 +73,12 @@ def done(call: Call) -> None:
         workflow.done(path, order=order(call), **call.how())
     else:
         commit = readers.sha(call.args.commit) if call.args.commit else ""
+        if commit:
+            from holdfast import git
+            from holdfast.systems.seam.actions import require_own
+
+            base = call.project.wired.place.base(workflow.state.worktree)
+            require_own(git.find(base), workflow.state, path, commit)
         workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())
     made = workflow.state.step(path).data.get(COMMIT)
     call.changed(workflow, path, more={"commit": made} if made else {})

@@ -98,6 +98,7 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
         if not git_changes.contains(repository, sha):
             message = f"{sha[:12]} is not part of {state.branch or 'HEAD'}"
             raise Refused("foreign_commit", message, remedy=shell("git", "log", "--oneline"))
+        require_own(repository, state, path, sha)
         return Acted({tasks.COMMIT: sha}, said=mark.put())
     own = os.path.relpath(mark.full, repository.top) if mark.full else ""
     paths = _paths(wired, repository, state, path, order, own)
@@ -112,6 +113,17 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
         mark.restore()
         raise
     return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
+
+
+def require_own(repository: git.Repository | None, state: State, path: str, sha: str) -> None:
+    """Refuses a commit that cannot have the work of a step: one from before the workflow, or of another step."""
+    full = (git_changes.resolve(repository, sha) if repository else None) or sha
+    if repository and state.head and git_changes.contains(repository, full, state.head):
+        raise refusals.not_its_commit(path, full, "was there before the workflow started")
+    for one in state.plan.paths:
+        known = str(state.step(one).data.get(tasks.COMMIT) or "")
+        if known and one != path and (full.startswith(known) or known.startswith(full)):
+            raise refusals.not_its_commit(path, full, f"is the commit of {one}", of=one)
 
 
 def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> str:
