@@ -74,7 +74,7 @@ release-1 · release · branch main
   ▶ 3. Verify everything                                    try 2 of 3 · 16m 40s
       ○ report  output not named yet
       ✗ tests   failed, exit 1, 7m ago
-                1 failed, 312 passed
+                assert 1 == 2
       ✓ lint    passed, 8m ago, reported by agent coder
       ↻ types   stale: passed 9m ago, the tree changed since
       ○ review  needed by reviewer
@@ -115,7 +115,7 @@ It builds on
 It is done when these hold
   ○ report  output not named yet
   ✗ tests   failed, exit 1, 1m ago
-            1 failed, 312 passed
+            assert 1 == 2
   ✓ lint    passed, 2m ago, reported by agent coder
   ↻ types   stale: passed 3m ago, the tree changed since
   ○ review  needed by reviewer

@@ -50,8 +50,6 @@ AVOID = "antipattern"
 """What a learning is called that says what not to do."""
 NEWEST = 5
 """How many failures are told."""
-TAIL = 3
-"""How many lines of a failed check's output are told."""
 
 
 class TaskText(Value):
@@ -361,9 +359,8 @@ class Briefing:
             if progress.status in lifecycle.OPEN | lifecycle.STUCK:
                 for name, seen in progress.evidence.items():
                     if not seen.passed:
-                        tail = seen.tail.strip().splitlines()[-TAIL:]
-                        said = " / ".join(text for text in (seen.detail, *tail) if text.strip())
-                        found[(seen.at, f"{path}#{name}")] = (seen.at, f"{path}, the check {name} failed: {said}")
+                        said = f"{path}, the check {name} failed: {gates.telling(seen)}"
+                        found[(seen.at, f"{path}#{name}")] = (seen.at, said)
         oldest_first = sorted(found.values(), key=lambda pair: pair[0])
         return [text.removesuffix(": ") for _, text in oldest_first[: -NEWEST - 1 : -1]]
 

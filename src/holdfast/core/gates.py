@@ -51,6 +51,17 @@ def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
     return "stale" if is_stale(evidence, progress, facts) else "passed"
 
 
+def telling(evidence: Evidence) -> str:
+    """The line that says why a check failed: what its results say, else the error in its output, else the last line."""
+    lines = [line.strip().strip("=-_*").strip() for line in (evidence.detail or evidence.tail).split("\n")]
+    said = [line for line in lines if line]
+    if evidence.detail:
+        return said[0] if said else ""
+    marked = [line[1:].strip() for line in said if line.startswith("E  ")]
+    named = [line for line in said if "error: " in line.lower()]
+    return (marked[:1] or named[-1:] or said[-1:] or [""])[0]
+
+
 def is_stale(evidence: Evidence, progress: Progress, facts: Facts) -> bool:
     """Evidence speaks of one attempt and one working tree."""
     moved_on = evidence.tree is not None and facts.tree is not None and evidence.tree != facts.tree

@@ -7,7 +7,7 @@ from _collections_abc import Callable
 from holdfast.core import conditions, gates, lifecycle, moment, queries
 from holdfast.core.commands import Facts
 from holdfast.core.diagram import MARKS
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import State
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 
 MANY_LINES = 40
@@ -157,7 +157,7 @@ class TreeView:
             room = self.width - len(indent) - widest - 4
             out.append(f"{indent}{colour(_VERDICTS[verdict])} {label}  {colour(clip(escape(text), room))}")
             evidence = progress.evidence.get(name) if verdict == "failed" else None
-            said = _last_line(evidence)
+            said = gates.telling(evidence) if evidence else ""
             if said:
                 out.append(f"{indent}{' ' * (widest + 4)}{self.style.dim(clip(escape(said), room))}")
         return out
@@ -187,10 +187,3 @@ _VERDICTS = {
     "in_review": "◎",
     "missing": "○",
 }
-
-
-def _last_line(evidence: Evidence | None) -> str:
-    if evidence is None:
-        return ""
-    lines = [line.strip() for line in (evidence.tail or evidence.detail).split("\n") if line.strip()]
-    return lines[-1] if lines else ""
