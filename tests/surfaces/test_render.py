@@ -482,3 +482,10 @@ def test_every_status_of_a_workflow_and_a_step_has_a_colour():
     for word in words:
         shown = render.listing([entry("a", detail=word)], COLOURED, 80, moment.from_epoch(NOON))
         assert CODES.search(shown.splitlines()[1]), word
+
+
+def test_reminders_stand_in_the_text_of_status_and_next():
+    story = Story({"id": "a"}).do(cmd.Brief("reminders", add=("Never touch production", "Ask before you push")))
+    shown = "Remind  Never touch production\n        Ask before you push\n"
+    assert shown in status(story)
+    assert shown in render.next_step(Briefing(story.state, story.facts()), PLAIN)

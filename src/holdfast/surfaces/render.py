@@ -128,12 +128,13 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
     ]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
     rows += [("Decided", str, text) for text in brief.decided]
-    return _labelled([*rows, *_notes(brief)], style, width)
+    return _labelled([*rows, *_kept(brief)], style, width)
 
 
-def _notes(brief: Briefing) -> list[_Row]:
-    """The newest ones, the newest first."""
-    return [
+def _kept(brief: Briefing) -> list[_Row]:
+    """Reminders, and the newest notes, the newest first."""
+    reminders: list[_Row] = [("Remind", str, text) for text in brief.state.reminders]
+    return reminders + [
         ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], brief.facts.now)}")
         for note in brief.state.notes[: -NEWEST_NOTES - 1 : -1]
     ]
@@ -182,7 +183,7 @@ def next_step(
         _block("It is done when these hold", criteria, style),
         _block("What people decided", _items(brief.decided, width), style),
         _block("What earlier tries taught", _items(brief.lessons, width, "↳ "), style),
-        _labelled(_notes(brief), style, width),
+        _labelled(_kept(brief), style, width),
     ]
     why = wrap(escape(brief.reason or "", lines=True), width, UNCUT)
     ways = dict.fromkeys(tell(way, scope) for way in _ways(brief))
