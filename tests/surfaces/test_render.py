@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, moment
+from holdfast.core import answers, lifecycle, moment
 from holdfast.core.briefing import Briefing
 from holdfast.core.metrics import metrics
+from holdfast.core.packet import packet
 from holdfast.core.remedy import Scope
 from holdfast.core.state import Actor, Alert
 from holdfast.plain.terminal import Style, columns
@@ -489,3 +490,13 @@ def test_reminders_stand_in_the_text_of_status_and_next():
     shown = "Remind  Never touch production\n        Ask before you push\n"
     assert shown in status(story)
     assert shown in render.next_step(Briefing(story.state, story.facts()), PLAIN)
+
+
+def test_a_step_that_was_skipped_does_not_look_done():
+    story = Story({"id": "a"}, {"id": "b"}).do(cmd.Skip("a", "not for this release"), PERSON)
+    brief = Briefing(story.state, story.facts())
+    said = "skipped by human ada: not for this release"
+    for text in (status(story), render.next_step(brief, PLAIN), packet(brief)):
+        assert said in text
+    for data in (answers.next_step(brief), answers.status(brief)):
+        assert data["skipped"] == {"a": said}

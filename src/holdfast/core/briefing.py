@@ -264,6 +264,16 @@ class Briefing:
         return {path: tuple(self._left(path)) for path in finished}
 
     @part
+    def skipped(self) -> dict[str, str]:
+        """Those of them that nobody did: `skipped by human ada: not needed here`."""
+        state, moves = self.state, {}
+        for entry in self.state.history:
+            if entry.get("event") == lifecycle.SKIPPED:
+                moves[entry.get("step")] = f" by {entry.get('by')}"
+        found = [path for path in self.done if state.step(path).status == lifecycle.SKIPPED]
+        return {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
+
+    @part
     def inputs(self) -> tuple[Output, ...]:
         """What the steps left that the current one builds on."""
         before = self.state.plan.closure(self.step) if self.step else ()

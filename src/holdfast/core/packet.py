@@ -165,7 +165,8 @@ def _criteria(brief: Briefing) -> Iterator[str]:
 
 def _done(brief: Briefing) -> Iterator[str]:
     for path, left in list(brief.done.items())[: -NEWEST_FILES - 1 : -1]:
-        yield f"{path} - {brief.state.plan.step(path).label}{''.join(f'; {_output(one)}' for one in left)}"
+        skipped = f" ({brief.skipped[path]})" if path in brief.skipped else ""
+        yield f"{path} - {brief.state.plan.step(path).label}{skipped}{''.join(f'; {_output(one)}' for one in left)}"
 
 
 def _blockers(brief: Briefing, name: str) -> Iterator[Line]:

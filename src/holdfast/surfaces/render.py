@@ -132,9 +132,10 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
 
 
 def _kept(brief: Briefing) -> list[_Row]:
-    """Reminders, and the newest notes, the newest first."""
+    """Skipped steps, reminders, and the newest notes, the newest first."""
+    skipped: list[_Row] = [("Skipped", str, f"{path}, {said}") for path, said in brief.skipped.items()]
     reminders: list[_Row] = [("Remind", str, text) for text in brief.state.reminders]
-    return reminders + [
+    return [*skipped, *reminders] + [
         ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], brief.facts.now)}")
         for note in brief.state.notes[: -NEWEST_NOTES - 1 : -1]
     ]
