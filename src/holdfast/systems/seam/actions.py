@@ -78,9 +78,7 @@ def _branch(repository: git.Repository, state: State) -> Acted:
     name = state.branch
     if not name:
         raise UsageError(
-            "no_branch",
-            f"{state.id} has no branch to make",
-            remedy=remedies.start(Blank("WORKFLOW"), branch=Blank("NAME")),
+            "no_branch", f"{state.id} has no branch to make", remedy=remedies.start(Blank("WORKFLOW"), branch=Blank("NAME"))
         )
     made = git.branch(repository) != name
     git_changes.make_branch(repository, name)
