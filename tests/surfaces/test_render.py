@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.core import commands as cmd
 from holdfast.core import answers, lifecycle, moment
+from holdfast.core import commands as cmd
 from holdfast.core.briefing import Briefing
 from holdfast.core.metrics import metrics
 from holdfast.core.packet import packet

@@ -153,7 +153,7 @@ class Briefing:
     @part
     def tries(self) -> str:
         """`try 2 of 3`, from the second try on."""
-        return conditions.tries(self.state.plan.step(self.step), self.state.step(self.step)) if self.step else ""
+        return conditions.tries(self.state, self.step) if self.step else ""
 
     # What to do now
 
@@ -338,20 +338,9 @@ class Briefing:
         return tuple(found)
 
     @part
-    def lessons(self) -> list[str]:
-        """What earlier tries at this step and reviews of it said, the newest last."""
-        if not self.step:
-            return []
-        progress = self.state.step(self.step)
-        stands = progress.reason if progress.status in lifecycle.STUCK else ""
-        ended = {one.reason: _ended(one) for one in progress.tries}
-        told = (*ended.values(), *(text for text in progress.feedback if text not in ended))
-        return list(dict.fromkeys(text for text in told if text and text not in stands))
-
-    @part
     def tried(self) -> tuple[Try, ...]:
-        """The tries at this step that ended with more than a reason: violations, what to stress."""
-        return tuple(one for one in self.state.step(self.step).tries if one.data) if self.step else ()
+        """The tries at this step that ended, newest first."""
+        return tuple(reversed(self.state.step(self.step).tries)) if self.step else ()
 
     @part
     def failures(self) -> list[str]:

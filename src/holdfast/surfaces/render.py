@@ -128,6 +128,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
     ]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
     rows += [("Decided", str, text) for text in brief.decided]
+    rows += [("Failed", str, text) for text in brief.failures]
     return _labelled([*rows, *_kept(brief)], style, width)
 
 
@@ -183,7 +184,8 @@ def next_step(
         _block("It builds on", _items(inputs, width), style),
         _block("It is done when these hold", criteria, style),
         _block("What people decided", _items(brief.decided, width), style),
-        _block("What earlier tries taught", _items(brief.lessons, width, "↳ "), style),
+        _block("What failed, newest first", _items(brief.failures, width, "↳ "), style),
+        _block("Do not do again", _items(brief.avoid, width), style),
         _labelled(_kept(brief), style, width),
     ]
     why = wrap(escape(brief.reason or "", lines=True), width, UNCUT)
