@@ -178,7 +178,18 @@ class Briefing:
 
     @part
     def reason(self) -> str | None:
-        return None if self.ready or self.first is None else self.first.message
+        """What failed or was asked for, then what stands between this step and the next one."""
+        lacks = "" if self.ready or self.first is None else self.first.message
+        return "; ".join(filter(None, (self._to_mend, lacks))) or None
+
+    @part
+    def _to_mend(self) -> str:
+        """What the work has to heed: why the try before failed, or the changes that somebody asked for."""
+        if not self.step or self.stopped or self.step_status not in (lifecycle.PENDING, lifecycle.ACTIVE):
+            return ""
+        progress = self.state.step(self.step)
+        failed = progress.advice in [one.reason for one in progress.tries]
+        return f"{'the last try failed' if failed else 'asked for'}: {progress.advice}" if progress.advice else ""
 
     @part
     def now(self) -> tuple[Remedy, ...]:
