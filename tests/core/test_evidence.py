@@ -165,3 +165,18 @@ def test_evidence_of_one_step_says_nothing_of_another():
     play.do(Begin("a"), Begin("b"))
     play.check("a", "tests")
     play.refuses(Done("b"), "gate_unmet")
+
+
+@pytest.mark.parametrize(
+    ("seen", "line"),
+    [
+        (failed(detail="2 failed", tail="E   assert 1 == 2\n"), "2 failed"),
+        (failed(tail="E   ImportError: no x\n==== 1 error in 0.27s ====\n"), "ImportError: no x"),
+        (failed(tail="a.c:3: error: no such file\nmake: *** [a.o] stopped\n"), "a.c:3: error: no such file"),
+        (failed(tail="one\ntwo\n====\n"), "two"),
+        (failed(), ""),
+    ],
+)
+def test_one_line_tells_why_a_check_failed(seen, line):
+    assert gates.telling(seen).endswith(line)
+    assert bool(gates.telling(seen)) == bool(line)

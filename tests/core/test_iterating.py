@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core import answers, queries
 from holdfast.core import events as ev
-from holdfast.core import queries
+from holdfast.core.briefing import Briefing
 from holdfast.core.commands import (
     Approve,
     Begin,
@@ -25,7 +26,10 @@ from holdfast.core.commands import (
     TakeSnapshot,
     Unblock,
 )
+from holdfast.core.packet import packet
 from holdfast.core.state import Snapshot
+from holdfast.plain.terminal import Style
+from holdfast.surfaces import render
 from holdfast.systems.seam.registry import conduct_of
 from tests.core.play import DOLLAR, HOUR, OTHER_AGENT, PERSON, Play, definition, moves, only, step
 
@@ -289,3 +293,17 @@ def test_the_document_of_a_run_that_is_over_goes_to_another_place():
     assert play.do(Refile("archive/state.json")) == (ev.Refiled("archive/state.json"),)
     assert play.state.file == "archive/state.json"
     play.unchanged_by(Refile("archive/state.json"))
+
+
+def test_one_count_of_tries_and_the_same_failures_for_every_reader():
+    play = run(3)
+    for number in (1, 2, 3):
+        play.wait(60).do(Iterate(TASK, f"empty {number}"))
+    brief = Briefing(play.state, play.facts())
+    failures = [f"{TASK}, attempt {number} failed: empty {number}" for number in (3, 2, 1)]
+    assert (brief.tries, brief.failures) == ("try 3 of 3", failures)
+    assert [one["reason"] for one in answers.next_step(brief)["tries"]] == ["empty 3", "empty 2", "empty 1"]
+    for shown in (render.next_step(brief, Style(False)), render.status(brief, Style(False)), packet(brief)):
+        places = [shown.index(text) for text in failures]
+        assert "ry 3 of 3" in shown
+        assert places == sorted(places)

@@ -281,7 +281,7 @@ def test_failures_are_told_newest_first_with_what_their_results_said():
     play.check("build/code", "tests", seen.replace(at=play.now))
     guided = 'next time: {"emphasis_needed": ["depth"]}'
     assert part(told(play), "Last failures:") == [
-        "- build/code, the check tests failed: 2 failed / two / three / E assert 1",
+        "- build/code, the check tests failed: 2 failed",
         f"- build/code, attempt 2 failed: second, too wide; violations: too deep; {guided}",
         "- build/code, attempt 1 failed: first",
     ]

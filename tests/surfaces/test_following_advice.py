@@ -298,7 +298,7 @@ def test_following_the_advice_passes_no_gate_and_ends_where_somebody_is_asked(tm
     [
         ("holdfast begin a", [""]),
         ("holdfast done 'a · or b' --artifact text=PATH", ["blank"]),
-        ("change what made it fail, then: holdfast check tests --run", ["work"]),
+        ("mend it, then: holdfast check tests --run", ["work"]),
         ("show a to a person and stop, or holdfast wait --for person", ["person", "person"]),
         ('run_check {"check": "a · or b"} · or in a shell: holdfast next', ["", ""]),
         ("holdfast check lint --passed|--failed", ["blank"]),

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.core import answers, lifecycle, moment
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, moment
 from holdfast.core.briefing import Briefing
 from holdfast.core.metrics import metrics
+from holdfast.core.packet import packet
 from holdfast.core.remedy import Scope
 from holdfast.core.state import Actor, Alert
 from holdfast.plain.terminal import Style, columns
@@ -74,7 +75,7 @@ release-1 · release · branch main
   ▶ 3. Verify everything                                    try 2 of 3 · 16m 40s
       ○ report  output not named yet
       ✗ tests   failed, exit 1, 7m ago
-                1 failed, 312 passed
+                assert 1 == 2
       ✓ lint    passed, 8m ago, reported by agent coder
       ↻ types   stale: passed 9m ago, the tree changed since
       ○ review  needed by reviewer
@@ -84,13 +85,16 @@ release-1 · release · branch main
     ○ 1. wheel
     ○ 2. docs
 
-Now     verify (Verify everything): the check 'tests' failed (and 2 more)
-        holdfast check tests --run
+Now     verify (Verify everything): the check 'tests' failed: assert 1 == 2 (and
+        2 more)
+        mend it, then: holdfast check tests --run
 
 Agents  coder on verify, since 15m ago, stale: its lease ran out
 Bounds  77 % of the cost is used: $7.70 of $10.00
 Alerts  ⚠ 7m ago: an edit of release-1.json forged the approval of sign-off; the
         file was restored (kept in .holdfast/quarantine/1.json)
+Failed  verify, the check tests failed: assert 1 == 2
+        verify, attempt 1 failed: the login test fails
 Notes   Variant B loads without a script. — human ada, 17m ago
 """
     )
@@ -115,21 +119,23 @@ It builds on
 It is done when these hold
   ○ report  output not named yet
   ✗ tests   failed, exit 1, 1m ago
-            1 failed, 312 passed
+            assert 1 == 2
   ✓ lint    passed, 2m ago, reported by agent coder
   ↻ types   stale: passed 3m ago, the tree changed since
   ○ review  needed by reviewer
   tests runs: pytest
 
-What earlier tries taught
-  ↳ the login test fails
+What failed, newest first
+  ↳ verify, the check tests failed: assert 1 == 2
+  ↳ verify, attempt 1 failed: the login test fails
 
 Notes   Variant B loads without a script. — human ada, 11m ago
 
-the check 'tests' failed
+the last try failed: the login test fails; the check 'tests' failed: assert 1 ==
+2
 
 Now
-  holdfast check tests --run
+  mend it, then: holdfast check tests --run
   holdfast check types --passed|--failed
 
 When the work is done
@@ -145,7 +151,7 @@ def test_next_names_what_must_come_first_and_promises_no_done():
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert said.endswith("Now\n  holdfast begin a\n\nWhen the work is done\n  holdfast done a\n\nAfter it: b\n")
     story.do(cmd.Pause("lunch"), PERSON)
-    assert "\n\npaused: lunch\n\nNow\n  holdfast resume\n\nAfter" in render.next_step(
+    assert "\n\npaused: lunch\n\nNow\n  once it may go on: holdfast resume\n\nAfter" in render.next_step(
         Briefing(story.state, story.facts()), PLAIN
     )
 
@@ -482,3 +488,40 @@ def test_every_status_of_a_workflow_and_a_step_has_a_colour():
     for word in words:
         shown = render.listing([entry("a", detail=word)], COLOURED, 80, moment.from_epoch(NOON))
         assert CODES.search(shown.splitlines()[1]), word
+
+
+def test_reminders_stand_in_the_text_of_status_and_next():
+    story = Story({"id": "a"}).do(cmd.Brief("reminders", add=("Never touch production", "Ask before you push")))
+    shown = "Remind  Never touch production\n        Ask before you push\n"
+    assert shown in status(story)
+    assert shown in render.next_step(Briefing(story.state, story.facts()), PLAIN)
+
+
+def test_a_step_that_was_skipped_does_not_look_done():
+    story = Story({"id": "a"}, {"id": "b"}).do(cmd.Skip("a", "not for this release"), PERSON)
+    brief = Briefing(story.state, story.facts())
+    said = "skipped by human ada: not for this release"
+    for text in (status(story), render.next_step(brief, PLAIN), packet(brief)):
+        assert said in text
+    for data in (answers.next_step(brief), answers.status(brief)):
+        assert data["skipped"] == {"a": said}
+
+
+def test_what_was_asked_for_stands_before_the_command():
+    story = Story({"id": "a", "approval": {"by": "human", "rejected": "revise"}}, {"id": "b"})
+    story.do(cmd.Begin("a")).do(cmd.Done("a")).do(cmd.Reject("a", "shorter, please"), PERSON)
+    brief = Briefing(story.state, story.facts())
+    assert (brief.ready, brief.reason) == (True, "asked for: shorter, please")
+    said = answers.next_step(brief)
+    assert (said["blocking_reason"], said["required_action"]) == (brief.reason, "mend it, then: holdfast done a")
+    assert "\n\nasked for: shorter, please\n\nNow\n  mend it, then: holdfast done a\n" in render.next_step(brief, PLAIN)
+
+
+def test_what_failed_stands_before_the_check_that_is_run_again():
+    story = Story({"id": "a", "checks": [{"name": "tests", "run": ["pytest"]}]}).do(cmd.Begin("a"))
+    brief = Briefing(story.check("a", "tests", False, tail="E   no module x\n== 1 error ==\n").state, story.facts())
+    assert brief.reason == "the check 'tests' failed: no module x"
+    assert answers.next_step(brief)["required_action"] == "mend it, then: holdfast check tests --run"
+    # What a command printed is data: in a packet it stands between the fences.
+    blockers = packet(brief).partition("Blockers:")[2].partition("\n\n")[0]
+    assert "the check 'tests' failed → mend it, then: holdfast check tests --run" in blockers

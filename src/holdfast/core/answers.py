@@ -168,6 +168,7 @@ def work(
         "outputs": list(brief.outputs),
         "hand_in": tell((brief.hand_in,), scope) if brief.hand_in else "",
         "inputs": [_filled(dict(one.items())) for one in brief.inputs],
+        "skipped": brief.skipped,
         "decisions": [_filled({**dict(one.items()), "not_chosen": list(one.not_chosen)}) for one in brief.decisions],
         "asked_for": [dict(one.items()) for one in brief.feedback],
         "failures": brief.failures,

@@ -50,8 +50,6 @@ AVOID = "antipattern"
 """What a learning is called that says what not to do."""
 NEWEST = 5
 """How many failures are told."""
-TAIL = 3
-"""How many lines of a failed check's output are told."""
 
 
 class TaskText(Value):
@@ -155,7 +153,7 @@ class Briefing:
     @part
     def tries(self) -> str:
         """`try 2 of 3`, from the second try on."""
-        return conditions.tries(self.state.plan.step(self.step), self.state.step(self.step)) if self.step else ""
+        return conditions.tries(self.state, self.step) if self.step else ""
 
     # What to do now
 
@@ -180,7 +178,18 @@ class Briefing:
 
     @part
     def reason(self) -> str | None:
-        return None if self.ready or self.first is None else self.first.message
+        """What failed or was asked for, then what stands between this step and the next one."""
+        lacks = "" if self.ready or self.first is None else self.first.message
+        return "; ".join(filter(None, (self._to_mend, lacks))) or None
+
+    @part
+    def _to_mend(self) -> str:
+        """What the work has to heed: why the try before failed, or the changes that somebody asked for."""
+        if not self.step or self.stopped or self.step_status not in (lifecycle.PENDING, lifecycle.ACTIVE):
+            return ""
+        progress = self.state.step(self.step)
+        failed = progress.advice in [one.reason for one in progress.tries]
+        return f"{'the last try failed' if failed else 'asked for'}: {progress.advice}" if progress.advice else ""
 
     @part
     def now(self) -> tuple[Remedy, ...]:
@@ -266,6 +275,16 @@ class Briefing:
         return {path: tuple(self._left(path)) for path in finished}
 
     @part
+    def skipped(self) -> dict[str, str]:
+        """Those of them that nobody did: `skipped by human ada: not needed here`."""
+        state, moves = self.state, {}
+        for entry in self.state.history:
+            if entry.get("event") == lifecycle.SKIPPED:
+                moves[entry.get("step")] = f" by {entry.get('by')}"
+        found = [path for path in self.done if state.step(path).status == lifecycle.SKIPPED]
+        return {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
+
+    @part
     def inputs(self) -> tuple[Output, ...]:
         """What the steps left that the current one builds on."""
         before = self.state.plan.closure(self.step) if self.step else ()
@@ -330,20 +349,9 @@ class Briefing:
         return tuple(found)
 
     @part
-    def lessons(self) -> list[str]:
-        """What earlier tries at this step and reviews of it said, the newest last."""
-        if not self.step:
-            return []
-        progress = self.state.step(self.step)
-        stands = progress.reason if progress.status in lifecycle.STUCK else ""
-        ended = {one.reason: _ended(one) for one in progress.tries}
-        told = (*ended.values(), *(text for text in progress.feedback if text not in ended))
-        return list(dict.fromkeys(text for text in told if text and text not in stands))
-
-    @part
     def tried(self) -> tuple[Try, ...]:
-        """The tries at this step that ended with more than a reason: violations, what to stress."""
-        return tuple(one for one in self.state.step(self.step).tries if one.data) if self.step else ()
+        """The tries at this step that ended, newest first."""
+        return tuple(reversed(self.state.step(self.step).tries)) if self.step else ()
 
     @part
     def failures(self) -> list[str]:
@@ -361,9 +369,8 @@ class Briefing:
             if progress.status in lifecycle.OPEN | lifecycle.STUCK:
                 for name, seen in progress.evidence.items():
                     if not seen.passed:
-                        tail = seen.tail.strip().splitlines()[-TAIL:]
-                        said = " / ".join(text for text in (seen.detail, *tail) if text.strip())
-                        found[(seen.at, f"{path}#{name}")] = (seen.at, f"{path}, the check {name} failed: {said}")
+                        said = f"{path}, the check {name} failed: {gates.telling(seen)}"
+                        found[(seen.at, f"{path}#{name}")] = (seen.at, said)
         oldest_first = sorted(found.values(), key=lambda pair: pair[0])
         return [text.removesuffix(": ") for _, text in oldest_first[: -NEWEST - 1 : -1]]
 

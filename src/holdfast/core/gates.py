@@ -17,7 +17,8 @@ _UNDONE = {
     "blueprint": "the blueprint has not been looked for",
     "constraints": "the blueprint's constraints have not been looked at",
 }
-_AGAIN = "change what made it fail, then"
+MEND = "mend it, then"
+"""What comes before the command where something failed or was asked for."""
 
 
 class Unmet(Value):
@@ -49,6 +50,21 @@ def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
     if not evidence.passed:
         return "failed"
     return "stale" if is_stale(evidence, progress, facts) else "passed"
+
+
+def telling(evidence: Evidence) -> str:
+    """The line that says why a check failed: what its results say, else the error in its output, else the last line."""
+    lines = [line.strip().strip("=-_*").strip() for line in (evidence.detail or evidence.tail).split("\n")]
+    said = [line for line in lines if line]
+    if evidence.detail:
+        return said[0] if said else ""
+    marked = [line[1:].strip() for line in said if line.startswith("E  ")]
+    named = [line for line in said if "error: " in line.lower()]
+    return (marked[:1] or named[-1:] or said[-1:] or [""])[0]
+
+
+def failed_because(evidence: Evidence | None) -> str:
+    return f"failed: {telling(evidence) if evidence else ''}".removesuffix(": ")
 
 
 def is_stale(evidence: Evidence, progress: Progress, facts: Facts) -> bool:
@@ -111,18 +127,18 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     """What the step's own work still lacks: checks, then the outputs that `done` names. People's gates come after."""
     found = []
     unnamed = [name for name in step.outputs if name not in progress.artifacts]
-    done = (remedies.done(path, outputs=unnamed),)
+    done = (remedies.done(path, outputs=unnamed, text=MEND if progress.advice else ""),)
     undone = is_undone(step, progress)
     if undone:
         found.append(Unmet("action", step.action, _UNDONE[step.action], done))
     for check in step.checks if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
-            again = _AGAIN if verdict == "failed" else ""
-            how = remedies.check(check.name, text=again) if check.run else remedies.report(check.name)
+            again = MEND if verdict == "failed" else ""
+            how = remedies.check(check.name, text=again) if check.run else remedies.report(check.name, text=again)
             said = {
                 "missing": "has not run",
-                "failed": "failed",
+                "failed": failed_because(progress.evidence.get(check.name)),
                 "claimed": "is only claimed by the document it was adopted from",
             }.get(verdict) or stale_because(progress.evidence[check.name], progress)
             found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Sequence
 
-from holdfast.core import lifecycle, moment, remedies, tasks
+from holdfast.core import gates, lifecycle, moment, remedies, tasks
 from holdfast.core.briefing import AVOID, Briefing, Output, alert_text, lesson
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
 from holdfast.core.remedy import Scope, typed
@@ -23,7 +23,7 @@ CALLED = 100
 ITEM, FAILURE, DESCRIPTION = 300, 500, 800
 WHOLE = 4000
 """How long an item is told where there is room for all of them."""
-_REASONED = ("mark", "blocked", "failed", "escalated")
+_REASONED = ("mark", "check", "blocked", "failed", "escalated")
 """Kinds of blockers whose message ends with a reason."""
 _IMPORTANCE = (
     *("position", "next command", "actions", "step", "criteria", "decisions", "blockers", "hand in", "held"),
@@ -165,15 +165,18 @@ def _criteria(brief: Briefing) -> Iterator[str]:
 
 def _done(brief: Briefing) -> Iterator[str]:
     for path, left in list(brief.done.items())[: -NEWEST_FILES - 1 : -1]:
-        yield f"{path} - {brief.state.plan.step(path).label}{''.join(f'; {_output(one)}' for one in left)}"
+        skipped = f" ({brief.skipped[path]})" if path in brief.skipped else ""
+        yield f"{path} - {brief.state.plan.step(path).label}{skipped}{''.join(f'; {_output(one)}' for one in left)}"
 
 
 def _blockers(brief: Briefing, name: str) -> Iterator[Line]:
     """The blockers in our own words. Reasons that somebody wrote are told, as data, with the status and failures."""
     state = brief.state
     reason = state.paused.reason if state.paused else state.step(brief.step or "").reason
+    evidence = state.step(brief.step or "").evidence
     for one in brief.blockers if not brief.ready else ():
-        ours = one.message.removesuffix(f": {reason}") if one.kind in _REASONED else one.message
+        theirs = gates.telling(evidence[one.name]) if one.kind == "check" and one.name in evidence else reason
+        ours = one.message.removesuffix(f": {theirs}") if one.kind in _REASONED else one.message
         onward = clean(typable(one.remedies, _scope(state, name)))
         yield Line(f"- {short(clean(ours), ITEM)} → {onward}", whole=True, item=True)
 

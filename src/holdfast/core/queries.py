@@ -183,7 +183,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
             first = blockers(state, child, facts)
             found.append(gates.Unmet("child", child, f"{child} is not done", first[0].remedies))
     if not found and progress.status == lifecycle.ACTIVE:
-        return [gates.Unmet("done", path, "the work is under way", (remedies.done(path),))]
+        mend = gates.MEND if progress.advice else ""
+        return [gates.Unmet("done", path, "the work is under way", (remedies.done(path, text=mend),))]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(step, path, progress, facts)
     return found

@@ -128,12 +128,15 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
     ]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
     rows += [("Decided", str, text) for text in brief.decided]
-    return _labelled([*rows, *_notes(brief)], style, width)
+    rows += [("Failed", str, text) for text in brief.failures]
+    return _labelled([*rows, *_kept(brief)], style, width)
 
 
-def _notes(brief: Briefing) -> list[_Row]:
-    """The newest ones, the newest first."""
-    return [
+def _kept(brief: Briefing) -> list[_Row]:
+    """Skipped steps, reminders, and the newest notes, the newest first."""
+    skipped: list[_Row] = [("Skipped", str, f"{path}, {said}") for path, said in brief.skipped.items()]
+    reminders: list[_Row] = [("Remind", str, text) for text in brief.state.reminders]
+    return [*skipped, *reminders] + [
         ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], brief.facts.now)}")
         for note in brief.state.notes[: -NEWEST_NOTES - 1 : -1]
     ]
@@ -181,8 +184,9 @@ def next_step(
         _block("It builds on", _items(inputs, width), style),
         _block("It is done when these hold", criteria, style),
         _block("What people decided", _items(brief.decided, width), style),
-        _block("What earlier tries taught", _items(brief.lessons, width, "↳ "), style),
-        _labelled(_notes(brief), style, width),
+        _block("What failed, newest first", _items(brief.failures, width, "↳ "), style),
+        _block("Do not do again", _items(brief.avoid, width), style),
+        _labelled(_kept(brief), style, width),
     ]
     why = wrap(escape(brief.reason or "", lines=True), width, UNCUT)
     ways = dict.fromkeys(tell(way, scope) for way in _ways(brief))

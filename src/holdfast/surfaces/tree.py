@@ -7,7 +7,7 @@ from _collections_abc import Callable
 from holdfast.core import conditions, gates, lifecycle, moment, queries
 from holdfast.core.commands import Facts
 from holdfast.core.diagram import MARKS
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import State
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 
 MANY_LINES = 40
@@ -131,8 +131,8 @@ class TreeView:
 
     def beside(self, path: str) -> str:
         """What stands right of a step's name: tries and duration."""
-        progress, step = self.state.step(path), self.state.plan.step(path)
-        words = [conditions.tries(step, progress)]
+        progress = self.state.step(path)
+        words = [conditions.tries(self.state, path)]
         if progress.status == lifecycle.SKIPPED:
             words.append("skipped")
         elif progress.status in lifecycle.STUCK:
@@ -157,24 +157,18 @@ class TreeView:
             room = self.width - len(indent) - widest - 4
             out.append(f"{indent}{colour(_VERDICTS[verdict])} {label}  {colour(clip(escape(text), room))}")
             evidence = progress.evidence.get(name) if verdict == "failed" else None
-            said = _last_line(evidence)
+            said = gates.telling(evidence) if evidence else ""
             if said:
                 out.append(f"{indent}{' ' * (widest + 4)}{self.style.dim(clip(escape(said), room))}")
         return out
 
     def feedback(self, path: str, indent: str, most: int = 2) -> list[str]:
-        """Why a step stands still, and what the try before left behind."""
+        """Why a step stands still, or what the try before left behind."""
         progress = self.state.step(path)
-        said = []
-        if progress.status in lifecycle.STUCK and progress.reason:
-            said.append((self.style.yellow, progress.reason))
-        if progress.feedback and progress.feedback[-1] not in progress.reason:
-            said.append((self.style.dim, progress.feedback[-1]))
-        out = []
-        for colour, text in said:
-            wrapped = wrap(escape(text, lines=True), self.width - len(indent) - 2, most)
-            out += [f"{indent}{colour('↳ ' if not n else '  ')}{colour(line)}" for n, line in enumerate(wrapped)]
-        return out
+        stands = progress.reason if progress.status in lifecycle.STUCK else ""
+        text, colour = stands or "".join(progress.feedback[-1:]), self.style.yellow if stands else self.style.dim
+        wrapped = wrap(escape(text, lines=True), self.width - len(indent) - 2, most) if text else ()
+        return [f"{indent}{colour('↳ ' if not n else '  ')}{colour(line)}" for n, line in enumerate(wrapped)]
 
 
 _QUIET = frozenset({lifecycle.PENDING, lifecycle.SKIPPED})
@@ -187,10 +181,3 @@ _VERDICTS = {
     "in_review": "◎",
     "missing": "○",
 }
-
-
-def _last_line(evidence: Evidence | None) -> str:
-    if evidence is None:
-        return ""
-    lines = [line.strip() for line in (evidence.tail or evidence.detail).split("\n") if line.strip()]
-    return lines[-1] if lines else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle, remedies
+from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.queries import tries_left
 from holdfast.errors import UsageError
 from holdfast.plain.terminal import escape
@@ -132,8 +132,8 @@ def _said(call: Call, name: str, evidence: Evidence) -> str:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
         return call.ok(f"{name} passed{how}{test}")
     code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
-    detail = f": {evidence.detail}" if evidence.detail else ""
-    return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{detail}')}"
+    why = f": {gates.telling(evidence)}".removesuffix(": ")
+    return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"
 
 
 def _echo(chunk: bytes) -> None:

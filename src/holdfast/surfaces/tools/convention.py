@@ -43,6 +43,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
         "try": brief.tries,
         "turn": brief.turn if brief.step else "",
         "blockers": [] if brief.ready else [one.message for one in brief.blockers],
+        "skipped": brief.skipped,
         "decided": brief.decided,
         "failures": brief.failures,
         "reminders": list(state.reminders),
