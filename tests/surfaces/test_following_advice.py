@@ -230,7 +230,7 @@ class Follower(Desk):
                 return dict(tools.call(project, tool, given))
             except HoldfastError as error:
                 (said,) = replies.refusal(error, project.scope(id)).content
-                return json.loads(said.text)  # type: ignore[union-attr]
+                return json.loads(said.text)
 
         def ask() -> str:
             return call("get_next_step", workflow_id=id)["required_action"] or ""
