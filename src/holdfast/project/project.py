@@ -250,16 +250,13 @@ class Project:
         candidates = self._candidates()
         active = self.wired.store.active()
         ids = [entry.id for entry in active]
-        names = {entry.ulid: entry.id for entry in active if ids.count(entry.id) == 1}
-        about = ""
+        newest = {entry.id: entry.ulid for entry in self.wired.store.entries() if entry.id not in ids}
+        names = {ulid: id for id, ulid in newest.items()}
+        names.update({entry.ulid: entry.id for entry in active if ids.count(entry.id) == 1})
         try:
-            entry = self._named(word) if word else None
-            if entry is not None:
-                about = entry.ulid
-                if not entry.active and entry.id not in ids and self._named(entry.id).ulid == about:
-                    names[about] = entry.id
+            about = self._named(word).ulid if word else ""
         except (NotFound, UsageError):
-            pass
+            about = ""
         default = candidates[0].ulid if len(candidates) == 1 else ""
         return Scope(default, names, about, self.wired.settings.actor.kind == "human")
 
