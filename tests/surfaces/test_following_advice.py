@@ -127,9 +127,10 @@ PLAYED: dict[str, Scenario] = {**{name: SCENARIOS[name] for name in KEPT}, "ever
 class Follower(Desk):
     """Plays a scenario, and from each of its moments follows the advice of every surface; then all is as before."""
 
-    def __init__(self, folder: Path) -> None:
-        self._all = folder / "all"
+    def __init__(self, folder: Path, *, held: bool = False) -> None:
+        self._all, self._held = folder / "all", held
         self.ends: list[str] = []
+        self._looks = 1
         super().__init__(self._all)
         for name in ("CONFIG", "DATA", "STATE", "CACHE"):
             self._person[f"XDG_{name}_HOME"] = self._agent[f"XDG_{name}_HOME"] = f"{self._all}/home/{name}"
@@ -156,12 +157,16 @@ class Follower(Desk):
 
     def look(self, moment: str, workflow: str = "") -> None:
         id = workflow or self._id(())
-        self.hook("PreCompact", trigger="auto")
+        if self._held:
+            self.hook("PreCompact", trigger="auto")
         self._agree(id)
         with self._put_back():
             self._walked(id)
         with self._put_back():
             self._walked_by_tools(id)
+        self._looks += 1
+        if self._looks % 2:
+            return
         with self._put_back():
             self.does("start", "custom", "Something else", "--phases", "Sort,Sweep")
             below = self.root / "deep/down"
@@ -200,8 +205,9 @@ class Follower(Desk):
         lines = {
             "next": _after(self._asked("next", "-w", id).out, r"^Now\n  (.*)$"),
             "packet": _after(self._asked("resume-packet", "-w", id).out, r"^Next command: (.*)$"),
-            "stop": _after(self.hook("Stop", stop_hook_active=False), r" Go on: (.*)\"$") or action,
         }
+        if self._held:
+            lines["stop"] = _after(self.hook("Stop", stop_hook_active=False), r" Go on: (.*)\"$") or action
         for surface, line in lines.items():
             assert _plain(line) == _plain(action), surface
         assert action in self._asked("status", "-w", id).out
@@ -288,7 +294,7 @@ def _leaves_people_alone(line: str, remedies: list[dict[str, Any]]) -> None:
 
 @pytest.mark.parametrize("scenario", PLAYED.values(), ids=PLAYED)
 def test_following_the_advice_passes_no_gate_and_ends_where_somebody_is_asked(tmp_path, scenario: Scenario):
-    desk = Follower(tmp_path)
+    desk = Follower(tmp_path, held=scenario is SCENARIOS["own-keep-going"])
     scenario(desk)
     assert desk.ends
 
