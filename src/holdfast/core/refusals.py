@@ -251,11 +251,10 @@ def untrusted(name: str) -> Refused:
 
 
 def paused(state: State) -> Refused:
-    reason = state.paused.reason if state.paused else ""
+    reason, by = (state.paused.reason, state.paused.by) if state.paused else ("", "")
     said = f"{state.id} is paused: {reason}"
-    return Refused(
-        "paused", said, remedy=remedies.unpause(workflow=state.ulid), facts={"workflow": state.id, "reason": reason}
-    )
+    own = remedies.unpause(by, workflow=state.ulid)
+    return Refused("paused", said, remedy=own, facts={"workflow": state.id, "reason": reason, "by": by})
 
 
 def bound_reached(bound: str, used: str, limit: str) -> Refused:
