@@ -7,6 +7,8 @@ import shlex
 import pytest
 
 from holdfast.core import naming
+from tests.surfaces.cli.conftest import DEFINITION
+from tests.trusted import trust_file
 
 REFUSED = [
     ("begin", "nope"),
@@ -127,6 +129,19 @@ def test_a_step_or_check_that_only_one_workflow_has_says_which_is_meant(two):
     ):
         found = [one["command"] for one in commands(project.agent(*words, "--json"))]
         assert [line.rpartition(" -w ")[2].replace(" --json", "") for line in found] == ids
+
+
+def test_a_check_that_nobody_trusted_is_a_persons_duty_before_it_is_refused(project):
+    project.until("verify").ok("begin", "verify")
+    project.ok("check", "lint", "--passed")
+    said = project.ok("next", "--json").json
+    first = said["blockers"][0]
+    assert (said["turn"], first["remedies"][0]["who"]) == ("person", "person")
+    assert first["remedies"][0]["command"].startswith("holdfast trust release")
+    assert "nobody on this machine has trusted" in first["message"]
+    assert "check tests --run" not in project.ok("next").out
+    trust_file(project.opened(), str(project.root / DEFINITION))
+    assert "check tests --run" in project.ok("next").out
 
 
 def test_an_agent_is_told_to_wait_for_a_person_and_a_person_what_to_type(project):

@@ -9,6 +9,7 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
+from holdfast.core.needs import trusted_with
 from holdfast.core.state import BASE, BEGAN, Progress
 from holdfast.core.value import Any
 
@@ -30,11 +31,6 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
     if _is_checkpointed(draft, command.step) and BEGAN not in draft.state.step(command.step).data:
         base = {BASE: draft.facts.head} if draft.facts.head else {}
         draft.emit(ev.Recorded({BEGAN: draft.facts.now, **base}, command.step))
-
-
-def _brought_by(draft: Draft) -> str:
-    """What a person has to look at who is to trust the commands: the definition, or the document of the tasks."""
-    return draft.state.source if draft.state.conduct.frozen_trust else draft.state.type
 
 
 def _is_checkpointed(draft: Draft, path: str) -> bool:
@@ -302,7 +298,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     if check is None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if command.evidence.run_by == "engine" and not draft.facts.trusted:
-        raise refusals.untrusted(check.source or _brought_by(draft))
+        raise refusals.untrusted(trusted_with(draft.state, check))
     if progress.status not in lifecycle.OPEN:
         raise refusals.wrong_status(draft.state, draft.facts, command.step, "checked", _OPEN)
     if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":
