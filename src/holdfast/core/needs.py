@@ -34,11 +34,11 @@ class Needs(Value):
     """The files that other workflows hold."""
     trust: tuple[str, Check | None] | None = None
     """The step and the check whose command must be trusted. The check as it is, because a plan can change."""
-    runs: tuple[tuple[str, Check], ...] = ()
-    """Steps that are worked on, with their checks whose commands a person may still have to trust."""
     past: int = 0
     """The number of the snapshot to go back to."""
     parent: str = ""
+    runs: tuple[tuple[str, Check], ...] = ()
+    """Steps that are worked on, with their checks whose commands a person may still have to trust."""
 
     def include(self, other: Needs) -> bool:
         """Whether facts gathered for these needs are enough for the other ones."""
