@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.core import commands as cmd
 from holdfast.core.commands import Facts
+from holdfast.core.definition import Check
 from holdfast.core.needs import Needs, needs
 from tests.core.play import Play, given, passed, step
 
@@ -53,7 +54,10 @@ def test_single_commands_need_what_is_theirs():
     assert needs(state, cmd.RecordCheck("gone", "lint", passed())).trust == ("gone", None)
 
 
-ALL = Needs(("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent")
+RUNS = (("build", Check("lint")),)
+ALL = Needs(("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", RUNS)
+    ("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", (("build", Check("lint")),)
+)
 
 
 @pytest.mark.parametrize("name", Needs._fields)

@@ -12,11 +12,13 @@ from holdfast.core.commands import (
     Block,
     Done,
     Fail,
+    Reject,
     Reopen,
     Resume,
     Review,
     Skip,
     Submit,
+    Unblock,
 )
 from holdfast.core.events import Moved, Produced, Recorded, Started
 from holdfast.core.remedy import ANYWHERE, rendered
@@ -126,6 +128,16 @@ def test_a_step_without_gates_is_done_at_once():
 def test_done_is_refused_for_a_step_that_never_began():
     play = given(step("a"))
     assert play.refuses(Done("a"), "wrong_status").remedy == "holdfast begin a"
+
+
+@pytest.mark.parametrize("command", [Done("c"), Unblock("c"), Reject("c"), Fail("c", "no")])
+def test_whoever_is_too_early_is_told_what_leads_on_now(command):
+    play = given(step("a"), step("b"), step("c"))
+    assert play.refuses(command, "wrong_status").remedy == "holdfast begin a"
+    play.do(Begin("a"))
+    assert play.refuses(command, "wrong_status").remedy == "holdfast done a"
+    play.do(Done("a"))
+    assert play.refuses(command, "wrong_status").remedy == "holdfast begin b"
 
 
 def test_done_again_changes_nothing():

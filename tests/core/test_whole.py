@@ -7,6 +7,7 @@ import contextlib
 import pytest
 
 from holdfast.core import queries
+from holdfast.core.briefing import Briefing
 from holdfast.core.commands import (
     AddStep,
     Alarm,
@@ -35,7 +36,7 @@ from holdfast.core.events import Compacted as CompactedEvent
 from holdfast.core.events import Noted, Restored
 from holdfast.core.state import Alert
 from holdfast.errors import HoldfastError, Refused
-from tests.core.play import DOLLAR, HOUR, MINUTE, PERSON, Play, given, moves, step
+from tests.core.play import AGENT, DOLLAR, HOUR, MINUTE, PERSON, Play, given, moves, step
 
 
 def at_work() -> Play:
@@ -113,6 +114,17 @@ def test_nothing_moves_on_in_a_paused_workflow(command):
     play.do(Pause("waiting for the budget"))
     refusal = play.refuses(command, "paused", by=PERSON)
     assert "waiting for the budget" in refusal.message
+
+
+def test_an_agent_is_not_told_to_end_the_pause_of_a_person():
+    for by, turn in ((PERSON, "person"), (AGENT, "agent")):
+        play = at_work()
+        play.do(Pause("the office is closed"), by=by)
+        brief = Briefing(play.state, play.facts())
+        refusal = play.refuses(Done("a"), "paused")
+        for found in (brief.now, refusal.remedies):
+            assert [one.who for one in found if one.command == "resume"] == ["person" if by is PERSON else "anyone"]
+        assert (brief.turn, "holdfast resume" in refusal.remedy) == (turn, by is AGENT)
 
 
 def test_a_failure_in_a_paused_workflow_begins_no_other_try():

@@ -151,9 +151,9 @@ def test_next_names_what_must_come_first_and_promises_no_done():
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert said.endswith("Now\n  holdfast begin a\n\nWhen the work is done\n  holdfast done a\n\nAfter it: b\n")
     story.do(cmd.Pause("lunch"), PERSON)
-    assert "\n\npaused: lunch\n\nNow\n  once it may go on: holdfast resume\n\nAfter" in render.next_step(
-        Briefing(story.state, story.facts()), PLAIN
-    )
+    said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
+    assert "\n\npaused: lunch\n\nNow\n  show this to a person and stop, or holdfast wait --for person\n\n" in said
+    assert "\n\nFor a person\n  once it may go on: holdfast resume\n\nAfter" in said
 
 
 def test_when_all_is_done_next_and_status_say_so():

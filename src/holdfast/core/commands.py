@@ -399,6 +399,8 @@ class Facts(Value):
     head: str | None = None
     dirty: bool = False
     trusted: bool = True
+    untrusted: Mapping[tuple[str, str], str] = {}
+    """Steps and checks whose commands nobody has trusted, each with what a person has to trust."""
     signer: str = ""
     past: State | None = None
     results: Mapping[str, Mapping[str, Any] | None] = {}

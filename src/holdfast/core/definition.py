@@ -16,6 +16,8 @@ ACTIONS = {
     "constraints": "constraints",
 }
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
+BUILT_IN = "built-in"
+"""The source of a definition that comes with Holdfast."""
 MAX_STEPS = 2000
 DEEPEST = 8
 

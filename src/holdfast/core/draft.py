@@ -64,7 +64,7 @@ class Draft:
         """Moves a step along the transition table; a new try gets the next attempt number."""
         progress = self.state.step(path)
         if not lifecycle.allows(progress.status, move):
-            raise refusals.wrong_status(self.state, path, move)
+            raise refusals.wrong_status(self.state, self.facts, path, move)
         attempt = progress.attempt
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1

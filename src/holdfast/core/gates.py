@@ -141,6 +141,10 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
                 "failed": failed_because(progress.evidence.get(check.name)),
                 "claimed": "is only claimed by the document it was adopted from",
             }.get(verdict) or stale_because(progress.evidence[check.name], progress)
+            untrusted = facts.untrusted.get((path, check.name), "")
+            if untrusted:
+                said += ", and nobody on this machine has trusted its command yet"
+                how = remedies.trust(untrusted, text="read it, then")
             found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 

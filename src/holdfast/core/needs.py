@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
+from holdfast.core.definition import BUILT_IN
 from holdfast.core.lifecycle import OPEN
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Value
@@ -36,6 +37,8 @@ class Needs(Value):
     past: int = 0
     """The number of the snapshot to go back to."""
     parent: str = ""
+    runs: tuple[tuple[str, Check], ...] = ()
+    """Steps that are worked on, with their checks whose commands a person may still have to trust."""
 
     def include(self, other: Needs) -> bool:
         """Whether facts gathered for these needs are enough for the other ones."""
@@ -47,6 +50,7 @@ class Needs(Value):
             and (self.tree or self.head or not other.head)
             and (self.locks or not other.locks)
             and other.trust in (None, self.trust)
+            and all(one in self.runs for one in other.runs)
             and other.past in (0, self.past)
             and other.parent in ("", self.parent)
         )
@@ -79,6 +83,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         head=isinstance(command, _HEAD if state.conduct.checkpointed else cmd.TakeSnapshot),
         locks=isinstance(command, cmd.Lock),
         trust=_trust(state, command) if isinstance(command, cmd.RecordCheck) else None,
+        runs=_runs(state) if command is None else (),
         past=command.number if isinstance(command, cmd.Restore) else 0,
         parent=state.parent,
     )
@@ -88,6 +93,19 @@ def _has_tree_evidence(state: State) -> bool:
     """Only then can evidence have become stale, and the tree costs several git processes."""
     at_work = (step for step in state.progress.values() if step.status in OPEN and step.evidence)
     return any(evidence.tree for step in at_work for evidence in step.evidence.values())
+
+
+def _runs(state: State) -> tuple[tuple[str, Check], ...]:
+    """What comes with Holdfast is trusted by its origin, and is not asked about."""
+    own = state.source not in ("", BUILT_IN)
+    begun = (path for path, progress in state.progress.items() if progress.status in OPEN and path in state.plan)
+    checks = ((path, check) for path in begun for check in state.plan.step(path).checks)
+    return tuple((path, check) for path, check in checks if check.run and (own or check.source))
+
+
+def trusted_with(state: State, check: Check) -> str:
+    """What a person trusts so that a check may run: the definition, the document of the tasks, or the settings."""
+    return check.source or (state.source if state.conduct.frozen_trust else state.type)
 
 
 def _commits(command: cmd.Command | None) -> tuple[Any, ...]:

@@ -151,7 +151,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if state.cancelled:
         return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", (remedies.revive(workflow=state.ulid),))]
     if state.paused:
-        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", (remedies.unpause(),))]
+        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", remedies.unpause(state.paused.by))]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
     for usage in usages(state, facts.now):

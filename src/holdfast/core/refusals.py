@@ -5,13 +5,13 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
+from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Hold, Lease, State
 from holdfast.errors import Conflict, Held, NotFound, Refused, UsageError
 
 _INSTEAD = {
-    lifecycle.PENDING: remedies.begin,
     lifecycle.ACTIVE: remedies.done,
     lifecycle.DONE: remedies.reopen,
     lifecycle.SKIPPED: remedies.reopen,
@@ -89,10 +89,14 @@ def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
     )
 
 
-def wrong_status(state: State, path: str, move: str, allowed: Sequence[str] = ()) -> Refused:
+def wrong_status(state: State, facts: Facts, path: str, move: str, allowed: Sequence[str] = ()) -> Refused:
     status = state.step(path).status
     step = state.plan.step(path)
-    if status == lifecycle.WAITING:
+    if status == lifecycle.PENDING:
+        from holdfast.core.queries import blockers
+
+        instead = blockers(state, path, facts)[0].remedies
+    elif status == lifecycle.WAITING:
         instead = remedies.person(path, gates.approving(step, path))
     elif status == lifecycle.IN_REVIEW:
         instead = (gates.reviewing(step, path),)
@@ -251,11 +255,10 @@ def untrusted(name: str) -> Refused:
 
 
 def paused(state: State) -> Refused:
-    reason = state.paused.reason if state.paused else ""
+    reason, by = (state.paused.reason, state.paused.by) if state.paused else ("", "")
     said = f"{state.id} is paused: {reason}"
-    return Refused(
-        "paused", said, remedy=remedies.unpause(workflow=state.ulid), facts={"workflow": state.id, "reason": reason}
-    )
+    own = remedies.unpause(by, workflow=state.ulid)
+    return Refused("paused", said, remedy=own, facts={"workflow": state.id, "reason": reason, "by": by})
 
 
 def bound_reached(bound: str, used: str, limit: str) -> Refused:

@@ -91,8 +91,10 @@ def revive(**more: Any) -> Remedy:
     return Remedy("resume", text="if it is to go on after all", **more)
 
 
-def unpause(**more: Any) -> Remedy:
-    return Remedy("resume", text="once it may go on", **more)
+def unpause(by: str, **more: Any) -> tuple[Remedy, ...]:
+    """What leads on from a pause: one that a person made is theirs to end."""
+    resume = Remedy("resume", text="once it may go on", **more)
+    return person("this", resume, **more) if by.partition(" ")[0] == "human" else (resume,)
 
 
 def extend(**bounds: object) -> Remedy:

@@ -15,9 +15,6 @@ from holdfast.core.value import Value
 from holdfast.definitions.file import DefinitionFile
 from holdfast.errors import HoldfastError, NotFound, UsageError
 
-BUILT_IN = "built-in"
-"""The source of a definition that comes with Holdfast."""
-
 
 class Entry(Value):
     """A definition as a list shows it. `name` is what to type for it; `trusted` is None where nobody asked."""

@@ -8,6 +8,7 @@ import time
 from holdfast import git
 from holdfast.core import moment
 from holdfast.core.commands import Facts
+from holdfast.core.needs import trusted_with
 from holdfast.core.value import Any
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
@@ -62,6 +63,11 @@ class LocalWorld:
             head=tree.head if tree else self._head(base) if needs.head else None,
             dirty=tree.dirty if tree else False,
             trusted=needs.trust is None or self._trusted(state, *needs.trust),
+            untrusted={
+                (step, check.name): trusted_with(state, check)
+                for step, check in needs.runs
+                if not self._trusted(state, step, check)
+            },
             past=self._past(state, needs.past) if needs.past else None,
             results={path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for path in needs.results},
             parent_seal=self._seal(state) if needs.parent else None,

@@ -288,10 +288,11 @@ def _words(name: str, status: str) -> tuple[str, ...]:
 
 
 def _ambiguous(beginning: str, candidates: Sequence[Entry]) -> UsageError:
-    names = [f"{entry.id} ({entry.ulid})" for entry in candidates[:8]]
+    newest = sorted(candidates, key=lambda entry: entry.ulid, reverse=True)
+    names = [f"{entry.id} ({entry.ulid})" for entry in newest[:8]]
     return UsageError(
         "ambiguous_workflow",
         f"{beginning} {', '.join(names)}",
-        remedy=f"name one of them: {candidates[0].ulid}",
-        facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in candidates]},
+        remedy=f"name one of them: {' or '.join(entry.ulid for entry in newest[:8])}",
+        facts={"candidates": [{"id": entry.id, "ulid": entry.ulid, "subject": entry.subject} for entry in newest]},
     )

@@ -6,12 +6,11 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast.checks import trust
-from holdfast.core.definition import Check
+from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.state import Hold, State
-from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.engine import Engine

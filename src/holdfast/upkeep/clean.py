@@ -11,9 +11,9 @@ from _collections_abc import Iterator
 
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
+from holdfast.core.definition import BUILT_IN
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Value
-from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.documents import reconcile as kinds
 from holdfast.documents.judging import is_rendering
 from holdfast.errors import HoldfastError, NotFound, Refused

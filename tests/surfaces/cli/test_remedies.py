@@ -7,6 +7,8 @@ import shlex
 import pytest
 
 from holdfast.core import naming
+from tests.surfaces.cli.conftest import DEFINITION
+from tests.trusted import trust_file
 
 REFUSED = [
     ("begin", "nope"),
@@ -102,18 +104,44 @@ def test_what_next_and_status_print_names_the_workflow_at_every_step(project, st
         assert "holdfast approve" not in action
 
 
-def test_a_command_that_could_mean_several_workflows_is_repeated_with_one_of_them(two):
+def test_a_command_that_could_mean_several_workflows_is_repeated_with_each_of_them(two):
     project, first, second = two
     for words in (("begin", "draft"), ("--json", "status"), ("note", "- a 'text'"), ("note", "--", "-x")):
         answer = project.agent(*words, *([] if "--" in words else ["--json"]))
         if "--" in words:
-            line = answer.err.rpartition("→ ")[2]
+            lines = answer.err.rpartition("→ ")[2].split(" · or ")
         else:
             assert answer.error["code"] == "ambiguous_workflow"
-            (only,) = commands(answer)
-            line = only["command"]
-        assert f" -w {first}" in line or f" -w {second}" in line
-        assert project.agent(*shlex.split(line)[1:]).code == 0
+            lines = [one["command"] for one in commands(answer)]
+        for line, id in zip(lines, (second, first), strict=True):
+            assert f" -w {id}" in line
+            assert project.agent(*shlex.split(line)[1:]).code == 0
+
+
+def test_a_step_or_check_that_only_one_workflow_has_says_which_is_meant(two):
+    project, first, second = two
+    third = project.ok("start", "custom", "Clean up", "--phases", "Sort,Sweep", "--json").json["workflow_id"]
+    step = project.ok("next", "-w", third, "--json").json["step"]
+    for words, ids in (
+        (("begin", step), [third]),
+        (("check", "lint"), [second, first]),
+        (("begin", "draft"), [second, first]),
+    ):
+        found = [one["command"] for one in commands(project.agent(*words, "--json"))]
+        assert [line.rpartition(" -w ")[2].replace(" --json", "") for line in found] == ids
+
+
+def test_a_check_that_nobody_trusted_is_a_persons_duty_before_it_is_refused(project):
+    project.until("verify").ok("begin", "verify")
+    project.ok("check", "lint", "--passed")
+    said = project.ok("next", "--json").json
+    first = said["blockers"][0]
+    assert (said["turn"], first["remedies"][0]["who"]) == ("person", "person")
+    assert first["remedies"][0]["command"].startswith("holdfast trust release")
+    assert "nobody on this machine has trusted" in first["message"]
+    assert "check tests --run" not in project.ok("next").out
+    trust_file(project.opened(), str(project.root / DEFINITION))
+    assert "check tests --run" in project.ok("next").out
 
 
 def test_an_agent_is_told_to_wait_for_a_person_and_a_person_what_to_type(project):

@@ -22,7 +22,7 @@ def review(draft: Draft, command: cmd.Review) -> None:
     if command.feedback:
         checked_text(command.feedback, "feedback", 20_000)
     if progress.status != lifecycle.IN_REVIEW:
-        raise refusals.wrong_status(draft.state, command.step, "reviewed", (lifecycle.IN_REVIEW,))
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "reviewed", (lifecycle.IN_REVIEW,))
     by = step.review.by if step.review else ()
     if by and draft.actor.name not in by and not draft.is_person:
         raise refusals.wrong_reviewer(command.step, draft.actor.name, by)
@@ -64,7 +64,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         return
     approvable = (lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     if progress.status not in approvable:
-        raise refusals.wrong_status(draft.state, command.step, "approved", approvable)
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "approved", approvable)
     _check_word(draft, command, step, person=escalated)
     draft.attach(command.step, steps.named_before(progress))
     if not escalated:
@@ -129,7 +129,7 @@ def reject(draft: Draft, command: cmd.Reject) -> None:
     """With feedback the work goes on with it; without, the step has failed, or goes on where the gate says so."""
     step, progress = draft.step(command.step)
     if progress.status != lifecycle.WAITING:
-        raise refusals.wrong_status(draft.state, command.step, "rejected")
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "rejected")
     if gates.policy(step) in ("human", "signed") and not draft.is_person:
         raise refusals.person_needed(f"reject {command.step}", remedies.reject(command.step))
     if command.feedback:

@@ -9,6 +9,7 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
+from holdfast.core.needs import trusted_with
 from holdfast.core.state import BASE, BEGAN, Progress
 from holdfast.core.value import Any
 
@@ -23,18 +24,13 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
     if progress.status == lifecycle.ACTIVE:
         return
     if not lifecycle.allows(progress.status, "began"):
-        raise refusals.wrong_status(draft.state, command.step, "began")
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "began")
     require(draft, command.step)
     draft.open_branches(command.step)
     draft.move("began", command.step)
     if _is_checkpointed(draft, command.step) and BEGAN not in draft.state.step(command.step).data:
         base = {BASE: draft.facts.head} if draft.facts.head else {}
         draft.emit(ev.Recorded({BEGAN: draft.facts.now, **base}, command.step))
-
-
-def _brought_by(draft: Draft) -> str:
-    """What a person has to look at who is to trust the commands: the definition, or the document of the tasks."""
-    return draft.state.source if draft.state.conduct.frozen_trust else draft.state.type
 
 
 def _is_checkpointed(draft: Draft, path: str) -> bool:
@@ -53,7 +49,7 @@ def require(draft: Draft, path: str) -> None:
 def attach(draft: Draft, command: cmd.Attach) -> None:
     _, progress = draft.step(command.step)
     if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(draft.state, command.step, "given artifacts", _OPEN)
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "given artifacts", _OPEN)
     for name in command.artifacts:
         checked(name, "artifact")
     draft.attach(command.step, dict(command.artifacts))
@@ -72,7 +68,7 @@ def done(draft: Draft, command: cmd.Done) -> None:
         complete(draft, command.step)
         return
     if not lifecycle.allows(progress.status, "submitted"):
-        raise refusals.wrong_status(draft.state, command.step, "completed")
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "completed")
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
@@ -176,7 +172,7 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     step, progress = draft.step(command.step)
     in_review = progress.status == lifecycle.IN_REVIEW
     if in_review and step.retry is None:
-        raise refusals.wrong_status(draft.state, command.step, "failed", (lifecycle.ACTIVE,))
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "failed", (lifecycle.ACTIVE,))
     back_to = queries.judged(draft.state.plan, command.step)
     draft.move("failed", command.step, reason=command.reason, data=command.data, blames=back_to)
     retry, failures = step.retry, queries.failures(draft.state, command.step)
@@ -204,7 +200,7 @@ def iterate(draft: Draft, command: cmd.Iterate) -> None:
     if step.kind not in draft.state.conduct.iterated:
         raise refusals.not_a_task(command.step)
     if progress.status != lifecycle.ACTIVE:
-        raise refusals.wrong_status(draft.state, command.step, "iterated", (lifecycle.ACTIVE,))
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "iterated", (lifecycle.ACTIVE,))
     draft.move("failed", command.step, reason=command.reason)
     if _may_try_again(draft, command.step, is_reopened=False):
         draft.move("retried", command.step, feedback=command.reason)
@@ -253,7 +249,7 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
             draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))
     else:
         unblockable = (lifecycle.BLOCKED, lifecycle.ESCALATED)
-        raise refusals.wrong_status(draft.state, command.step, "unblocked", unblockable)
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "unblocked", unblockable)
 
 
 def skip(draft: Draft, command: cmd.Skip) -> None:
@@ -302,9 +298,9 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     if check is None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if command.evidence.run_by == "engine" and not draft.facts.trusted:
-        raise refusals.untrusted(check.source or _brought_by(draft))
+        raise refusals.untrusted(trusted_with(draft.state, check))
     if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(draft.state, command.step, "checked", _OPEN)
+        raise refusals.wrong_status(draft.state, draft.facts, command.step, "checked", _OPEN)
     if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":
         raise refusals.engine_must_run(command.step, command.name)
     evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)

@@ -7,11 +7,10 @@ import os
 from holdfast.checks import trust
 from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
-from holdfast.core.definition import Definition, Step
+from holdfast.core.definition import BUILT_IN, Definition, Step
 from holdfast.core.remedy import Blank
 from holdfast.core.tasks import TASK
 from holdfast.definitions import Change, changes
-from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call

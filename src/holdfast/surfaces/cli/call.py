@@ -9,7 +9,7 @@ from _collections_abc import Callable, Mapping, Sequence
 from holdfast.core import answers, lifecycle, queries
 from holdfast.core.diagram import MARKS
 from holdfast.core.remedy import Remedy, Scope, told
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.machine import settings as settings_
 from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour
 from holdfast.surfaces.cli.grammar import Command
@@ -60,9 +60,26 @@ class Call:
         return self._project
 
     def workflow(self) -> Workflow:
-        found = self.project.workflow(self.args.workflow or "")
+        try:
+            found = self.project.workflow(self.args.workflow or "")
+        except UsageError as several:
+            candidates = several.facts.get("candidates")
+            for one in candidates if isinstance(candidates, list) else ():
+                one["fits"] = self._has_step(one["ulid"])
+            raise
         self.about = found.state.ulid
         return found
+
+    def _has_step(self, ulid: str) -> bool:
+        """Whether a workflow has the step, or the check, that the command names."""
+        word, check = (str(getattr(self.args, name, "") or "") for name in ("step", "name"))
+        try:
+            plan = self.project.wired.store.load(ulid).plan
+        except HoldfastError:
+            return False
+        if word:
+            return bool(plan.find(word))
+        return self.command.name != "check" or any(plan.step(path).check(check) for path in plan.paths)
 
     def scope(self) -> Scope:
         """Who reads the answer, and what commands that are typed here have to say."""

@@ -132,7 +132,7 @@ def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None) -
 
 
 def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Any, ...]:
-    """The remedies, without the very command that was refused; where that is ambiguous, it is repeated with `-w`."""
+    """The remedies without the command that was refused; where that is ambiguous, it is repeated with each `-w`."""
     from holdfast.core import remedies
     from holdfast.core.remedy import quoted, shell, typed
 
@@ -141,10 +141,12 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
 
         candidates = error.facts["candidates"]
         assert isinstance(candidates, list)
-        ulid = candidates[0]["ulid"]
+        fitting = [one["ulid"] for one in candidates if one.get("fits")] or [one["ulid"] for one in candidates]
         again = without_workflow(argv)
         at = again.index("--") if "--" in again else len(again)
-        return (shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]),)
+        return tuple(
+            shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]) for ulid in fitting[:8]
+        )
     refused = " ".join(quoted(word) for word in ("holdfast", *argv) if word != "--json")
     others = tuple(
         one

@@ -42,7 +42,7 @@ def status(call: Call) -> None:
 
 def _definition_changed(call: Call, state: State) -> str:
     """One read and one hash; only when these differ is the definition itself looked at."""
-    from holdfast.definitions.catalogue import BUILT_IN
+    from holdfast.core.definition import BUILT_IN
     from holdfast.plain.digest import digest
 
     if state.source in ("", BUILT_IN) or not queries.is_active(state):

@@ -151,7 +151,7 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
         workflow.submit(path, artifacts)
     else:
         if workflow.state.step(path).status != lifecycle.ACTIVE:
-            raise refusals.wrong_status(workflow.state, path, "worked on", (lifecycle.ACTIVE,))
+            raise refusals.wrong_status(workflow.state, workflow.facts(), path, "worked on", (lifecycle.ACTIVE,))
         if artifacts:
             workflow.attach(path, artifacts)
         if status == "failed":

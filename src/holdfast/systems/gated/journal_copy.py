@@ -6,9 +6,9 @@ import os
 
 from holdfast import git
 from holdfast.core import remedies
+from holdfast.core.definition import BUILT_IN
 from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
-from holdfast.definitions.catalogue import BUILT_IN
 from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.replace import durable_write

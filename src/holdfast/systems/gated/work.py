@@ -61,7 +61,7 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
         raise Refused(
             "wrong_status",
             f"the step {path} is pending: nothing of it can be committed before it begins",
-            remedy=remedies.begin(path),
+            remedy=remedies.begin(path) if path == queries.current(state) else remedies.next_step(),
             facts={"step": path, "status": lifecycle.PENDING, "move": "commit"},
         )
     return path, subject_line(path, message)

@@ -40,7 +40,7 @@ def retry(call: Call) -> None:
     workflow = call.workflow()
     path = tasks.named(workflow.state, call.args.task)
     if workflow.state.step(path).status not in lifecycle.STUCK:
-        raise refusals.wrong_status(workflow.state, path, "retried", tuple(sorted(lifecycle.STUCK)))
+        raise refusals.wrong_status(workflow.state, workflow.facts(), path, "retried", tuple(sorted(lifecycle.STUCK)))
     call.changed(workflow.resume(path, **call.how()), path)
 
 

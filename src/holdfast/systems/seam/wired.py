@@ -66,7 +66,7 @@ class Wired(Value):
 
     def definition(self, name: str) -> Definition:
         """A definition by name, with where it comes from."""
-        from holdfast.definitions.catalogue import BUILT_IN
+        from holdfast.core.definition import BUILT_IN
 
         catalogue = self.catalogue
         try:
