@@ -55,7 +55,7 @@ def test_inputs_say_whether_they_changed_and_tries_are_counted():
     brief = briefed(play)
     assert [(one.step, one.path, one.changed) for one in brief.inputs] == [("plan", "PLAN", "changed since")]
     assert brief.tries == "try 2 of 3"
-    assert brief.lessons == ["too long"]
+    assert brief.failures == ["write, attempt 1 failed: too long"]
     assert brief.finished_percent == 50
     assert position(play.state).endswith('step 2/2 "write", in_progress, try 2 of 3')
 

@@ -191,7 +191,7 @@ def test_the_step_is_told_with_its_work_its_gate_and_what_was_changed():
     assert part(text, "The step's work:") == ["Work: Write the parser", "Agents: coder", "Outputs to be named: log"]
     assert part(text, "Blockers:") == [
         "- the check 'tests' has not run → holdfast check tests --passed|--failed -w release-1",
-        "- the output 'log' is not named → holdfast done build/code --artifact log=PATH -w release-1",
+        "- the output 'log' is not named → mend it, then: holdfast done build/code --artifact log=PATH -w release-1",
     ]
     assert part(text, "So far:")[1:] == ["- src/b.py", "- src/a.py"]
 
@@ -473,7 +473,7 @@ def test_a_packet_keeps_to_its_limit_and_to_its_order_and_keeps_what_matters_mos
     assert ours[1].endswith("workflow id: release-1")
     assert "Phase: 2/3 - Build it (in_progress)" in text
     assert "ACTION REQUIRED:" in ours
-    assert ours[-1] == "Next command: holdfast check tests --passed|--failed -w release-1"
+    assert ours[-1] == "Next command: mend it, then: holdfast check tests --passed|--failed -w release-1"
     assert sum(line.startswith("(cut: ") for line in ours) == 1
     places = [text.index(heading) for heading in ORDER if heading in ours]
     assert places == sorted(places)
@@ -642,7 +642,7 @@ def test_a_keepsake_has_what_the_agent_cannot_do_without():
 def test_a_keepsake_keeps_to_its_limit_and_gives_reminders_what_is_left(limit):
     text = keepsake(huge(), full().facts(), required=MANY[:3], limit=limit)
     assert len(text) <= limit
-    assert "Next command: holdfast check tests --passed|--failed -w release-1" in outside_fences(text)
+    assert "Next command: mend it, then: holdfast check tests --passed|--failed -w release-1" in outside_fences(text)
     assert text.endswith("run: holdfast resume-packet -w release-1")
     assert "(cut: " in text
     if limit >= 2000:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
         def task(self) -> Callable[[State, str], TaskText]: ...
 
         @property
+        def review(self) -> Callable[[State, str], str]: ...
+
+        @property
         def signal(self) -> Callable[[State], str]: ...
 else:
 
@@ -163,9 +166,18 @@ class Briefing:
 
     def blockers_of(self, path: str) -> tuple[Unmet, ...]:
         """What a step lacks. Outputs are named with `done`, which only works once nothing else is missing."""
-        return tuple(
-            sorted(queries.blockers(self.state, path, self.facts), key=lambda one: one.kind in ("output", "child"))
-        )
+        found = sorted(queries.blockers(self.state, path, self.facts), key=lambda one: one.kind in ("output", "child"))
+        return tuple(self._with_file(path, one) if one.kind == "review" else one for one in found)
+
+    def _with_file(self, path: str, one: Unmet) -> Unmet:
+        """Where a file holds the review, what the reviewer has to write comes before the command that reads it."""
+        gate = self.state.plan.step(path).review
+        file = self._texts.review(self.state, path) if self._texts and gate and gate.files else ""
+        if not file:
+            return one
+        message = f"{one.message}: {file}, with the line {' or '.join(gates.DECISIONS)}"
+        ways = tuple(way.replace(text=f"once the reviewer wrote {file}") for way in one.remedies)
+        return one.replace(message=message, remedies=ways)
 
     @part
     def first(self) -> Unmet | None:

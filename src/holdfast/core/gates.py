@@ -17,6 +17,8 @@ _UNDONE = {
     "blueprint": "the blueprint has not been looked for",
     "constraints": "the blueprint's constraints have not been looked at",
 }
+DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
+"""The line that decides in a file that holds a review."""
 MEND = "mend it, then"
 """What comes before the command where something failed or was asked for."""
 

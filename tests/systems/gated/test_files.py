@@ -12,10 +12,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.core import answers, queries
 from holdfast.core import commands as cmd
-from holdfast.core import queries
+from holdfast.core.packet import packet
 from holdfast.core.state import State
+from holdfast.plain.terminal import Style
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces import render, tools
 from holdfast.systems.gated import words
 from tests.systems.gated.test_document import DATA, detail, example, invalid
 from tests.workbench import Bench
@@ -472,3 +475,21 @@ def test_the_schemas_are_printed(bench, name):
 
 def test_the_examples_are_files_of_the_convention():
     assert sorted(path.name for path in DATA.glob("*.json")) == ["status.json", "workflow-state.json"]
+
+
+# What a review needs
+
+
+def test_in_review_every_reader_learns_which_file_the_reviewer_writes(account):
+    account.at(words.IN_REVIEW)
+    brief, file = account.look().briefing(), "workflow/dark-mode/01-requirements/reviews/review-1.md"
+    asked = tools.call(account.bench.open(), "get_next_step", {"workflow_id": "dark-mode"})
+    printed = answers.next_step(brief)
+    assert brief.turn == "reviewer"
+    assert printed["required_action"].startswith(f"once the reviewer wrote {file}: holdfast review {ONE}")
+    for text in (
+        *(asked["blocking_reason"], printed["blocking_reason"]),
+        *(" ".join(said.split()) for said in (render.next_step(brief, Style(False)), packet(brief))),
+    ):
+        assert f"{file}, with the line '## Decision: APPROVED' or '## Decision: NEEDS_REVISION'" in text
+    assert file in asked["required_action"]

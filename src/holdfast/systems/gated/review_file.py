@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator, Sequence
 
+from holdfast.core.gates import DECISIONS
 from holdfast.core.packet_parts import short
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
@@ -43,9 +44,9 @@ _NOTHING = (
     r"(?:none|n/?a|nothing|no (?:issues|findings|problems))(?: (?:found|identified))?\W*"
 )
 _CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-_HOW = "write '## Decision: APPROVED' or '## Decision: NEEDS_REVISION'"
+_HOW = f"write {' or '.join(DECISIONS)}"
 _REMEDY = (
-    "have the reviewer mend {}: '## Decision: NEEDS_REVISION', '- **[MAJOR]** what is wrong', a line each, would do;"
+    f"have the reviewer mend {{}}: {DECISIONS[1]}, '- **[MAJOR]** what is wrong', a line each, would do;"
     " findings of earlier reviews are spoken of without the brackets"
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.core.briefing import TaskText
 from holdfast.core.state import State
+from holdfast.systems.gated import words
 from holdfast.systems.seam.parts import Texts
 
 
@@ -12,4 +13,4 @@ def task(state: State, path: str) -> TaskText:
     return TaskText(" – ".join(filter(None, (state.plan.step(path).description, state.subject))))
 
 
-TEXTS = Texts(task=task)
+TEXTS = Texts(task=task, review=words.review_file)

@@ -232,6 +232,8 @@ class Texts(Value):
         lambda state, path: TaskText(state.plan.step(path).description)
     )
     """What the work of a step is, and which file says so."""
+    review: Callable[[State, str], str] = staticmethod(lambda _, __: "")
+    """The file that holds the review of a step, where reviews are files."""
     signal: Callable[[State], str] = staticmethod(lambda _: "")
     """The line that tells an outer loop how a run ended."""
     summary: Callable[[State, str], str] = staticmethod(_summary)
