@@ -56,8 +56,6 @@ def test_single_commands_need_what_is_theirs():
 
 RUNS = (("build", Check("lint")),)
 ALL = Needs(("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", RUNS)
-    ("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", (("build", Check("lint")),)
-)
 
 
 @pytest.mark.parametrize("name", Needs._fields)
