@@ -500,7 +500,7 @@ def test_a_cancelled_run_keeps_its_files_and_releases_its_leases(desk):
     found = desk.of("get_next_step")
     assert (found["can_proceed"], found["required_action"]) == (
         False,
-        f'resume_workflow {{"workflow_id": "{desk.id}"}}',
+        f'if it is to go on after all: resume_workflow {{"workflow_id": "{desk.id}"}}',
     )
     assert desk.of("validate_prerequisites", step=3)["can_start_step"] is False
     assert desk.refused("approve_step", step=3, approved=True).code == "cancelled"

@@ -293,7 +293,7 @@ def test_a_person_is_shown_everything_and_goes_on_with_enter(bench):
         "Continuing implementation...",
         "",
         "Resuming task 4/5, currently in GREEN phase",
-        "→ holdfast check test_passes --run",
+        "→ mend it, then: holdfast check test_passes --run",
     ]
 
 
@@ -567,7 +567,7 @@ def test_a_person_trusts_the_projects_configuration_and_only_then_it_runs(bench)
         bench.ok("done", {"a": TASK, "b": "task_execution/2"}[name])
     refused = bench.agent("check", "lint", "--json")
     assert (refused.code, refused.error["code"]) == (3, "untrusted")
-    command = refused.error["remedy"].partition("holdfast ")[2].split()
+    command = refused.error["remedies"][0]["command"].removeprefix("holdfast ").split()
     assert command == ["trust", ".holdfast/config.toml"]
     assert bench.agent(*command, "--json").error["code"] == "person_needed"
     declined = bench.person(*command, says="n")

@@ -268,7 +268,7 @@ def test_only_a_person_has_a_task_planned_anew_whose_tries_are_used_up():
     play = worked()
     play.do(Fail("phase-2/2.1", "red"))
     refusal = play.refuses(re_plan("2.1"), "person_needed")
-    assert "holdfast resume --from phase-2/2.1" in refusal.remedy
+    assert [(one.who, str(one)) for one in refusal.remedies] == [("person", "holdfast resume --from phase-2/2.1")]
     assert play.status("plan") == "done"
     play.do(re_plan("2.1"), by=PERSON)
     assert play.status("phase-2/2.1") == "pending"
