@@ -1,48 +1,19 @@
-"""The commit of a task, whose box in the feature file is ticked with it."""
+"""What is done as features and cycles go on. The code of commits is imported when one is made."""
 
 from __future__ import annotations
 
-from holdfast.core import tasks
 from holdfast.core.state import State
-from holdfast.errors import HoldfastError
-from holdfast.machine.place import below
-from holdfast.systems.seam import actions
 from holdfast.systems.seam.parts import Acted, Order, Work
-from holdfast.systems.skill import features
-from holdfast.systems.skill.progress import feature_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.seam.wired import Wired
 
 
-class _Box(actions.Mark):
-    """The box of a task in its feature file."""
-
-    def __init__(self, full: str, path: str, text: str) -> None:
-        self.full, self.file, self._text = full, path, text
-        self._was_open = False
-
-    def put(self) -> tuple[str, ...]:
-        try:
-            listed = features.read(self.full, self.file).tasks
-            self._was_open = any(task.text == self._text and not task.done for task in listed)
-            ticked = features.tick(self.full, self._text, 0)
-        except HoldfastError:
-            ticked = False
-        return () if ticked else (f"{self.file} has no box for this task any more: nothing was ticked",)
-
-    def restore(self) -> None:
-        if self._was_open:
-            features.tick(self.full, self._text, 0, done=False)
-
-
 def _commit(wired: Wired, state: State, path: str, order: Order) -> Acted:
-    step = state.plan.step(path)
-    text = step.name if step.kind == tasks.TASK else str(state.context.get("task_description") or "")
-    feature = str(feature_of(state, path)["file"]) if state.loads else ""
-    full = below(wired.place.base(state.worktree), feature) if feature and text else None
-    return actions.commit_step(wired, state, path, order, _Box(full, feature, text) if full else actions.Mark())
+    from holdfast.systems.skill.commits import commit
+
+    return commit(wired, state, path, order)
 
 
 WORK = Work(perform={"commit": _commit})
