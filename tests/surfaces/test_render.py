@@ -525,3 +525,9 @@ def test_what_failed_stands_before_the_check_that_is_run_again():
     # What a command printed is data: in a packet it stands between the fences.
     blockers = packet(brief).partition("Blockers:")[2].partition("\n\n")[0]
     assert "the check 'tests' failed → mend it, then: holdfast check tests --run" in blockers
+
+
+def test_a_failure_that_sends_back_is_told_of_the_step_that_failed():
+    story = Story({"id": "map"}, {"id": "load", "retry": {"max": 3, "back_to": "map"}})
+    story.do(cmd.Begin("map")).do(cmd.Done("map")).do(cmd.Begin("load")).do(cmd.Fail("load", "no name"))
+    assert Briefing(story.state, story.facts()).failures == ["load, attempt 1 failed: no name"]

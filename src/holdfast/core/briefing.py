@@ -377,7 +377,7 @@ class Briefing:
                 found[(state.updated_at, path)] = (state.updated_at, f"{path} is {progress.status}: {progress.reason}")
             for one in progress.tries:
                 said = f"{path}, attempt {one.attempt} {one.ended}: {_ended(one)}"
-                found.setdefault((one.at, one.reason), (one.at, said))
+                found[(one.at, one.reason)] = (one.at, said)  # of two, the later failed, and sent the earlier back
             if progress.status in lifecycle.OPEN | lifecycle.STUCK:
                 for name, seen in progress.evidence.items():
                     if not seen.passed:
