@@ -138,7 +138,7 @@ def test_fail_counts_block_and_unblock_do_not(project):
     project.until("verify")
     project.ok("begin", "verify")
     blocked = project.ok("block", "verify", "--reason", "no network")
-    assert blocked.out == "■ verify is blocked: no network  (holdfast unblock verify)\n"
+    assert blocked.out == "■ verify is blocked: no network  (once that is settled: holdfast unblock verify)\n"
     project.ok("unblock", "verify", "--guidance", "use the mirror")
     assert project.ok("fail", "verify", "--reason", "boom", "--json").json["step"]["attempt"] == 2
     assert project.ok("fail", "verify", "--reason", "boom", "--json").json["step"]["status"] == "escalated"
@@ -219,7 +219,7 @@ def test_metrics_and_diagrams(project):
 
 
 def test_pause_stops_the_work_and_resume_goes_on(project):
-    assert project.ok("pause", "--reason", "lunch").out.endswith("is paused  (holdfast resume)\n")
+    assert project.ok("pause", "--reason", "lunch").out.endswith("is paused  (once it may go on: holdfast resume)\n")
     assert project.agent("begin", "draft", "--json").error["code"] == "paused"
     project.ok("resume", "--from", "draft")
     assert project.step("draft") == "active"
@@ -227,7 +227,7 @@ def test_pause_stops_the_work_and_resume_goes_on(project):
 
 def test_a_cancelled_workflow_is_resumed_by_its_id(project):
     name = project.ok("status", "--json").json["workflow_id"]
-    assert f"(holdfast resume -w {name})" in project.ok("cancel").out
+    assert f"(if it is to go on after all: holdfast resume -w {name})" in project.ok("cancel").out
     project.ok("resume", "-w", name)
     assert project.ok("list", "--json").json["total"] == 1
 
@@ -300,7 +300,7 @@ def test_next_has_the_newest_notes(project):
     assert "one — agent" not in shown
 
 
-def test_a_failure_says_how_many_tries_are_left_and_its_reason_once(project):
+def test_a_failure_says_how_many_tries_are_left_and_each_try_is_told_once(project):
     project.until("verify")
     project.ok("begin", "verify")
     again = project.ok("fail", "verify", "--reason", "boom").out
@@ -310,8 +310,10 @@ def test_a_failure_says_how_many_tries_are_left_and_its_reason_once(project):
         "▲ verify is escalated to a person: failed 2 times: boom  (show verify to a person and stop, or"
     )
     assert over.count("boom") == 1
-    assert project.ok("status").out.count("boom") == 1
-    assert project.ok("next").out.count("boom") == 1
+    for shown in (project.ok("status").out, project.ok("next").out):
+        assert shown.count("verify, attempt 1 failed: boom") == 1
+        assert shown.count("verify, attempt 2 failed: boom") == 1
+        assert shown.count("verify is escalated: failed 2 times: boom") == 1
 
 
 def test_a_list_has_the_engine_s_word_for_people_and_both_for_scripts(project):
