@@ -146,8 +146,10 @@ def test_a_person_is_shown_earlier_feedback(project):
 )
 def test_an_agent_is_told_what_a_person_would_type(project, words, typed):
     refused = project.agent("extend", *words, "--json").error
-    assert refused["remedy"].endswith(f"holdfast extend {typed}")
-    project.people_ok(*refused["remedy"].partition(": holdfast ")[2].split())
+    assert refused["remedy"] == "show this to a person and stop"
+    [command] = [one["command"] for one in refused["remedies"] if one["who"] == "person"]
+    assert command == f"holdfast extend {typed}"
+    project.people_ok(*command.split()[1:])
 
 
 def test_a_person_extends_a_bound(project):
