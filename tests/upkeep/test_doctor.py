@@ -312,7 +312,9 @@ def test_definitions_that_cannot_be_used_or_bring_commands_are_named(site):
     report = examine(site.open())
     assert sorted(codes(report)) == ["definition", "untrusted"]
     assert found(report, "definition").path == ".holdfast/workflows/bad.toml"
-    assert found(report, "untrusted").remedy.endswith("holdfast trust .holdfast/workflows/runs.toml")
+    assert [(one.who, str(one)) for one in found(report, "untrusted").remedies] == [
+        ("person", "read it, then: holdfast trust .holdfast/workflows/runs.toml")
+    ]
     trust_file(site.open(), str(path))
     assert codes(examine(site.open())) == ["definition"]
 
