@@ -120,7 +120,7 @@ def test_a_person_trusts_the_commands_of_a_document_and_an_agent_does_not(at_wor
     refused = at_work.agent("task", "done", "1.1", "--json").error
     assert (refused["code"], FILE in refused["remedy"]) == ("untrusted", False)
     [typed] = [one["command"] for one in refused["remedies"] if one["who"] == "person"]
-    assert typed == f"holdfast trust {FILE}"
+    assert typed == f"holdfast trust {at_work.root / FILE}"
     assert not (at_work.root / "ran").exists()
     assert at_work.agent("trust", FILE, "--json").error["code"] == "person_needed"
     shown = at_work.people_ok("trust", FILE, says="y").out
