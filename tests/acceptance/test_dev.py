@@ -172,7 +172,9 @@ def test_a_configured_command_does_not_run_before_a_person_trusts_it(checkout):
     checkout.ok("task", "done", "1")
     refusal = checkout.refused("check", "lint")
     assert refusal["code"] == "untrusted"
-    assert refusal["remedy"].endswith(f": holdfast trust {CONFIG}")
+    assert refusal["remedy"] == "show this to a person and stop"
+    (own,) = refusal["remedies"]
+    assert (own["who"], own["command"]) == ("person", f"holdfast trust {CONFIG}")
     assert checkout.agent("trust", CONFIG).code == 3
     shown = checkout.person("trust", CONFIG, prompt="[y/N]", says="y")
     assert "-m ruff check --isolated --no-cache" in shown.out

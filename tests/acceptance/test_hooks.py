@@ -181,14 +181,15 @@ def test_three_sessions_each_get_their_own_workflow_back(house):
     third.after("Write", file_path=str(house.root / path), content=house.read(path))
 
     titles = {started: "Database Migration", named: "Nightly QA", written: "Release Notes"}
-    positions = {started: "Phase 1/3", named: "Phase 1/3", written: "Phase 3/5"}
+    positions = {started: "step 1/3 ", named: "step 1/3 ", written: "step 3/5 "}
     for _ in range(2):
         for session, own in ((third, written), (first, started), (second, named)):
             lines = session.compact().splitlines()
             assert f"Workflow: {titles[own]}" in lines
             listed = [line for line in lines if line.startswith("- ") and line.endswith(", in_progress")]
-            others = sorted(f"- {id}: {positions[id]}, in_progress" for id in titles if id != own)
-            assert sorted(listed) == others, lines
+            others = sorted(f'- {id} "{titles[id]}": {positions[id]}' for id in titles if id != own)
+            assert len(listed) == len(others), lines
+            assert all(map(str.startswith, sorted(listed), others)), lines
     assert [happened(house, id, "compacted") for id in titles] == [2, 2, 2]
 
 
@@ -270,7 +271,12 @@ def test_notes_and_plans_that_nobody_registered_are_saved_and_restored(house):
     assert "Workflow: Plan 007: User Login" in lines
     assert "Phase: 2/3 - Build (in_progress)" in lines
     assert "@CLAUDE/PlanWorkflow.md" in lines
-    assert sum("page-orchestration" in line and line.endswith("Phase 4/10, in_progress") for line in lines) == 1
+    assert (
+        sum(
+            "page-orchestration" in line and ": step 4/10 " in line and line.endswith(", in_progress") for line in lines
+        )
+        == 1
+    )
 
 
 def test_a_plan_that_is_done_is_not_restored_any_more(house):
@@ -316,7 +322,7 @@ def test_a_session_that_begins_is_only_told_that_there_is_work(house):
     for source in ("startup", "clear"):
         told = stranger.start(source)
         assert told == (
-            f"Holdfast holds unfinished work here: {id}: Phase 1/3, in_progress."
+            f'Holdfast holds unfinished work here: {id} "Database Migration": step 1/3 "Backup" (backup), in_progress.'
             f" To take it up: holdfast resume-packet -w {id}"
         )
         assert owner.start(source).splitlines()[0] == "===== WORKFLOW RESUMED ====="

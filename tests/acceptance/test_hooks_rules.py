@@ -64,7 +64,7 @@ def test_after_a_compaction_nothing_is_written_before_the_packet_is_acknowledged
         assert f"1. First of all: holdfast ack {packet_in(packet)} -w {id}" in packet
         refusal = session.refused("done", step)
         assert refusal["code"] == "not_caught_up"
-        assert refusal["remedy"] == "holdfast resume-packet, then: holdfast ack ID"
+        assert refusal["remedy"] == "holdfast resume-packet · then: holdfast ack ID"
         assert session.refused("ack", "00000000")["code"] == "wrong_packet"
         session.ok("ack", packet_in(packet))
         session.ok("done", step)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from holdfast.core.state import Evidence
-from holdfast.errors import HoldfastError, Refused
+from holdfast.errors import HoldfastError, Refused, one_line
 from holdfast.project.workflow import Workflow
 from tests.trusted import trust_file
 from tests.workbench import LOGIN, Bench
@@ -207,7 +207,8 @@ def test_a_command_of_the_projects_configuration_runs_only_when_somebody_trusted
     with pytest.raises(Refused) as caught:
         ran(workflow, "test_fails", data={"test": "size"})
     assert caught.value.code == "untrusted"
-    assert caught.value.remedy.endswith("holdfast trust .holdfast/config.toml")
+    assert caught.value.remedy == "show this to a person and stop"
+    assert one_line(caught.value.remedies, person=True).endswith("holdfast trust .holdfast/config.toml")
     assert not (bench.root / "ran").exists()
     trusted(bench)
     assert ran(workflow, "test_fails", data={"test": "size"}).passed

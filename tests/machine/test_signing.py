@@ -208,7 +208,7 @@ def test_a_key_with_a_passphrase_asks_nobody_and_points_to_the_agent(tmp_path, m
     mine = key(tmp_path, "mine", passphrase="secret")
     with pytest.raises(HoldfastError) as caught:
         signing.sign(PAYLOAD, mine)
-    assert (caught.value.code, caught.value.remedy) == ("key_locked", f"ssh-add {mine}, then repeat the command")
+    assert (caught.value.code, caught.value.remedy) == ("key_locked", f"ssh-add {mine} · then repeat the command")
     assert not asked.exists()
 
 
