@@ -94,7 +94,7 @@ def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
         return text
     if result.is_error:
         error = json.loads(text)["error"]
-        complete = set(error) == {"code", "message", "remedy", "facts"} and all(
+        complete = set(error) - {"for_person"} == {"code", "message", "remedy", "facts"} and all(
             error[name] for name in ("code", "message")
         )
         complete = complete and bool(error["remedy"]) and result.structured_content is None

@@ -47,7 +47,8 @@ def test_clients_of_both_eras_use_it(house, era):
 
     with house.listening() as served:
         said = running(story, served)
-    assert set(said) == set(EXAMPLES["get_workflow_status"]["output"])
+    shown = list(EXAMPLES["get_workflow_status"]["output"])
+    assert list(said)[: len(shown)] == shown
     assert said["workflow_id"] == id
 
 
