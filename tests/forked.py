@@ -86,7 +86,15 @@ while True:
         asked, _ = listener.accept()
         data, fds, _, _ = socket.recv_fds(asked, 1 << 20, 3)
         while not data.endswith(b"\n"):
-            data += asked.recv(1 << 20)
+            more = asked.recv(1 << 20)
+            if not more:  # the one who asked was killed
+                break
+            data += more
+        if not data.endswith(b"\n"):
+            for fd in fds:
+                os.close(fd)
+            asked.close()
+            continue
         pid = os.fork()
         if not pid:
             code = 70
@@ -99,7 +107,10 @@ while True:
         for fd in fds:
             os.close(fd)
         waiting[pid] = asked
-        asked.sendall(b"%d\n" % pid)
+        try:
+            asked.sendall(b"%d\n" % pid)
+        except OSError:
+            pass
 """
 
 
@@ -109,7 +120,9 @@ at, *words = sys.argv[1:]
 asked = socket.socket(socket.AF_UNIX)
 asked.connect(at)
 data = json.dumps({"words": words, "env": dict(os.environ), "cwd": os.getcwd(), "session": False}).encode() + b"\n"
-asked.sendall(data[socket.send_fds(asked, [data], [0, 1, 2]):])
+rest = data[socket.send_fds(asked, [data], [0, 1, 2]):]
+if rest:  # to send nothing fails as well where the command has ended already
+    asked.sendall(rest)
 said = asked.makefile("rb")
 pid = int(said.readline())
 for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -142,7 +155,9 @@ class Process:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.connect(_server())
             data = json.dumps({"words": words, "env": env, "cwd": str(cwd), "session": session}).encode() + b"\n"
-            asked.sendall(data[socket.send_fds(asked, [data], streams) :])
+            rest = data[socket.send_fds(asked, [data], streams) :]
+            if rest:  # to send nothing fails as well where the command has ended already
+                asked.sendall(rest)
             asked.settimeout(PATIENCE)
             self._said = asked.makefile("rb")
         self.pid = int(self._said.readline())

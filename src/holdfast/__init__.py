@@ -64,8 +64,4 @@ def __getattr__(name: str) -> object:
         from holdfast.project.workflow import Workflow
 
         return Workflow
-    if name == "tools":
-        from holdfast.surfaces import tools
-
-        return tools
     raise AttributeError(f"module 'holdfast' has no attribute {name!r}")

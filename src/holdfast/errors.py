@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_STOP = "show this to a person and stop"
+STOP = "show this to a person and stop"
 
 
 def one_line(remedies: Sequence[Any], said: Callable[[Any], str] = str, *, person: bool = False) -> str:
@@ -22,7 +22,7 @@ def one_line(remedies: Sequence[Any], said: Callable[[Any], str] = str, *, perso
     others = "agent" if person else "person"
     mine = [one for one in remedies if getattr(one, "who", "") != others]
     if remedies and not mine and not person:
-        return _STOP
+        return STOP
     text, between = "", ""
     for one in mine or remedies:
         shown = said(one)
@@ -86,15 +86,3 @@ class Broken(HoldfastError):
 
 class OutcomeUnknown(HoldfastError):
     """The disk failed while a change was being made durable: it may or may not have happened."""
-
-
-def unexpected(error: Exception) -> HoldfastError:
-    """A sentence for what should not happen, or for what the system refuses."""
-    said = f"{type(error).__name__}: {error}"[:500]
-    if isinstance(error, OSError) and error.strerror:
-        where = f": {error.filename}" if error.filename else ""
-        return HoldfastError(
-            "system_error", f"{error.strerror}{where}", remedy="holdfast doctor", facts={"errno": error.errno}
-        )
-    remedy = "the same command with --debug shows where; please report it"
-    return HoldfastError("unexpected", f"this should not happen: {said}", remedy=remedy)

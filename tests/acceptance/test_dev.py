@@ -173,7 +173,8 @@ def test_a_configured_command_does_not_run_before_a_person_trusts_it(checkout):
     refusal = checkout.refused("check", "lint")
     assert refusal["code"] == "untrusted"
     assert refusal["remedy"] == "show this to a person and stop"
-    (own,) = refusal["remedies"]
+    stop, own = refusal["remedies"]
+    assert stop == {"who": "agent", "text": "show this to a person and stop"}
     assert (own["who"], own["command"]) == ("person", f"holdfast trust {CONFIG}")
     assert checkout.agent("trust", CONFIG).code == 3
     shown = checkout.person("trust", CONFIG, prompt="[y/N]", says="y")
@@ -201,7 +202,7 @@ def test_without_a_forge_the_command_to_type_is_named_and_the_address_finishes_i
     assert refusal["code"] == "no_forge"
     assert refusal["remedy"] == (
         f"git push -u origin {BRANCH} && gh pr create --head {BRANCH} --base main "
-        """--title 'User'"'"'s login' --body '' · then: holdfast done pr_creation --url URL"""
+        """--title 'User'"'"'s login' --body '', then: holdfast done pr_creation --url URL"""
     )
     assert checkout.git("ls-remote", "--heads", "origin").count("refs/heads/") == 1
 

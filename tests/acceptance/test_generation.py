@@ -291,7 +291,7 @@ def test_after_three_tries_it_has_failed_and_a_person_who_mends_the_blueprint_re
     again = novel.agent("start", "generation", SCENE, "--session", SESSION, "--json")
     assert again.error["code"] == "already_active"
     assert again.error["facts"]["workflow"] == novel.id
-    assert again.error["remedy"].startswith("go on with it: holdfast resume · or give it up: holdfast start ")
+    assert again.error["remedy"].startswith("show this to a person and stop, or holdfast wait ")
 
     novel.write(BLUEPRINT, CONSTRAINED.replace("900 to 1100", "600 to 800"))
     answer = novel.person("resume", "--from", "4", "-w", novel.id, says="y")

@@ -329,6 +329,8 @@ def test_a_session_that_begins_is_only_told_that_there_is_work(house):
     assert owner.start("resume").splitlines()[0] == "===== WORKFLOW RESUMED ====="
     assert "Workflow: Database Migration" in stranger.start("resume").splitlines()
     assert stranger.start("compact").splitlines()[0] == "===== WORKFLOW RESTORED AFTER COMPACTION ====="
+    owner.ok("block", "backup", "--reason", "No key.")
+    assert ' "Backup" (backup), blocked, No key. To take it up: ' in Session(house, "S3").start("startup")
 
 
 def test_where_nothing_goes_on_nobody_is_told_anything(house):

@@ -238,7 +238,7 @@ def test_a_damaged_state_file_without_a_journal_is_kept_aside_and_the_work_start
     left(checkout.root / STATE / "active" / name, b"{ broken")
 
     answer = checkout.ok("start", "dev", FEATURE)
-    assert "⚠ a corrupted state file was in the way: starting fresh, a copy is in .holdfast/quarantine/" in answer.out
+    assert "⚠ the state file was corrupted: starting fresh, a copy is in .holdfast/quarantine/" in answer.out
     assert b"{ broken" in kept(checkout)
     assert checkout.documents("active") == [name]
     assert checkout.document()["tasks"][0]["tdd_phases"]["red"] == "in_progress"

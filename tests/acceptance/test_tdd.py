@@ -57,6 +57,32 @@ def test_nothing_but_a_test_that_was_seen_failing_ends_red(begun):
     begun.ok("done", "red")
 
 
+def test_where_it_is_not_clear_which_test_must_fail_the_way_on_names_it(begun):
+    """Several that fail, or a tool whose output nobody reads: the refused call once more would lead nowhere."""
+    for name in ("door", "key"):
+        begun.write(f"tests/test_{name}.py", f"def test_{name}():\n    assert False\n")
+    said = begun.failing("test_fails")
+    assert "tests/test_door.py::test_door, tests/test_key.py::test_key" in said
+    named = "holdfast check test_fails --run --set test=NAME"
+    refusal = begun.refused("done", "red")
+    assert refusal["remedy"] == named
+    assert "tests/test_door.py::test_door, tests/test_key.py::test_key" in refusal["message"]
+    assert begun.ok("next", "--json").json["required_action"] == named
+    assert begun.failing("test_fails", "--set", "test=test_other").startswith("test_other did not run")
+    assert begun.refused("done", "red")["remedy"] == named
+    begun.ok("check", "test_fails", "--run", "--set", "test=test_key")
+    begun.ok("done", "red")
+
+
+def test_the_test_is_named_where_the_output_is_of_no_known_tool(checkout):
+    checkout.write("own_tests.py", "raise SystemExit('FAIL: test_door (tests.Door)')\n")
+    checkout.ok(*START, "--set", "test_command=python own_tests.py")
+    assert checkout.failing("test_fails").endswith("name the test that must fail")
+    assert checkout.refused("done", "red")["remedy"] == "holdfast check test_fails --run --set test=NAME"
+    checkout.ok("check", "test_fails", "--run", "--set", "test=test_door")
+    checkout.ok("done", "red")
+
+
 def test_green_and_refactor_end_only_with_the_test_passing_on_what_lies_there(begun):
     begun.red(LOGIN)
     assert begun.refused("done", "green")["remedy"] == "holdfast check test_passes --run"

@@ -148,7 +148,7 @@ def test_a_check_without_a_command_is_reported_and_cannot_be_run(bench):
         workflow.check("lint")
     assert (caught.value.code, caught.value.remedy) == (
         "nothing_to_run",
-        "holdfast check lint --passed|--failed --step verification",
+        "holdfast check lint --passed-or-failed --step verification",
     )
 
 

@@ -135,7 +135,8 @@ def test_a_folder_that_others_can_write_is_not_believed(machine, mode):
         with pytest.raises(Refused) as caught:
             ask()
         assert caught.value.code == "unsafe_trust"
-        assert caught.value.remedy.endswith(f"chmod 700 {machine.folder}")
+        assert caught.value.remedy == "show this to a person and stop"
+        assert str(caught.value.remedies[-1]).endswith(f"chmod 700 {machine.folder}")
     machine.folder.chmod(0o700)
     assert machine.trusted()
 
@@ -202,7 +203,7 @@ def test_settings_that_anybody_can_write_are_refused(machine):
     path.chmod(0o666)
     with pytest.raises(UsageError) as caught:
         machine.trusted()
-    assert (caught.value.code, caught.value.remedy) == ("bad_config", f"chmod go-w {path}")
+    assert (caught.value.code, str(caught.value.remedies[0])) == ("bad_config", f"chmod go-w {path}")
 
 
 def test_what_a_person_trusted_needs_no_settings(machine):

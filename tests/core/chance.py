@@ -40,8 +40,8 @@ def random_definition(chance: Chance) -> Definition:
     )
     mended = _mended(steps)
     return Definition(
-        "story",
-        mended,
+        name="story",
+        steps=mended,
         bounds=bounds,
         loads=chance.pick(("", "", "task_document")),
         keep_going=chance.one_in(2),

@@ -181,7 +181,8 @@ def adopted(*steps: dict[str, Any], **progress: Progress) -> Play:
     """A workflow that was taken over from a document; double underscores stand for the slashes of a path."""
     play = Play()
     at = {path.replace("__", "/"): where for path, where in progress.items()}
-    state = State("0" * 26, "release-1", "release", plan=Plan(definition(*steps).steps), progress=at)
+    plan = Plan(definition(*steps).steps)
+    state = State(ulid="0" * 26, id="release-1", type="release", plan=plan, progress=at)
     play.do(Adopt(state, {"status": "as found"}))
     return play
 

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.core import answers
-from holdfast.core.briefing import Briefing, Decision, TaskText, position
-from holdfast.core.commands import Approve, Begin, Done, Fail, Reject, Submit
+from holdfast.core.briefing import Briefing, TaskText, position
+from holdfast.core.commands import (
+    Approve,
+    Begin,
+    Block,
+    Done,
+    Fail,
+    RecordCheck,
+    Reject,
+    Reopen,
+    Review,
+    StartAgent,
+    Submit,
+    Unblock,
+)
+from holdfast.core.record import Decision
 from holdfast.core.remedy import told
-from tests.core.play import PERSON, Play, given, step
+from holdfast.errors import Refused
+from tests.core.play import PERSON, Play, given, passed, step
 
 
 def briefed(play: Play) -> Briefing:
@@ -30,11 +47,92 @@ def test_what_people_decided_is_told_with_what_was_not_chosen_and_what_they_want
     brief = briefed(play)
     (decision,) = brief.decisions
     assert decision == Decision("pick", "human ada", decision.at, "B", ("A",), {"tone": "dry"})
-    assert brief.decided == [
-        'pick: B was chosen; not A; changes wanted: {"tone": "dry"}',
-        "write, asked for: no adverbs",
-    ]
+    assert brief.decided == ["pick: B was chosen; not A; changes wanted: tone: dry (by human ada)"]
+    assert brief.asked == ["write: no adverbs"]
     assert answers.next_step(brief)["modifications"] == {"tone": "dry"}
+
+
+def test_what_only_an_agent_said_is_not_called_a_persons_decision():
+    play = given(step("pick", choice={"options": ["A", "B"]}), step("write", approval={}))
+    play.do(Begin("pick"), Done("pick"), Approve("pick", "B"))
+    play.do(Begin("write"), Done("write"), Reject("write", "", {"tone": "dry"}))
+    brief = briefed(play)
+    assert [one.reported for one in brief.decisions] == [True, True]
+    assert brief.decided == [
+        "pick: B was chosen; not A (reported by agent coder)",
+        "write: changes wanted: tone: dry (reported by agent coder)",
+    ]
+
+
+def test_the_newest_failure_counts_and_what_was_asked_for_stays_until_it_is_handed_in():
+    play = given(step("a", retry={"max": 5}, review={"by": ["lead"]}))
+    play.do(Begin("a"), Fail("a", "nope"), Fail("a", "no disk"))
+    assert briefed(play).reason == "the last try failed: no disk"
+    play.do(Submit("a"))
+    play.do(Review("a", "needs_revision", "shorter"), by=PERSON)
+    play.do(Fail("a", "no key"), Fail("a", "no net"))
+    assert briefed(play).reason == "asked for: shorter"
+
+
+def test_a_review_is_suggested_in_the_role_that_its_gate_asks_for():
+    play = given(step("a", review={"by": ["editor"]}), step("b", review={"by": ["editor", "lead"]}))
+    play.do(Begin("a"), Submit("a"))
+    assert told(briefed(play).now) == "holdfast review a --verdict APPROVED_OR_NEEDS_REVISION --as editor"
+    play.do(Review("a", "approved"), by=PERSON)
+    play.do(Begin("b"), Submit("b"))
+    assert told(briefed(play).now) == "holdfast review b --verdict APPROVED_OR_NEEDS_REVISION --as EDITOR_OR_LEAD"
+
+
+@pytest.mark.parametrize("exhausted", ["failed", "escalated"])
+def test_where_tries_are_used_up_every_refusal_leads_to_a_person(exhausted):
+    play = given(step("z"), step("a", retry={"max": 1, "exhausted": exhausted}))
+    play.do(Begin("z"), Done("z"), Begin("a"), Fail("a", "nope"))
+    for command in (Begin("a"), Done("a"), Begin("z"), Block("a", "x"), Unblock("a"), Reopen("a")):
+        with pytest.raises(Refused) as refused:
+            play.do(command)
+        assert told(refused.value.remedies).startswith("show "), (command, refused.value.remedies)
+        assert not [one for one in refused.value.remedies if one.who == "anyone"]
+
+
+def test_a_step_that_a_person_does_is_not_suggested_to_an_agent():
+    play = given(step("a"))
+    play.do(Begin("a"), Block("a", "mine", by_hand=True), by=PERSON)
+    brief = briefed(play)
+    assert told(brief.now) == "show a to a person and stop, or holdfast wait --for person"
+    assert [one.command for one in brief.for_person] == ["unblock"]
+
+
+def test_a_second_check_that_needs_a_person_is_told_with_the_persons_command():
+    play = given(step("a", checks=[{"name": "read"}, {"name": "tests", "run": ["true"]}]))
+    play.do(Begin("a"))
+    brief = Briefing(play.state, play.facts().replace(untrusted={("a", "tests"): "release"}))
+    assert told(brief.now) == "holdfast check read --passed-or-failed"
+    (own,) = answers.next_step(brief)["for_person"]
+    assert (own["who"], own["command"]) == ("person", "holdfast trust release")
+
+
+def test_what_keeps_a_session_from_writing_comes_before_the_work():
+    play = given(step("a"), require_ack=True)
+    play.do(Begin("a"), by=PERSON)
+    brief = Briefing(play.state, play.facts(), session="s-1")
+    assert told(brief.now) == f"holdfast ack {brief.packet}"
+    assert (brief.turn, brief.ready, brief.hand_in) == ("agent", False, None)
+    assert told(Briefing(play.state, play.facts(), session="s-1", person=True).now) == "holdfast done a"
+
+
+def test_a_workflow_that_another_session_holds_is_left_alone():
+    play = given(step("a"), step("b", approval={"by": "human"}))
+    play.do(StartAgent("release", "", 1800))
+    brief = Briefing(play.state, play.facts(), session="s-1")
+    said = answers.next_step(brief)
+    assert told(brief.now).startswith("wait until it ends: holdfast wait --for change · or work on something else: ")
+    assert (said["turn"], said["can_proceed"]) == ("nobody", False)
+    assert said["blocking_reason"].startswith("another session (session-1…) is at work here since ")
+    assert "for 30m 0s more" in said["blocking_reason"]
+    assert told(Briefing(play.state, play.facts(), session="s-1", token=1).now) == "holdfast begin a"
+    assert not brief.waiting
+    play.do(Begin("a"), Done("a"), Begin("b"), Done("b"))
+    assert Briefing(play.state, play.facts(), session="s-1").turn == "person"
 
 
 def test_where_a_person_decides_nothing_that_an_agent_is_told_decides_it():
@@ -68,3 +166,27 @@ def test_all_done_has_the_fields_of_any_other_moment_and_none_that_is_empty():
     assert (done["current_status"], done["required_action"]) == ("completed", None)
     assert "task" not in done
     assert briefed(play).task == TaskText()
+
+
+def test_a_reason_that_repeats_is_told_once_with_its_attempts():
+    play = given(step("write", retry={"max": 2, "exhausted": "escalated"}))
+    play.do(Begin("write"), Fail("write", "boom"), Fail("write", "boom"))
+    assert briefed(play).failures == ["write, attempts 1, 2 failed: boom"]
+
+
+def test_a_failure_asks_for_a_change_until_every_check_has_passed_again():
+    play = given(step("write", checks=["tests"], retry={"max": 3}))
+    play.do(Begin("write"), Fail("write", "boom"))
+    assert briefed(play).reason == "the last try failed: boom; the check 'tests' has not run"
+    play.do(RecordCheck("write", "tests", passed()))
+    brief = briefed(play)
+    assert (brief.reason, told(brief.now)) == (None, "holdfast done write")
+
+
+def test_changes_that_were_asked_for_stay_open_whatever_the_checks_say():
+    play = given(step("write", checks=["tests"], approval={}))
+    play.do(Begin("write"), RecordCheck("write", "tests", passed()), Submit("write"))
+    play.do(Reject("write", "no adverbs"), by=PERSON)
+    play.do(RecordCheck("write", "tests", passed()))
+    brief = briefed(play)
+    assert (brief.reason, told(brief.now)) == ("asked for: no adverbs", "mend it, then: holdfast done write")

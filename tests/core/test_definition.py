@@ -62,11 +62,18 @@ def test_a_definition_is_read_with_everything_it_says():
     pick = Step("pick", choice=Choice(("A", "B"), "human"), retry=Retry(3, "verify"))
     publish = Step("publish", approval=Approval("signed"), parallel=True, steps=(Step("wheel"), Step("docs")))
     bounds = Bounds(10_000_000, 7200, 30)
-    assert read_back == Definition("release", (verify, pick, publish), 2, "Release {subject}", "gated", bounds)
+    assert read_back == Definition(
+        name="release",
+        steps=(verify, pick, publish),
+        version=2,
+        title="Release {subject}",
+        dialect="gated",
+        bounds=bounds,
+    )
 
 
 def test_what_is_not_said_has_its_default():
-    assert definition(step("a")) == Definition("release", (Step("a"),), 1, "", "skill", Bounds())
+    assert definition(step("a")) == Definition(name="release", steps=(Step("a"),))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle
-from holdfast.core.diagram import MANY_STEPS, MARKS, label, lifecycle_diagram, mermaid
+from holdfast.core.diagram import MANY_STEPS, label, lifecycle_diagram, mermaid
 from tests.story import PERSON, Story
 
 NODE = re.compile(r'^\s*(?:subgraph )?(s\d+)\["(.*)"\]$')
@@ -71,7 +71,7 @@ def test_every_status_has_a_mark_and_a_class():
     story = Story({"id": "a", "optional": True}, {"id": "b"}).do(cmd.Skip("a")).do(cmd.Begin("b"))
     story.do(cmd.Block("b", "no key"))
     assert list(nodes(mermaid(story.state)).values()) == ["↷ a", "■ b"]
-    assert set(MARKS) == set(lifecycle.STATUSES)
+    assert set(lifecycle.MARKS) == set(lifecycle.STATUSES)
     for status in lifecycle.STATUSES:
         moved = story.state.replace(progress={"a": story.state.step("a").replace(status=status)})
         text = mermaid(moved)

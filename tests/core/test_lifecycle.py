@@ -48,7 +48,7 @@ EXPECTED = rows(TABLE)
 
 def at(status: str) -> State:
     plan = Plan(definition(step("s")).steps)
-    return State("0" * 26, "w", "release", plan=plan, progress={"s": Progress(status, attempt=1)})
+    return State(ulid="0" * 26, id="w", type="release", plan=plan, progress={"s": Progress(status, attempt=1)})
 
 
 def test_the_table_knows_exactly_the_moves_and_statuses_listed_here():

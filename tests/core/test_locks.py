@@ -32,7 +32,7 @@ def locked(*paths: str, **how) -> Play:
 
 def foreign(path: str, play: Play, **more) -> tuple[tuple[str, Hold], ...]:
     """A lock of an agent of another workflow."""
-    hold = Hold("writer", 1, play.now, "boot-1", play.mono + 600, 600, "session-9")
+    hold = Hold(1, play.now, "boot-1", play.mono + 600, 600, "session-9", agent="writer")
     return ((path, hold.replace(**more)),)
 
 
@@ -42,7 +42,7 @@ def foreign(path: str, play: Play, **more) -> tuple[tuple[str, Hold], ...]:
 def test_files_are_locked_for_an_agent_with_a_token_and_a_time():
     play = at_work()
     (event,) = play.do(Lock(("src/a.py", "docs/*.md"), ttl=60))
-    hold = Hold("coder", 1, play.now, "boot-1", play.mono + 60, 60, "session-1")
+    hold = Hold(1, play.now, "boot-1", play.mono + 60, 60, "session-1", agent="coder")
     assert event == ev.Locked({"src/a.py": hold, "docs/*.md": hold})
     assert play.state.locks == {"src/a.py": hold, "docs/*.md": hold}
     assert play.state.history[-1] == {

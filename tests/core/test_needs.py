@@ -55,7 +55,7 @@ def test_single_commands_need_what_is_theirs():
 
 
 RUNS = (("build", Check("lint")),)
-ALL = Needs(("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", RUNS)
+ALL = Needs(("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", RUNS, "pr")
 
 
 @pytest.mark.parametrize("name", Needs._fields)

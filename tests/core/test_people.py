@@ -203,7 +203,7 @@ def test_a_signed_gate_names_the_key_in_every_remedy():
     for command, code in ((Done("a"), "gate_unmet"), (Begin("a"), "wrong_status")):
         assert play.typed(play.refuses(command, code, by=PERSON)) == "holdfast approve a --sign KEY"
     play.do(Approve("a", signed={}), by=PERSON, signer="ada")
-    play.do(Reopen("a"))
+    play.do(Reopen("a"), by=PERSON)
     play.do(Done("a"))
     assert play.typed(queries.blockers(play.state, "a", play.facts())[0]) == "holdfast approve a --sign KEY"
 
@@ -366,7 +366,7 @@ def test_a_changed_artifact_makes_the_approval_stale_and_holds_up_the_next_step(
 
 def test_after_a_reopen_the_approval_is_of_an_earlier_attempt():
     play = approved_log()
-    play.do(Reopen("a"), Done("a"))
+    play.do(Reopen("a"), Done("a"), by=PERSON)
     refusal = play.refuses(Done("a"), "gate_unmet")
     assert refusal.message == "the step a is not done: the approval was given for an earlier attempt"
 
@@ -432,6 +432,33 @@ def test_a_stale_approval_inside_a_branch_holds_up_what_comes_after_the_branch()
 
 def test_reopening_and_finishing_again_needs_a_new_approval():
     play = given(step("a", approval={"by": "human"}), step("b")).approved("a")
-    play.do(Reopen("a"), Done("a"))
+    play.do(Reopen("a"), Done("a"), by=PERSON)
     play.refuses(Begin("b"), "step_blocked")
     play.refuses(Approve("a"), "person_needed")
+
+
+@pytest.mark.parametrize("command", [Reopen, Resume])
+@pytest.mark.parametrize("path", ["a", "b", "c"])
+def test_an_agent_sets_back_its_own_work_and_nothing_that_a_person_decided(command, path):
+    play = given(step("a"), step("b", choice={"options": ["x", "y"]}), step("c")).finish("a")
+    play.do(Begin("b"), Done("b"))
+    play.do(Approve("b", "x"), by=PERSON)
+    play.finish("c")
+    if path == "c":
+        play.do(command(path), by=AGENT)
+    else:
+        refusal = play.refuses(command(path), "person_needed", by=AGENT)
+        assert refusal.message == "only a person may undo what a person decided of b"
+        play.do(command(path), by=PERSON)
+    assert play.status(path) == "active"
+
+
+def test_an_approval_that_an_agent_passed_on_is_undone_by_agents_too():
+    play = given(step("a", approval={"by": "relayed"}), step("b"))
+    play.do(Begin("a"), Done("a"), Approve("a"), Reopen("a"), by=AGENT)
+    assert play.status("a") == "active"
+
+
+def test_who_begins_finished_work_is_told_what_is_next_and_not_to_throw_it_away():
+    play = given(step("a"), step("b")).finish("a")
+    assert play.refuses(Begin("a"), "wrong_status", by=AGENT).remedy == "holdfast next"

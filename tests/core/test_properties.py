@@ -416,7 +416,8 @@ TREES = st.builds(
     steps=st.lists(st.builds(Step, id=some("a", "b")), max_size=2).map(tuple),
 )
 PROGRESS = st.dictionaries(PATHS, st.builds(Progress, status=some(*lifecycle.STATUSES), attempt=NUMBERS), max_size=3)
-HOLDS = st.builds(Hold, WORDS, NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS)
+CLAIM = (NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS)
+HOLDS = st.builds(Hold, *CLAIM, agent=WORDS)
 EVENTS = st.one_of(
     st.builds(ev.Moved, some(*lifecycle.MOVES), PATHS, NUMBERS, WORDS, WORDS, st.booleans()),
     st.builds(ev.Moved, some(*lifecycle.MOVES), PATHS, NUMBERS, WORDS, WORDS, st.booleans()),
@@ -430,7 +431,7 @@ EVENTS = st.one_of(
     st.builds(ev.Spent, NUMBERS, WORDS, PATHS),
     st.builds(ev.Warned, some("cost", "time"), some(75, 90, 100), WORDS, WORDS),
     st.builds(ev.Extended, st.builds(Bounds, NUMBERS, NUMBERS, NUMBERS)),
-    st.builds(ev.Leased, st.builds(Lease, WORDS, NUMBERS, WORDS, WORDS, st.floats(0, 9), NUMBERS, PATHS)),
+    st.builds(ev.Leased, st.builds(Lease, *CLAIM, role=WORDS, step=PATHS)),
     st.builds(ev.Beat, NUMBERS, WORDS, st.floats(0, 9)),
     st.builds(ev.Released, NUMBERS),
     st.builds(ev.Locked, st.dictionaries(WORDS, HOLDS, min_size=1, max_size=2)),
@@ -449,7 +450,9 @@ EVENTS = st.one_of(
     st.builds(ev.Remembered, st.just({"k": 1})),
     st.builds(ev.Alerted, st.builds(Alert, WORDS, WORDS, WORDS)),
 )
-BEGINNING = ev.Started("0" * 26, "w", "t", steps=(Step("a"), Step("b", steps=(Step("a"), Step("b"))), Step("c")))
+BEGINNING = ev.Started(
+    ulid="0" * 26, id="w", type="t", steps=(Step("a"), Step("b", steps=(Step("a"), Step("b"))), Step("c"))
+)
 
 
 @settings(max_examples=150)

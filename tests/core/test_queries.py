@@ -147,14 +147,14 @@ def test_a_later_step_waits_for_what_is_before_it_and_the_remedy_is_what_can_be_
     play = given(step("a", checks=["tests"]), step("b"), step("c"))
     assert blockers(play, "c") == [("requires", "b", "holdfast begin a")]
     play.do(Begin("a"))
-    assert blockers(play, "b") == [("requires", "a", "holdfast check tests --passed|--failed")]
+    assert blockers(play, "b") == [("requires", "a", "holdfast check tests --passed-or-failed")]
 
 
 def test_an_active_step_waits_for_its_checks_and_outputs_first():
     play = given(step("a", outputs=["log"], checks=["tests", {"name": "lint", "run": ["ruff"]}], approval=True))
     play.do(Begin("a"))
     assert blockers(play, "a") == [
-        ("check", "tests", "holdfast check tests --passed|--failed"),
+        ("check", "tests", "holdfast check tests --passed-or-failed"),
         ("check", "lint", "holdfast check lint --run"),
         ("output", "log", "holdfast done a --artifact log=PATH"),
     ]
@@ -176,7 +176,7 @@ def test_a_step_in_review_waits_for_the_review_and_then_for_the_choice():
     play = given(step("a", review={"by": ["lead"]}, choice={"options": ["A", "B"]}))
     play.do(Begin("a"), Submit("a"))
     assert blockers(play, "a") == [
-        ("review", "review", "holdfast review a --verdict approved|needs_revision"),
+        ("review", "review", "holdfast review a --verdict APPROVED_OR_NEEDS_REVISION --as lead"),
         ("choice", "choice", "holdfast approve a --variant VARIANT"),
     ]
     play.do(Review("a", "approved"), by=PERSON)

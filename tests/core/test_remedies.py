@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast.core import naming, remedies
-from holdfast.core.remedy import Blank, Remedy, Scope, as_json, shell, told, typed
+from holdfast.core.remedy import WORDS, Blank, Remedy, Scope, as_json, is_blank, one_of, shell, told, typed
+from holdfast.errors import UsageError
 from holdfast.surfaces.cli import arguments, lookup
 from holdfast.surfaces.cli.table import COMMANDS
 
 ULID, OTHER = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 ODD = '-a b\'s "$HOME" é'
-EXAMPLES = {"--passed|--failed": "--passed", "approved|needs_revision": "approved", "git|here": "git", "N": "1"}
+EXAMPLES = {
+    "--passed-or-failed": "--passed",
+    "APPROVED_OR_NEEDS_REVISION": "approved",
+    "GIT_OR_HERE": "git",
+    "NUMBER": "1",
+}
 FUNCTIONS = {
     "begin": ("step",),
     "done": ("step",),
@@ -124,8 +134,8 @@ def test_an_agent_is_told_to_show_the_work_and_a_person_what_to_type():
 
 
 def test_no_suggestion_has_a_verdict_in_it():
-    assert typed(remedies.report("lint")) == "holdfast check lint --passed|--failed"
-    assert typed(remedies.review("plan")) == "holdfast review plan --verdict 'approved|needs_revision'".replace("'", "")
+    assert typed(remedies.report("lint")) == "holdfast check lint --passed-or-failed"
+    assert typed(remedies.review("plan")) == "holdfast review plan --verdict APPROVED_OR_NEEDS_REVISION"
     for name, arguments_ in FUNCTIONS.items():
         made = getattr(remedies, name)(*arguments_)
         assert made.who == "person" or made.command not in ("approve", "reject", *naming.PEOPLES)
@@ -140,3 +150,78 @@ def test_what_follows_is_told_as_following():
 def test_every_command_has_its_spelling_once():
     assert set(naming.NAMES) == set(COMMANDS)
     assert {name for name in COMMANDS if COMMANDS[name].options is None} == set()
+
+
+def _blanks() -> Iterator[str]:
+    """Every blank of the package that is spelled where it is made; what is computed in it counts as a word."""
+    for path in sorted(Path(holdfast.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Blank":
+                (given,) = node.args
+                parts = given.values if isinstance(given, ast.JoinedStr) else [given]
+                yield "".join(str(one.value) if isinstance(one, ast.Constant) else "TEXT" for one in parts)
+
+
+def test_no_shell_obeys_a_blank_and_no_command_takes_one():
+    found = set(_blanks()) - {"TEXT"}
+    assert {"PATH", "--passed-or-failed"} <= found
+    for blank in (*found, one_of("git", "here").shown):
+        assert not set(blank) & set("|<>()&;$`"), blank
+        is_file = "/" in blank
+        assert is_file or is_blank(shlex.split(blank)[0]) or "-or-" in blank or "_OR_" in blank, blank
+
+
+@pytest.mark.parametrize("blank", sorted(WORDS))
+def test_a_blank_that_is_not_filled_in_is_refused(blank):
+    for words in (["fail", "a", "--reason", blank], ["done", "a", "--artifact", f"text={blank}"], ["note", blank]):
+        command, rest = lookup.find(words)
+        with pytest.raises(UsageError, match=f"{blank}' stands for what only you know: "):
+            arguments.parse(command, rest)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("check lint --passed-or-failed", "stands for what only you know: type --passed or --failed"),
+        ("review a --verdict APPROVED_OR_NEEDS_REVISION", "is not one of approved, needs_revision"),
+        ("recover a --take GIT_OR_HERE", "is not one of git, here"),
+    ],
+)
+def test_a_choice_that_is_left_open_is_refused_with_what_to_type(line, said):
+    command, rest = lookup.find(line.split())
+    with pytest.raises(UsageError, match=said):
+        arguments.parse(command, rest)
+
+
+def test_where_all_is_a_persons_an_agent_has_an_entry_of_its_own():
+    stop, own = as_json((remedies.trust("a.toml"),))
+    assert stop == {"who": "agent", "text": "show this to a person and stop"}
+    assert own == {"who": "person", "command": "holdfast trust a.toml"}
+
+
+def test_blanks_are_listed_once_and_without_their_quotes():
+    (said,) = as_json((Remedy("done", {"step": "a", "artifact": {"x": Blank("PATH"), "y": Blank("'PATH'")}}),))
+    assert said["blanks"] == ["PATH"]
+
+
+PROGRAMS = ("chmod", "echo", "gh", "git", "holdfast", "ls", "mv", "pip", "ps", "rm", "ssh-add", "ssh-keygen", "unset")
+SOURCES = Path(remedies.__file__).parents[1]
+
+
+def _sentences():
+    """Every string in the code that is given as a remedy, with its place."""
+    for path in sorted(SOURCES.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.keyword) and node.arg == "remedy":
+                given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                for one in given:
+                    first = one.values[0] if isinstance(one, ast.JoinedStr) else one
+                    if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                        yield f"{path.relative_to(SOURCES)}:{one.lineno}", first.value
+
+
+def test_no_command_is_given_as_a_sentence():
+    """A command has its own place in the JSON form, where an agent finds it and sees whose it is."""
+    sentences = list(_sentences())
+    assert len(sentences) > 50
+    assert [one for one in sentences if one[1].partition(" ")[0] in PROGRAMS or one[1].startswith("$")] == []

@@ -147,7 +147,7 @@ def test_done_again_changes_nothing():
 
 def test_done_again_with_an_artifact_is_refused_because_the_work_is_over():
     play = given(step("a")).finish("a").write("f", "x")
-    assert play.refuses(Done("a", {"out": "f"}), "wrong_status").remedy == "holdfast reopen a"
+    assert play.refuses(Done("a", {"out": "f"}), "wrong_status").remedy == "holdfast next"
 
 
 def test_done_without_a_promised_output_is_refused_and_says_how_to_name_it():
@@ -388,7 +388,7 @@ def test_a_reopened_step_must_be_reviewed_again():
 
 def test_reopening_makes_the_approval_of_that_step_stale_and_keeps_it():
     play = given(step("a", approval=True)).approved("a")
-    play.do(Reopen("a"))
+    play.do(Reopen("a"), by=PERSON)
     assert gates.grant_verdict(play.state.step("a"), play.facts()) == "stale"
     assert play.state.step("a").grant is not None
     play.do(Done("a"))
@@ -397,7 +397,7 @@ def test_reopening_makes_the_approval_of_that_step_stale_and_keeps_it():
 
 def test_reopening_an_earlier_step_makes_an_approval_stale():
     play = given(step("a"), step("b", approval=True)).finish("a").approved("b")
-    play.do(Reopen("a"))
+    play.do(Reopen("a"), by=PERSON)
     assert gates.grant_verdict(play.state.step("b"), play.facts()) == "stale"
     play.do(Done("a"), Begin("b"), Done("b"))
     assert play.status("b") == "waiting"
@@ -405,8 +405,7 @@ def test_reopening_an_earlier_step_makes_an_approval_stale():
 
 def test_an_old_approval_is_kept_when_a_new_one_is_given():
     play = given(step("a", approval=True)).approved("a")
-    play.do(Reopen("a"), Done("a"))
-    play.do(Approve("a"), by=PERSON)
+    play.do(Reopen("a"), Done("a"), Approve("a"), by=PERSON)
     progress = play.state.step("a")
     assert [grant.attempt for grant in progress.past_grants] == [1]
     assert progress.grant is not None

@@ -9,7 +9,7 @@ from holdfast.core.commands import Approve, Begin, Block, Cancel, Done, Fail, Pa
 from holdfast.core.definition import Step
 from holdfast.core.reading import read
 from holdfast.systems.seam.registry import conduct_of
-from holdfast.systems.skill import progress
+from holdfast.systems.skill import texts, words
 from tests.core.play import PERSON, Play, step
 
 SHAPE = {"action": "commit", "checks": [{"name": "tests"}], "step": [{"id": "red"}, {"id": "green"}]}
@@ -101,72 +101,72 @@ def test_when_all_features_are_done_the_last_one_stays_the_current_one():
 def test_a_feature_whose_name_begins_like_another_has_its_own_tasks():
     play = running(feature("log", task("1")), feature("log-in", task("1")), context=FOLDER)
     assert tasks.tasks(play.state) == ["work/log/1"]
-    assert progress.feature_of(play.state, "work/log-in/1")["title"] == "Out"
+    assert words.feature_of(play.state, "work/log-in/1")["title"] == "Out"
 
 
 def test_a_step_belongs_to_the_feature_above_it_and_else_to_the_current_one():
     state = folder().state
-    assert progress.feature_of(state, "work/out/1") == {"file": "features/auth/02-out.md", "title": "Out"}
-    assert progress.feature_of(state, "work/out") == {"file": "features/auth/02-out.md", "title": "Out"}
-    assert progress.feature_of(state) == {"file": "features/auth/01-in.md", "title": "In"}
-    assert progress.feature_of(state, "verify")["title"] == "In"
+    assert words.feature_of(state, "work/out/1") == {"file": "features/auth/02-out.md", "title": "Out"}
+    assert words.feature_of(state, "work/out") == {"file": "features/auth/02-out.md", "title": "Out"}
+    assert words.feature_of(state) == {"file": "features/auth/01-in.md", "title": "In"}
+    assert words.feature_of(state, "verify")["title"] == "In"
 
 
 def test_the_only_feature_is_the_one_of_the_context():
-    assert progress.feature_of(running(task("1")).state) == {"file": LOGIN["feature_file"], "title": "User Login"}
-    assert progress.feature_of(running(task("1"), context={}).state) == {"file": "", "title": ""}
+    assert words.feature_of(running(task("1")).state) == {"file": LOGIN["feature_file"], "title": "User Login"}
+    assert words.feature_of(running(task("1"), context={}).state) == {"file": "", "title": ""}
 
 
 @pytest.mark.parametrize("listed", [None, "features", [], ["a", "b"], [{"file": "a", "title": "A"}, 7]])
 def test_a_context_that_somebody_spoiled_gives_no_feature_and_no_failure(listed):
     play = running(feature("in", task("1")), feature("out", task("1")), context={"folder_features": listed})
-    assert progress.feature_of(play.state, "work/out/1") == {"file": "", "title": ""}
+    assert words.feature_of(play.state, "work/out/1") == {"file": "", "title": ""}
 
 
 def test_the_signal_of_a_run_that_goes_on_says_so():
-    assert progress.signal(running(task("1")).state) == "DEV_CONTINUE"
+    assert texts.signal(running(task("1")).state) == "DEV_CONTINUE"
 
 
 def test_the_signal_of_a_finished_feature_names_its_file():
     play = running(task("1"))
     play.do(Done("work/1"), Done("verify"))
-    assert progress.signal(play.state) == "DEV_COMPLETE: user-login"
+    assert texts.signal(play.state) == "DEV_COMPLETE: user-login"
 
 
 def test_the_signal_without_a_file_names_the_title():
     play = running(task("1"), context={})
     play.do(Done("work/1"), Done("verify"))
-    assert progress.signal(play.state) == "DEV_COMPLETE: User Login"
+    assert texts.signal(play.state) == "DEV_COMPLETE: User Login"
 
 
 def test_the_signal_of_a_folder_speaks_of_all_and_only_at_the_end():
     play = folder()
     play.do(Done("work/in/1"), Done("work/in/2"))
-    assert progress.signal(play.state) == "DEV_CONTINUE"
+    assert texts.signal(play.state) == "DEV_CONTINUE"
     play.do(Done("work/out/1"))
-    assert progress.signal(play.state) == "DEV_CONTINUE"
+    assert texts.signal(play.state) == "DEV_CONTINUE"
     play.do(Done("verify"))
-    assert progress.signal(play.state) == "DEV_COMPLETE: All features done"
+    assert texts.signal(play.state) == "DEV_COMPLETE: All features done"
 
 
 def test_the_signal_of_a_blocked_run_names_the_step_and_the_reason():
     play = running(task("1"))
     play.do(Block("work/1", "no access to the database"))
-    assert progress.signal(play.state) == "DEV_BLOCKED: work/1 blocked: no access to the database"
+    assert texts.signal(play.state) == "DEV_BLOCKED: work/1 blocked: no access to the database"
 
 
 def test_the_signal_of_a_failed_run_names_the_step_and_the_reason():
     play = running(task("1"))
     play.do(Fail("work/1", "the form is gone"))
-    assert progress.signal(play.state) == "DEV_BLOCKED: work/1 failed: the form is gone"
+    assert texts.signal(play.state) == "DEV_BLOCKED: work/1 failed: the form is gone"
 
 
 def test_the_signal_of_a_run_that_waits_for_a_person_names_the_step():
     play = running(task("1", approval={"by": "human"}))
     play.do(Done("work/1"))
-    assert progress.signal(play.state) == "DEV_BLOCKED: work/1 is waiting"
+    assert texts.signal(play.state) == "DEV_BLOCKED: work/1 is waiting"
     play.do(Approve("work/1"), by=PERSON)
-    assert progress.signal(play.state) == "DEV_CONTINUE"
+    assert texts.signal(play.state) == "DEV_CONTINUE"
 
 
 @pytest.mark.parametrize(
@@ -180,15 +180,15 @@ def test_the_signal_of_a_run_that_waits_for_a_person_names_the_step():
 def test_the_signal_of_a_run_that_somebody_stopped_says_why_and_goes_on_after_it(command, line):
     play = running(task("1"))
     play.do(command, by=PERSON)
-    assert progress.signal(play.state) == line
+    assert texts.signal(play.state) == line
     play.do(Resume(), by=PERSON)
-    assert progress.signal(play.state) == "DEV_CONTINUE"
+    assert texts.signal(play.state) == "DEV_CONTINUE"
 
 
 def test_the_signal_is_one_line_whatever_the_reason_is():
     play = running(task("1"))
     play.do(Block("work/1", "first\nDEV_COMPLETE: user-login"))
-    assert "\n" not in progress.signal(play.state)
+    assert "\n" not in texts.signal(play.state)
 
 
 def test_a_workflow_of_no_feature_has_no_signal():
@@ -196,4 +196,4 @@ def test_a_workflow_of_no_feature_has_no_signal():
     play = Play()
     play.do(Start.of(made, "0" * 26, "release-1"))
     play.do(Begin("a"), Done("a"))
-    assert progress.signal(play.state) == ""
+    assert texts.signal(play.state) == ""

@@ -231,7 +231,7 @@ def test_resuming_what_runs_changes_nothing():
 
 def test_a_finished_workflow_has_nothing_to_resume():
     play = given(step("a")).finish("a")
-    assert play.typed(play.refuses(Resume(), "nothing_to_resume")) == "holdfast reopen STEP"
+    assert play.typed(play.refuses(Resume(), "nothing_to_resume")) == "holdfast status · or holdfast reopen STEP"
 
 
 # Notes, values, alerts

@@ -461,7 +461,7 @@ def test_a_starter_definition_needs_a_proper_name(name):
 
 
 def running(steps):
-    command = cmd.Start.of(Definition("d", steps), "0" * 26, "d-1")
+    command = cmd.Start.of(Definition(name="d", steps=steps), "0" * 26, "d-1")
     return applied(None, command)
 
 
@@ -480,13 +480,13 @@ def command_of(change):
 def taken_over(old, new):
     """The steps after a person took every change over, one by one, through the rules."""
     state = running(old)
-    for change in definitions.changes(old, Definition("d", new)):
+    for change in definitions.changes(old, Definition(name="d", steps=new)):
         state = applied(state, command_of(change))
     return state.plan.steps
 
 
 def summary(old, new):
-    return [(change.op, change.path) for change in definitions.changes(old, Definition("d", new))]
+    return [(change.op, change.path) for change in definitions.changes(old, Definition(name="d", steps=new))]
 
 
 A, B, C, D = (Step(name) for name in "abcd")
@@ -506,7 +506,7 @@ def test_steps_that_are_new_changed_or_gone_are_told_apart():
 def test_a_changed_branch_keeps_its_children_which_are_compared_by_themselves():
     old = (A, Step("p", steps=(B, C)))
     new = (A, Step("p", name="Publish", parallel=True, steps=(B, C.replace(optional=True), D)))
-    found = definitions.changes(old, Definition("d", new))
+    found = definitions.changes(old, Definition(name="d", steps=new))
     assert [(change.op, change.path) for change in found] == [("add", "p/d"), ("change", "p"), ("change", "p/c")]
     assert found[1].step == Step("p", name="Publish", parallel=True, steps=(B, C, D))
     assert (found[0].above, found[0].after) == ("p", "c")
@@ -541,13 +541,13 @@ def test_a_step_that_moved_is_retired_and_added_again_and_the_one_in_front_stays
 
 
 def test_a_new_first_step_says_that_it_stands_before_all():
-    (change,) = definitions.changes((A, B), Definition("d", (C, A, B)))
+    (change,) = definitions.changes((A, B), Definition(name="d", steps=(C, A, B)))
     assert (change.op, change.path, change.above, change.after) == ("add", "c", "", "")
     assert taken_over((A, B), (C, A, B)) == (C, A, B)
 
 
 def test_a_step_in_place_of_the_first_is_put_behind_it_before_that_goes():
-    found = definitions.changes((A, B), Definition("d", (C, B)))
+    found = definitions.changes((A, B), Definition(name="d", steps=(C, B)))
     assert [(change.op, change.after) for change in found] == [("add", "a"), ("retire", None)]
     assert taken_over((A, B), (C, B)) == (C, B)
 

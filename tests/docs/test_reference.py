@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import re
 from collections.abc import Iterator
@@ -130,12 +131,24 @@ def test_every_exit_code_is_documented_with_no_others():
         assert re.search(rf"^\| `{cls.__name__}` \| {cls.exit_code} \|", page("python.md"), flags=re.MULTILINE)
 
 
+@functools.cache
+def _trees() -> list[ast.Module]:
+    return list(map(ast.parse, SOURCES))
+
+
 def codes(cls: str) -> set[str]:
     """The codes with which the package raises errors of a class, itself or through a function that is handed one."""
-    found = set()
-    for tree in map(ast.parse, SOURCES):
+    found, trees = set(), _trees()
+    everywhere = {name: how for tree in trees for name, how in _handed_a_code(tree, cls)}
+    for tree in trees:
+        imported = {
+            name.asname or name.name
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for name in node.names
+        }
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-        handed = dict(_handed_a_code(tree, cls))
+        handed = {name: how for name, how in everywhere.items() if name in imported} | dict(_handed_a_code(tree, cls))
         for call in calls:
             given = _argument(call, 0, "code") if _name(call) == cls else None
             if _name(call) in handed:
@@ -320,8 +333,10 @@ def test_the_central_docs_are_documented_with_the_place_of_each_in_a_workspace()
 
 def test_the_trailers_of_a_feature_s_commits_are_documented_and_no_others():
     section = page("gated-document.md").partition("## Commits\n")[2].partition("\n## ")[0]
-    (made,) = (source for source in SOURCES if "def trailers(" in source)
-    written_ones = re.findall(r'^        "([A-Z][\w-]+)": ', made.partition("def trailers(")[2], flags=re.MULTILINE)
+    (made,) = (source for source in SOURCES if "def message(state: State, summary" in source)
+    written_ones = re.findall(
+        r'^        "([A-Z][\w-]+)": ', made.partition("def message(state: State, summary")[2], flags=re.MULTILINE
+    )
     assert first_column(section) == set(written_ones)
 
 
@@ -379,7 +394,7 @@ def test_every_key_of_features_in_the_configuration_is_documented_and_no_others(
     with pytest.raises(errors.UsageError) as refusal:
         uses_pull_requests(str(tmp_path))
     section = page("configuration.md").partition("## `[feature]`\n")[2].partition("\n## ")[0]
-    assert first_column(section) == {refusal.value.message.partition("known is ")[2]}
+    assert first_column(section) == {refusal.value.message.partition("known are ")[2]}
 
 
 def first_column(text: str) -> set[str]:

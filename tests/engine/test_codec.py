@@ -14,7 +14,7 @@ from holdfast.core import events as ev
 from holdfast.core import lifecycle
 from holdfast.core import state as state_module
 from holdfast.core.apply import Record, replay
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.core.plan import Plan
 from holdfast.core.state import (
     Act,
@@ -22,6 +22,7 @@ from holdfast.core.state import (
     Alert,
     Artifact,
     Carried,
+    Claim,
     Escalation,
     Evidence,
     Grant,
@@ -75,8 +76,8 @@ EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def",
                     {"count": 3, "failing": ["test_a"]})  # fmt: skip
 GRANT = Grant(AT, "ada", "own", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, True)
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
-LEASE = Lease("coder", 3, AT, "boot", 99.5, 600, "verify", "session", "agent-7")
-HOLD = Hold("coder", 4, AT, "boot", 99.5, 600, "session", 3)
+LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7")
+HOLD = Hold(4, AT, "boot", 99.5, 600, "session", agent="coder", lease=3)
 SEAT = Seat(AT, 2, 1)
 LEARNING = Learning(AT, "secrets leaked", "antipattern", "use the environment", "deployment", "verify", 2)
 SNAPSHOT = Snapshot(1, 3, AT, "abc", "label")
@@ -225,7 +226,7 @@ def line(one: Record) -> dict:
 
 
 def reread(state: State) -> State:
-    return codec.decode_state(json.loads(plainjson.compact(codec.encode(state))))
+    return codec.decode(State, json.loads(plainjson.compact(codec.encode(state))))
 
 
 def unset(value: Value) -> set[str]:
@@ -291,7 +292,7 @@ def test_every_value_a_state_holds_has_an_example_above():
         *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, SNAPSHOT),
         *(ALERT, PROGRESS, STATE, ACT, ESCALATION),
     )
-    shown = {Actor, Mark, Try, Carried, *map(type, parts)}
+    shown = {Actor, Mark, Try, Carried, Claim, *map(type, parts)}
     defined = {cls for cls in vars(state_module).values() if isinstance(cls, type) and issubclass(cls, Value)}
     assert {cls for cls in defined if cls.__module__ == state_module.__name__} <= shown
 
@@ -349,7 +350,8 @@ def test_a_record_of_an_unreleased_version_is_refused_with_a_remedy():
         codec.decode_record({**line(record(ev.Noted("n"))), "v": 1})
     assert (caught.value.code, caught.value.exit_code) == ("older_version", 6)
     assert caught.value.facts == {"format": 1, "known": codec.VERSION}
-    assert "holdfast adopt" in caught.value.remedy
+    (own,) = [one for one in caught.value.remedies if getattr(one, "who", "") == "person"]
+    assert "holdfast adopt" in str(own)
 
 
 def test_an_event_that_is_not_known_comes_from_a_newer_version():

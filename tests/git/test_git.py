@@ -591,6 +591,17 @@ def test_scratch_files_in_the_tree_do_not_count(project, monkeypatch):
     assert list((project / "tmp").iterdir()) == []
 
 
+def test_a_file_that_vanishes_while_git_reads_the_tree_is_left_out(project):
+    write(project, ".gitattributes", "a filter=race\n")
+    sh(project, "config", "filter.race.clean", "rm -f z; cat")  # git has listed both when it reads the first
+    write(project, "a", "new\n")
+    write(project, "z", "new\n")
+    made = content(project)
+    assert not (project / "z").exists()
+    assert made.id is not None
+    assert made.id == content(project).id
+
+
 def test_an_untracked_file_nobody_may_read_is_left_out(plain_project):
     with ordinary_user():
         before = content(plain_project)
@@ -840,7 +851,8 @@ def test_a_repository_that_git_distrusts_comes_with_the_command_that_trusts_it(p
     impostor(f"echo \"fatal: detected dubious ownership in repository at '{project}'\" >&2; exit 128")
     with pytest.raises(HoldfastError) as caught:
         git.user(found(project))
-    assert caught.value.remedy == f"git config --global --add safe.directory {project}"
+    assert caught.value.remedy == "show this to a person and stop"
+    assert str(caught.value.remedies[0]) == f"git config --global --add safe.directory {project}"
 
 
 def test_a_git_that_hangs_is_ended_with_all_it_started(project, impostor, monkeypatch):

@@ -15,6 +15,7 @@ from holdfast.core.remedy import described
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import command as git_command
+from holdfast.git import commits
 from holdfast.git.changes import Changed
 
 OWN = (".holdfast",)
@@ -373,7 +374,7 @@ def test_files_outside_of_a_sparse_checkout_are_not_deleted_ones(project, how):
     assert git_changes.changed(repo, first, OWN) == {}
     write(project, "lib/b.txt", "changed\n")
     assert set(git_changes.changed(repo, first, OWN)) == {"lib/b.txt"}
-    sha = git_changes.commit(repo, ["lib/b.txt", "far/c.txt"], "only what is here")
+    sha = commits.commit(repo, ["lib/b.txt", "far/c.txt"], "only what is here")
     assert in_commit(project, sha) == {"lib/b.txt": "M"}
     assert sh(project, "status", "--porcelain") == ""
 
@@ -384,7 +385,7 @@ def test_line_ends_that_git_would_convert_are_no_change(project):
     repo = found(project)
     assert git_changes.changed(repo, git.head(repo), OWN) == {}
     with pytest.raises(Refused) as caught:
-        git_changes.commit(repo, ["a.txt"], "nothing")
+        commits.commit(repo, ["a.txt"], "nothing")
     assert caught.value.code == "nothing_to_commit"
 
 
@@ -410,7 +411,7 @@ def refused(project, paths, code, message="a message"):
     """A commit that is refused and leaves HEAD, index and files as they were."""
     before = git.head(found(project)), index(project), sh(project, "status", "--porcelain")
     with pytest.raises(HoldfastError) as caught:
-        git_changes.commit(found(project), paths, message)
+        commits.commit(found(project), paths, message)
     assert caught.value.code == code
     assert (git.head(found(project)), index(project), sh(project, "status", "--porcelain")) == before
     return caught.value
@@ -426,7 +427,7 @@ def test_a_commit_has_exactly_the_paths_asked_for(project):
     write(project, "other.txt", "untracked")
     write(project, "staged.txt", "staged")
     sh(project, "add", "staged.txt")
-    sha = git_changes.commit(found(project), ["a.txt", "new.txt", "gone.txt"], "Subject\n\n# body\n")
+    sha = commits.commit(found(project), ["a.txt", "new.txt", "gone.txt"], "Subject\n\n# body\n")
     assert sha == sh(project, "rev-parse", "HEAD")
     assert git_changes.parents(found(project), sha) == (first,)
     assert sh(project, "log", "-1", "--format=%B", sha) == "Subject\n\n# body"
@@ -440,7 +441,7 @@ def test_the_working_tree_is_committed_and_not_what_was_staged_of_it(project):
     write(project, "lib/b.txt", "staged too\n")
     sh(project, "add", "-A")
     write(project, "a.txt", "edited\n")
-    git_changes.commit(found(project), ["a.txt"], "m")
+    commits.commit(found(project), ["a.txt"], "m")
     assert sh(project, "show", "HEAD:a.txt") == "edited"
     assert staged(project) == {"lib/b.txt": "M"}
     assert sh(project, "show", ":lib/b.txt") == "staged too"
@@ -449,11 +450,11 @@ def test_the_working_tree_is_committed_and_not_what_was_staged_of_it(project):
 def test_odd_names_are_committed_literally(project):
     for name in [*ODD_NAMES, "starry", "a"]:
         write(project, name, "x")
-    git_changes.commit(found(project), ODD_NAMES, "m")
+    commits.commit(found(project), ODD_NAMES, "m")
     assert in_commit(project) == dict.fromkeys(ODD_NAMES, "A")
     for name in ODD_NAMES:
         (project / name).unlink()
-    git_changes.commit(found(project), ODD_NAMES, "m")
+    commits.commit(found(project), ODD_NAMES, "m")
     assert in_commit(project) == dict.fromkeys(ODD_NAMES, "D")
 
 
@@ -461,7 +462,7 @@ def test_modes_links_and_submodules_are_committed(project, submodule):
     (project / "a.txt").chmod(0o755)
     (project / "link").symlink_to("nowhere")
     at = commit_all(submodule)
-    git_changes.commit(found(project), ["a.txt", "link", "sub"], "m")
+    commits.commit(found(project), ["a.txt", "link", "sub"], "m")
     assert sh(project, "ls-tree", "HEAD", "a.txt").startswith("100755")
     assert sh(project, "ls-tree", "HEAD", "link").startswith("120000")
     assert at in sh(project, "ls-tree", "HEAD", "sub")
@@ -479,7 +480,7 @@ def test_a_file_that_became_a_folder_and_a_folder_that_became_a_link_are_committ
     (project / "lib").rename(project / "moved")
     (project / "lib").symlink_to("moved")
     paths = list(git_changes.changed(found(project), git.head(found(project)), OWN))
-    git_changes.commit(found(project), paths, "m")
+    commits.commit(found(project), paths, "m")
     assert in_commit(project) == {"a.txt": "D", "a.txt/inner": "A", "lib": "A", "lib/b.txt": "D", "moved/b.txt": "A"}
     assert sh(project, "status", "--porcelain") == ""
 
@@ -511,7 +512,7 @@ def test_the_first_commit_of_a_repository_takes_only_its_paths(empty):
     write(empty, "a.txt", "one")
     write(empty, "b.txt", "two")
     sh(empty, "add", "b.txt")
-    sha = git_changes.commit(found(empty), ["a.txt"], "first")
+    sha = commits.commit(found(empty), ["a.txt"], "first")
     assert in_commit(empty, sha) == {"a.txt": "A"}
     assert git_changes.parents(found(empty), sha) == ()
     assert staged(empty) == {"b.txt": "A"}
@@ -519,7 +520,7 @@ def test_the_first_commit_of_a_repository_takes_only_its_paths(empty):
 
 def test_nothing_is_committed_in_an_empty_repository(empty):
     with pytest.raises(Refused) as caught:
-        git_changes.commit(found(empty), ["a.txt"], "m")
+        commits.commit(found(empty), ["a.txt"], "m")
     assert caught.value.code == "nothing_to_commit"
 
 
@@ -528,7 +529,7 @@ def test_a_hash_of_sha256_is_returned_in_full(tmp_path):
     project = tmp_path / "project"
     for content in ("one", "two"):
         write(project, "a.txt", content)
-        assert git_changes.commit(found(project), ["a.txt"], "m") == sh(project, "rev-parse", "HEAD")
+        assert commits.commit(found(project), ["a.txt"], "m") == sh(project, "rev-parse", "HEAD")
     assert sh(project, "status", "--porcelain") == ""
 
 
@@ -536,7 +537,7 @@ def test_a_commit_in_a_linked_worktree_stays_there(project, tmp_path):
     sh(project, "worktree", "add", "-q", "-b", "side", str(tmp_path / "other"))
     before = index(project)
     write(tmp_path / "other", "a.txt", "side\n")
-    sha = git_changes.commit(found(tmp_path / "other"), ["a.txt"], "m")
+    sha = commits.commit(found(tmp_path / "other"), ["a.txt"], "m")
     assert sh(project, "rev-parse", "side") == sha != sh(project, "rev-parse", "main")
     assert (index(project), sh(tmp_path / "other", "status", "--porcelain")) == (before, "")
 
@@ -564,14 +565,14 @@ def test_a_hook_sees_just_this_commit_staged(project):
     write(project, "new.txt", "new")
     write(project, "a.txt", "staged\n")
     sh(project, "add", "a.txt")
-    git_changes.commit(found(project), ["new.txt"], "m")
+    commits.commit(found(project), ["new.txt"], "m")
     assert (project / ".git/seen").read_text() == "new.txt\n"
 
 
 def test_what_a_hook_reformats_and_stages_is_in_the_commit_and_leaves_nothing_behind(project):
     hook(project, "pre-commit", "echo tidy > new.txt; git add new.txt")
     write(project, "new.txt", "untidy")
-    git_changes.commit(found(project), ["new.txt"], "m")
+    commits.commit(found(project), ["new.txt"], "m")
     assert sh(project, "show", "HEAD:new.txt") == "tidy"
     assert sh(project, "status", "--porcelain") == ""
 
@@ -579,7 +580,7 @@ def test_what_a_hook_reformats_and_stages_is_in_the_commit_and_leaves_nothing_be
 def test_what_a_hook_reformats_without_staging_it_is_an_edit_after_the_commit(project):
     hook(project, "pre-commit", "echo tidy > new.txt")
     write(project, "new.txt", "untidy")
-    git_changes.commit(found(project), ["new.txt"], "m")
+    commits.commit(found(project), ["new.txt"], "m")
     assert sh(project, "show", "HEAD:new.txt") == "untidy"
     assert sh(project, "status", "--porcelain") == " M new.txt"
 
@@ -591,7 +592,7 @@ def test_a_hook_may_word_the_message_and_a_template_does_not(project):
     sh(project, "config", "commit.cleanup", "strip")
     sh(project, "config", "core.editor", "false")
     write(project, "a.txt", "edited\n")
-    sha = git_changes.commit(found(project), ["a.txt"], "#1 is käse\n")
+    sha = commits.commit(found(project), ["a.txt"], "#1 is käse\n")
     assert sh(project, "log", "-1", "--format=%B", sha) == "#1 is käse\nReviewed-by: hook"
 
 
@@ -599,7 +600,7 @@ def test_a_hook_that_leaves_something_running_does_not_hold_up_the_commit(projec
     os.mkfifo(tmp_path / "gate")
     hook(project, "pre-commit", f"(read line < {tmp_path}/gate; echo late) &")
     write(project, "a.txt", "edited\n")
-    assert git_changes.commit(found(project), ["a.txt"], "m")
+    assert commits.commit(found(project), ["a.txt"], "m")
     (tmp_path / "gate").write_text("go\n")
 
 
@@ -615,7 +616,7 @@ def test_a_hook_that_never_ends_after_the_commit_leaves_the_commit(project, monk
     monkeypatch.setattr(git_command, "HOOKS_TIMEOUT_SECONDS", 2)
     hook(project, "post-commit", "sleep 600")
     write(project, "new.txt", "new")
-    assert git_changes.commit(found(project), ["new.txt"], "m") == sh(project, "rev-parse", "HEAD")
+    assert commits.commit(found(project), ["new.txt"], "m") == sh(project, "rev-parse", "HEAD")
     assert sh(project, "status", "--porcelain") == ""
 
 
@@ -661,19 +662,6 @@ def test_while_another_git_changes_the_index_nothing_is_committed(project):
     refused(project, ["a.txt"], "git_busy")
 
 
-def test_an_index_that_cannot_follow_is_said_so_with_the_commit_and_the_way_out(project, monkeypatch):
-    monkeypatch.setattr(git_changes, "_LOCK_WAIT_SECONDS", 0)
-    hook(project, "post-commit", "touch .git/index.lock")
-    write(project, "with space", "new")
-    with pytest.raises(Refused) as caught:
-        git_changes.commit(found(project), ["with space"], "m")
-    assert caught.value.code == "index_behind"
-    assert caught.value.facts["sha"] == sh(project, "rev-parse", "HEAD")
-    (project / ".git/index.lock").unlink()
-    subprocess.run(caught.value.remedy, shell=True, check=True)
-    assert sh(project, "status", "--porcelain") == ""
-
-
 def test_a_file_that_git_was_told_to_overlook_is_not_committed_nor_removed(project):
     sh(project, "update-index", "--skip-worktree", "a.txt")
     write(project, "a.txt", "local\n")
@@ -685,7 +673,7 @@ def test_a_file_that_git_was_told_to_overlook_is_not_committed_nor_removed(proje
 def test_line_ends_are_converted_as_configured(project):
     sh(project, "config", "core.autocrlf", "true")
     write(project, "new.txt", "one\r\ntwo\r\n")
-    git_changes.commit(found(project), ["new.txt"], "m")
+    commits.commit(found(project), ["new.txt"], "m")
     assert git.head_blob(found(project), "new.txt") == b"one\ntwo\n"
     assert sh(project, "status", "--porcelain") == ""
 
@@ -694,7 +682,7 @@ def test_a_split_index_stays_one(project):
     sh(project, "config", "core.splitIndex", "true")
     sh(project, "update-index", "--split-index")
     write(project, "a.txt", "edited\n")
-    git_changes.commit(found(project), ["a.txt"], "m")
+    commits.commit(found(project), ["a.txt"], "m")
     assert list((project / ".git").glob("sharedindex.*"))
     assert sh(project, "status", "--porcelain") == ""
 
@@ -703,7 +691,7 @@ def test_scratch_files_are_gone_after_a_commit(project, tmp_path, monkeypatch):
     (tmp_path / "scratch").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     write(project, "a.txt", "edited\n")
-    git_changes.commit(found(project), ["a.txt"], "m")
+    commits.commit(found(project), ["a.txt"], "m")
     assert list(Path(tmp_path / "scratch").iterdir()) == []
 
 
@@ -752,18 +740,6 @@ def test_a_merge_has_its_parents_in_order(project):
     assert git_changes.parents(found(project), "HEAD") == (main, side)
     with pytest.raises(NotFound):
         git_changes.parents(found(project), "5" * 40)
-
-
-def test_an_index_that_missed_a_commit_catches_up_with_it(project):
-    write(project, "new.txt", "new\n")
-    write(project, "staged.txt", "staged\n")
-    sh(project, "add", "staged.txt")
-    before = (project / ".git" / "index").read_bytes()
-    git_changes.commit(found(project), ["new.txt"], "new")
-    (project / ".git" / "index").write_bytes(before)
-    assert "D  new.txt" in sh(project, "status", "--porcelain")
-    git_changes.catch_up(found(project))
-    assert sh(project, "status", "--porcelain") == "A  staged.txt"
 
 
 def test_the_hashes_of_paths_in_head(project):
@@ -882,8 +858,8 @@ def test_the_default_branch_is_the_one_of_origin_else_main_or_master(published, 
 def test_commits_made_at_the_same_moment_do_not_take_each_other_back(project):
     """Each process begins at the HEAD it finds; the work of all of them is in the last one."""
     script = (
-        "import sys; from holdfast import git; from holdfast.git import changes;"
-        "changes.commit(git.find('.'), [sys.argv[1]], 'one')"
+        "import sys; from holdfast import git; from holdfast.git import commits;"
+        "commits.commit(git.find('.'), [sys.argv[1]], 'one')"
     )
     names = [f"n{number}.txt" for number in range(6)]
     for name in names:

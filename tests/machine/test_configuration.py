@@ -24,7 +24,7 @@ def mistakes(root):
         resuming(root)
     error = caught.value
     assert (error.code, error.exit_code) == ("bad_config", 2)
-    assert error.remedy == f"${{EDITOR:-vi}} {CONFIG}"
+    assert error.remedy == f"correct {CONFIG}"
     assert error.facts["path"] == f"{root}/{CONFIG}"
     listed = error.facts["mistakes"]
     assert isinstance(listed, list)

@@ -186,6 +186,8 @@ def test_nobody_may_sign_where_nobody_is_listed(tmp_path):
     with pytest.raises(NotFound) as caught:
         signing.verify(PAYLOAD, signature, str(tmp_path / "none"))
     assert caught.value.code == "no_allowed_signers"
+    assert {one.who for one in caught.value.remedies} == {"person"}
+    assert caught.value.remedy == "show this to a person and stop"
     refusal(PAYLOAD, signature, allow(tmp_path))
 
 
@@ -208,7 +210,7 @@ def test_a_key_with_a_passphrase_asks_nobody_and_points_to_the_agent(tmp_path, m
     mine = key(tmp_path, "mine", passphrase="secret")
     with pytest.raises(HoldfastError) as caught:
         signing.sign(PAYLOAD, mine)
-    assert (caught.value.code, caught.value.remedy) == ("key_locked", f"ssh-add {mine} · then repeat the command")
+    assert (caught.value.code, str(caught.value.remedies[0])) == ("key_locked", f"ssh-add {mine}")
     assert not asked.exists()
 
 
@@ -233,7 +235,7 @@ def test_a_key_that_others_can_read_is_refused_with_the_command_that_mends_it(tm
     os.chmod(mine, 0o644)
     with pytest.raises(HoldfastError) as caught:
         signing.sign(PAYLOAD, mine)
-    assert (caught.value.code, caught.value.remedy) == ("signing_failed", f"chmod 600 {mine}")
+    assert (caught.value.code, str(caught.value.remedies[0])) == ("signing_failed", f"chmod 600 {mine}")
 
 
 def test_a_file_that_is_no_key_is_refused(tmp_path):

@@ -102,7 +102,7 @@ def test_one_that_is_active_is_refused_and_says_how_to_go_on(project):
     with pytest.raises(Refused) as caught:
         project.start(SHAPE, "1.0")
     assert caught.value.facts["ulid"] == first.ulid
-    assert "--resume" in caught.value.remedy
+    assert f"holdfast next -w {first.ulid}" in caught.value.remedy
     assert "--fresh" in caught.value.remedy
     assert project.start(SHAPE, "2.0").id != first.id
 

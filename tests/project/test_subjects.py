@@ -260,7 +260,7 @@ def test_an_existing_branch_that_differs_is_refused_and_nothing_is_changed(bench
     assert isinstance(refusal, Refused)
     assert not (bench.root / ".holdfast").exists()
     assert not (bench.root / ".claude").exists()
-    bench.git(*refusal.remedy.partition(", or")[0].split()[1:])
+    bench.git(*str(refusal.remedies[0]).split()[1:])
     assert bench.start().state.branch == "feat/user-login"
 
 

@@ -137,7 +137,8 @@ class StoreContract:
         assert list(another().history(state.ulid)) == [record]
 
     def test_an_empty_store_has_nothing(self, store):
-        assert (store.entries(), store.find("release"), store.unsettled()) == ([], [], [])
+        assert (store.entries(), store.find("release")) == ([], [])
+        assert (store.announced(), store.unsettled()) == ([], [])
 
     def test_a_workflow_is_created_once(self, store, another):
         create(store)

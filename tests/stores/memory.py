@@ -85,6 +85,9 @@ class MemoryStore:
     def has(self, ulid: str) -> bool:
         return ulid in self._journals
 
+    def announced(self) -> list[str]:
+        return []
+
     def unsettled(self) -> list[str]:
         return []
 

@@ -13,10 +13,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 PROGRAMS = ("holdfast", "git", "gh")
+DECISIONS = ("approve", "reject", "extend", "trust", "approve_step")
+"""Commands and tools by which somebody decides."""
 STOP = r"^show .+ to a person and stop$|^User must "
 MOST = 25
 """Commands after which a walk has no end."""
-_BLANK = re.compile(r"(^|=)(…|[A-Z][A-Z_]*|--\w+\|--\w+|\w+(\|\w+)+)$")
+_BLANK = re.compile(r"(^|=)(…|[A-Z][A-Z_-]*|--\w+-or-\w+)$")
+_OBEYED = re.compile(r"[|<>();$`]|(?<!&)&(?!&)")
+"""What a shell gives a meaning of its own; `&&` is meant where it is printed."""
 _TOOL = re.compile(r"[a-z]+(_[a-z]+)+ \{")
 _BETWEEN = re.compile(r"(?:(?<=,)| ·) or | · (?=then: )")
 _JUDGED = re.compile(r"\b(then|once|if|name|commit)\b")
@@ -36,6 +40,10 @@ class Suggestion:
         self.tool = self.command.partition(" ")[0] if _TOOL.match(self.command) else ""
         if not self.tool and any(word[-1:] in (",", ";") for word in self.argv):
             raise DeadEnd(f"what stands behind a command touches it: {printed}")
+        if not self.tool and _OBEYED.search(_bare(self.command)):
+            raise DeadEnd(f"a shell does something else: {printed}")
+        if self._decides:
+            raise DeadEnd(f"a decision is suggested: {printed}")
 
     def __repr__(self) -> str:
         return self.printed
@@ -53,6 +61,13 @@ class Suggestion:
     def typed(self) -> str:
         """The command, however it is quoted."""
         return self.command if self.tool else shlex.join(self.argv)
+
+    @property
+    def _decides(self) -> bool:
+        """Whether it is an approval or a verdict, which no advice to an agent has, wherever it stands."""
+        given = self.given if self.tool else {}
+        verdicts = {"--passed", "--failed", "approved", "needs_revision"} & {*self.argv, given.get("verdict")}
+        return bool({self.tool, *self.argv[1:2]} & set(DECISIONS) or verdicts) or isinstance(given.get("passed"), bool)
 
     @property
     def end(self) -> str:
@@ -74,9 +89,14 @@ def _leaves(value: Any) -> Iterator[str]:
         yield value
 
 
+def _bare(line: str) -> str:
+    """The line with everything that is quoted made unreadable."""
+    return re.sub(r"'[^']*'|\"(\\.|[^\"\\])*\"", lambda found: "x" * len(found[0]), line)
+
+
 def read(line: str) -> list[Suggestion]:
     """The ways on of one line, in their order; what is quoted is not looked into."""
-    bare = re.sub(r"'[^']*'|\"(\\.|[^\"\\])*\"", lambda found: "x" * len(found[0]), line)
+    bare = _bare(line)
     found, at = [], 0
     for between in _BETWEEN.finditer(bare):
         found.append(line[at : between.start()])
@@ -117,6 +137,8 @@ def follow(
         first = read(line)[0]
         if not first.words and first.typed == refused:
             raise dead("what was refused is suggested again")
+        if first.end == "blank" and run(first)[0] == 0:
+            raise dead("a blank is taken as it stands")
         if first.end:
             return first.end
         if number == most:

@@ -82,16 +82,21 @@ def gates(desk: Desk) -> None:
     desk.refused("done", "write", "--artifact", "text=nowhere.md")
     desk.does("done", "write", "--artifact", "text=text.md")
     desk.look("not trusted")
+    desk.does("begin", "verify")
+    desk.look("a command that nobody trusted")
+    desk.refused("done", "verify")
+    desk.refused("begin", "look")
     desk.person("trust", "gates")
     desk.look("a check that fails")
     desk.write("built", "yes\n")
     desk.look("a check that passes")
-    desk.does("begin", "verify")
     desk.does("check", "built")
     desk.does("fail", "verify", "--reason", "nobody read it")
     desk.does("fail", "verify", "--reason", "again")
     desk.look("the tries are used up")
-    desk.refused("done", "verify")
+    for command in ("done", "begin", "reopen", "unblock"):
+        desk.refused(command, "verify")
+    desk.refused("begin", "write")
     desk.person("resume", "--from", "verify")
     desk.does("check", "built")
     desk.does("check", "read", "--passed")
@@ -152,6 +157,9 @@ class Follower(Desk):
         error = json.loads(self._asked(*words, "--json").out)["error"]
         assert error["remedy"].replace(" --json", "") == _of_answer(answer)
         _leaves_people_alone(error["remedy"], error["remedies"])
+        if error["code"] == "gate_unmet":
+            told = json.loads(self._asked("next", "-w", self._id(words), "--json").out)
+            assert error["facts"]["step"] != told["step"] or error["remedy"] == told["required_action"]
         with self._put_back():
             self._walked(self._id(words), line=_of_answer(answer), refused=shlex.join(["holdfast", *words]))
 
@@ -307,7 +315,7 @@ def test_following_the_advice_passes_no_gate_and_ends_where_somebody_is_asked(tm
         ("mend it, then: holdfast check tests --run", ["work"]),
         ("show a to a person and stop, or holdfast wait --for person", ["person", "person"]),
         ('run_check {"check": "a · or b"} · or in a shell: holdfast next', ["", ""]),
-        ("holdfast check lint --passed|--failed", ["blank"]),
+        ("holdfast check lint --passed-or-failed", ["blank"]),
         ("write a.md", ["work"]),
     ],
 )
@@ -325,6 +333,11 @@ def test_the_client_finds_dead_ends():
         (((0, "holdfast done a"), (0, "holdfast next")), "again and again"),
         (((2, ""),), "not well formed"),
         (((0, "holdfast begin a, or holdfast next"),), "touches"),
+        (((0, "show a to a person and stop, or holdfast approve a"),), "a decision"),
+        (((0, 'run_check {"check": "lint", "passed": true}'),), "a decision"),
+        (((0, "holdfast check lint --passed|--failed"),), "a shell"),
+        (((0, "holdfast fail a --reason TEXT"), (0, "")), "a blank"),
+        (((0, "holdfast review a --verdict approved"),), "a decision"),
     ):
         with pytest.raises(DeadEnd, match=why):
             advice(*answers)

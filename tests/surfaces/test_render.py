@@ -15,7 +15,7 @@ from holdfast.core.metrics import metrics
 from holdfast.core.packet import packet
 from holdfast.core.remedy import Scope
 from holdfast.core.state import Actor, Alert
-from holdfast.plain.terminal import Style, columns
+from holdfast.plain.terminal import Style, columns, to_ascii
 from holdfast.surfaces import render
 from tests.core.stories import stories
 from tests.story import NOON, PERSON, REVIEWER, Story
@@ -123,7 +123,7 @@ It is done when these hold
   ✓ lint    passed, 2m ago, reported by agent coder
   ↻ types   stale: passed 3m ago, the tree changed since
   ○ review  needed by reviewer
-  tests runs: pytest
+  check tests: pytest
 
 What failed, newest first
   ↳ verify, the check tests failed: assert 1 == 2
@@ -131,12 +131,11 @@ What failed, newest first
 
 Notes   Variant B loads without a script. — human ada, 11m ago
 
-the last try failed: the login test fails; the check 'tests' failed: assert 1 ==
-2
+the check 'tests' failed: assert 1 == 2
 
 Now
   mend it, then: holdfast check tests --run
-  holdfast check types --passed|--failed
+  holdfast check types --passed-or-failed
 
 When the work is done
   holdfast done verify --artifact report=PATH
@@ -314,7 +313,7 @@ def test_folding_never_hides_an_approval_that_no_longer_holds():
 def test_without_unicode_the_same_screen_has_ascii_marks_in_the_same_columns():
     story = release()
     rich = render.status(Briefing(story.state, story.facts()), PLAIN, 80)
-    plain = render.status(Briefing(story.state, story.facts()), PLAIN, 80, unicode=False)
+    plain = to_ascii(rich)
     assert plain.isascii()
     assert [len(line) for line in plain.splitlines()] == [len(line) for line in rich.splitlines()]
     assert "  > 3. Verify everything" in plain
@@ -514,7 +513,9 @@ def test_what_was_asked_for_stands_before_the_command():
     assert (brief.ready, brief.reason) == (True, "asked for: shorter, please")
     said = answers.next_step(brief)
     assert (said["blocking_reason"], said["required_action"]) == (brief.reason, "mend it, then: holdfast done a")
-    assert "\n\nasked for: shorter, please\n\nNow\n  mend it, then: holdfast done a\n" in render.next_step(brief, PLAIN)
+    assert "\n\nChanges asked for\n  a: shorter, please\n\nNow\n  mend it, then: holdfast done a\n" in render.next_step(
+        brief, PLAIN
+    )
 
 
 def test_what_failed_stands_before_the_check_that_is_run_again():

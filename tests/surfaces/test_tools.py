@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.surfaces import tools
+from holdfast.surfaces.tools.remedies import in_tools
 from tests.workbench import Bench
 
 EXAMPLES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "systems/story/data/tools.json").read_text())
@@ -202,6 +203,51 @@ def test_a_scene_with_an_active_run_refuses_a_second_start_and_names_the_run(des
     assert f"holdfast resume -w {cancelled.value.facts['ulid']}" in cancelled.value.remedy
     fresh = desk.call("start_workflow", workflow="generation", subject="0204", session_name=SESSION, fresh=True)
     assert fresh["workflow_id"] != desk.id
+
+
+def test_what_a_refused_start_suggests_keeps_what_the_start_said(desk):
+    desk.start()
+    said = {"workflow": "generation", "subject": "0204", "session_name": SESSION, "context": {"mood": "rain"}}
+    with pytest.raises(Refused) as refused:
+        desk.call("start_workflow", **said)
+    go_on, anew = in_tools(refused.value.remedies, desk.bench.open().scope()).split(" · or ")
+    assert go_on == f'go on with it: get_next_step {{"workflow_id": "{desk.id}"}}'
+    call = json.loads(anew.removeprefix("give it up: start_workflow "))
+    assert call == {**said, "fresh": True}
+    assert desk.call("start_workflow", **call)["workflow_id"] != desk.id
+
+
+def test_a_packet_names_calls_of_tools_and_keeps_what_people_said(desk):
+    """A model that has no shell reads it; a long text of the work leaves room for what a person decided."""
+    work = {"id": "two", "description": "Write it well. " * 130}
+    long = {"name": "long", "step": [{"id": "one", "approval": {"by": "human"}}, work]}
+    person = desk.bench.open("human").start(long, "s", reminders=[f"{n} " * 100 for n in range(20)])
+    person.begin("one").done("one").approve("one", modifications={"tone": "Keep the rain out of the door."})
+    desk.id = person.id
+    desk.bench.open().workflow(desk.id).begin("two")
+    text = desk.of("get_resume_packet")["text"]
+    assert "Keep the rain out of the door." in text
+    assert f'get_resume_packet {{"workflow_id": "{desk.id}", "limit": 50000}}' in text
+    assert f'get_next_step {{"workflow_id": "{desk.id}"}}' in text
+    assert "holdfast " not in text
+
+
+def test_the_tools_are_imported_either_way():
+    import holdfast.tools
+    from holdfast import tools as same
+
+    assert same is holdfast.tools
+    assert holdfast.tools.call is tools.call
+
+
+def test_a_fresh_start_that_is_refused_gives_nothing_up(desk):
+    desk.bench.open().start(PLAIN, "one", key="K")
+    first = desk.start().id
+    with pytest.raises(HoldfastError):
+        desk.bench.open().start("generation", "0204", session=SESSION, key="K", fresh=True)
+    with pytest.raises(HoldfastError):
+        desk.bench.open().start("generation", "0204", session=SESSION, title="x" * 501, fresh=True)
+    assert desk.call("get_workflow_status", workflow_id=first)["status"] != "cancelled"
 
 
 def test_fresh_gives_up_the_active_run_first(desk):

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.core.remedy import told
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.parts import Order
@@ -523,8 +524,33 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
         workflow.check(check, passed=True)
     workflow.done("verification")
     refusal = refused(bench, workflow, "pr_creation")
-    assert refusal.code == "no_forge"
+    assert (refusal.code, refusal.message[:29]) == ("no_forge", "this repository has no remote")
     assert refusal.remedy == (
-        "git push -u origin feat/done && gh pr create --head feat/done --base main --title 'All there' --body ''"
-        " · then: holdfast done pr_creation --url URL"
+        "if the pull request was made elsewhere: holdfast done pr_creation --url URL"
+        " · or give the repository its remote, with git remote add"
     )
+    assert told(workflow.briefing().now) == refusal.remedy
+
+    bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
+    refusal = refused(bench, workflow, "pr_creation")
+    assert (
+        told(bench.open().workflow().briefing().now)
+        == refusal.remedy
+        == (
+            "git push -u origin feat/done && gh pr create --head feat/done --base main --title 'All there' --body ''"
+            ", then: holdfast done pr_creation --url URL"
+        )
+    )
+
+
+def test_a_pull_request_of_the_branch_that_it_goes_into_is_made_of_another(bench):
+    bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
+    ask = {"name": "ask", "step": [{"id": "pr", "action": "pull_request"}]}
+    workflow = bench.open().start(ask, title="All there").begin("pr")
+    refusal = refused(bench, workflow, "pr")
+    assert refusal.remedy == (
+        "git branch NAME · then: git push origin NAME"
+        " · then: gh pr create --head NAME --base main --title 'All there' --body ''"
+        " · then: holdfast done pr --url URL"
+    )
+    assert told(workflow.briefing().now) == refusal.remedy

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from holdfast.hosts.installing import installation, lines, setting
+from holdfast.hosts.installing import installation, setting
 from holdfast.machine import settings
 from holdfast.project.project import open_project
 from holdfast.upkeep import doctor, installed
@@ -36,11 +36,11 @@ class Place:
 
     def at(self, scope="project", **changes):
         at = setting.setting(self.wired.settings, scope, self.wired.place.worktree)
-        return at.replace(**{"serves": False, **changes})
+        return at.replace(**changes)
 
     def install(self, host, scope="project", **changes):
         at = self.at(scope, **changes)
-        installation.carry_out(installation.installing(host, at, self.wired.settings.data_dir))
+        installation.carry_out(installation.planned(host, at, self.wired.settings.data_dir))
 
     def findings(self):
         return [one for one in doctor.examine(self.project).findings if one.code == "host"]
@@ -62,7 +62,7 @@ def test_nothing_is_said_of_hosts_without_us(place):
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("host", HOSTS)
 def test_hooks_are_seen_to_fire(place, host, scope):
-    place.install(host, scope, serves=True)
+    place.install(host, scope)
     found = place.findings()
     assert {one.level for one in found} == {"ok"}
     assert all(one.message.startswith(f"{host}: ") for one in found)
@@ -72,7 +72,7 @@ def test_hooks_are_seen_to_fire(place, host, scope):
 def test_they_fire_where_nothing_was_started_yet(tmp_path):
     (tmp_path / "new").mkdir()
     place = Place(tmp_path / "new")
-    place.install("codex", serves=True)
+    place.install("codex")
     assert {one.level for one in place.findings()} == {"ok"}
 
 
@@ -86,7 +86,8 @@ def test_a_line_of_another_installation_is_spoken_of_and_not_run(place, host):
 
 def test_a_plugin_of_another_version_is_spoken_of(place):
     place.install("opencode", hook=OLD)
-    assert [one.level for one in place.findings()] == ["warning"]
+    plugin, server = place.findings()
+    assert (plugin.level, server.level) == ("warning", "ok")
 
 
 def test_a_line_from_a_clone_is_never_run(place, tmp_path):
@@ -128,16 +129,6 @@ def test_the_server_is_greeted_and_has_to_answer(place, tmp_path):
     program.write_text(SERVER)
     for name, wrong in (("holdfast", ""), ("other", "the MCP server does not answer")):
         words = (sys.executable, str(program), name)
-        assert (
-            installed._tried(place.wired, "MCP server", " ".join(words), place.at(server=words, serves=True)) == wrong
-        )
+        assert installed._tried(place.wired, "MCP server", " ".join(words), place.at(server=words)) == wrong
     silent = (sys.executable, "-c", "pass")
-    assert installed._serves(place.wired, list(silent), place.at(serves=True)) == "the MCP server does not answer"
-
-
-def test_a_server_without_its_package_is_spoken_of(place, tmp_path):
-    place.install("claude-code", serves=True)
-    said = [one.message for one in place.findings()]
-    if not lines.can_serve():
-        assert any("pip install 'holdfast[mcp]'" in one for one in said)
-    assert "package" in installed._serves(place.wired, ["x"], place.at(serves=False))
+    assert installed._serves(place.wired, list(silent)) == "the MCP server does not answer"

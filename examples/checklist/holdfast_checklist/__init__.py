@@ -1,6 +1,6 @@
 """A text file with one item per line, as a workflow of Holdfast."""
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(

@@ -13,7 +13,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import changes as git_changes
@@ -21,7 +21,6 @@ from holdfast.machine.place import below, read_regular
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.core.state import Actor
     from holdfast.engine.engine import Engine
     from holdfast.engine.world import LocalWorld
 
@@ -119,6 +118,7 @@ def _named(state: State, path: str, given: Mapping[str, Any]) -> str:
 
 def _figures(found: results.Results | None, verdict: judge.Verdict) -> dict[str, Any]:
     said: dict[str, Any] = {"test": verdict.test} if verdict.test else {}
+    said |= {"unnamed": True} if verdict.unnamed else {}
     if found is not None:
         said["count"] = found.total
         said["failing"] = [*found.failing, *found.broken][:NAMES_KEPT]

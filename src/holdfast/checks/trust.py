@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
+from holdfast.core.remedy import Remedy, advice, shell
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.plain.digest import digest as hashed
@@ -72,19 +73,19 @@ def _folder(data_dir: str) -> str:
     except (FileNotFoundError, NotADirectoryError):
         return folder
     if found.st_uid != os.geteuid():
-        raise _unsafe(folder, found, "belongs to somebody else", "ls -ld {}")
+        raise _unsafe(folder, found, "belongs to somebody else", shell("ls", "-ld", folder, who="person"))
     if found.st_mode & 0o022:
-        raise _unsafe(folder, found, "can be written by others", "ls -l {0}, and if all of it is yours: chmod 700 {0}")
+        look = shell("ls", "-l", folder, who="person")
+        close = shell("chmod", "700", folder, text="then, if all of it is yours", who="person")
+        raise _unsafe(folder, found, "can be written by others", look, close)
     return folder
 
 
-def _unsafe(folder: str, found: os.stat_result, reason: str, remedy: str) -> Refused:
-    import shlex
-
+def _unsafe(folder: str, found: os.stat_result, reason: str, *remedy: Remedy) -> Refused:
     return Refused(
         "unsafe_trust",
         f"{folder} {reason}, so what it says about trust is ignored",
-        remedy=remedy.format(shlex.quote(folder)),
+        remedy=remedy,
         facts={"path": folder, "owner": found.st_uid, "mode": f"{found.st_mode & 0o7777:04o}"},
     )
 
@@ -147,7 +148,7 @@ def _config(path: str) -> dict[str, Any]:
     except OSError as failure:
         raise _bad_config(path, failure.strerror or str(failure)) from None
     if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o002:
-        raise _bad_config(path, "it can be written by somebody else", "chmod go-w {}")
+        raise _bad_config(path, "it can be written by somebody else", shell("chmod", "go-w", path, who="person"))
     if len(text) > _LARGEST_CONFIG:
         raise _bad_config(path, "it is larger than 1 MiB")
     try:
@@ -156,7 +157,6 @@ def _config(path: str) -> dict[str, Any]:
         raise _bad_config(path, f"not TOML: {wrong}") from None
 
 
-def _bad_config(path: str, reason: str, remedy: str = "${{EDITOR:-vi}} {}") -> UsageError:
-    import shlex
-
-    return UsageError("bad_config", f"{path}: {reason}", remedy=remedy.format(shlex.quote(path)), facts={"path": path})
+def _bad_config(path: str, reason: str, remedy: Remedy | None = None) -> UsageError:
+    own = remedy or advice(f"correct {path}")
+    return UsageError("bad_config", f"{path}: {reason}", remedy=own, facts={"path": path})

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Mapping, Sequence
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
+from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, queries
+from holdfast.core.apply import Record
 from holdfast.core.briefing import Briefing
 from holdfast.core.commands import Facts
 from holdfast.core.remedy import ANYWHERE, Remedy, Scope, as_json, told
 from holdfast.core.state import State
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 NEWEST_NOTES = 3
 """How many notes somebody who asks for the next step is given."""
@@ -175,21 +174,42 @@ def work(
         "avoid": brief.avoid,
         "reminders": list(brief.state.reminders),
         "signal": brief.signal,
-        "for_person": _for_person(brief, scope),
+        "for_person": [one for one in as_json(brief.for_person, scope) if one["who"] == "person"],
     }
     return _filled(said)
-
-
-def _for_person(brief: Briefing, scope: Scope) -> list[dict[str, Any]]:
-    return as_json([one for one in brief.now if one.who == "person"], scope)
 
 
 def _filled(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: dict(value) if isinstance(value, Mapping) else value for name, value in values.items() if value}
 
 
-def waiting(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
-    """Where a workflow stands for somebody who waits for it."""
+_DECISIONS = {"revised": "rejected", "rejected": "rejected", "resumed": "guided"}
+"""What a person decided, by the move that came of it. An approval is an event of its own."""
+
+
+def decided(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """What people decided: of which step, how, and in their words."""
+    found = []
+    for record in records:
+        for event in record.events:
+            if isinstance(event, ev.Granted):
+                grant = event.grant
+                said: dict[str, Any] = {
+                    "decision": "approved",
+                    "variant": grant.variant,
+                    "modifications": dict(grant.modifications),
+                }
+            elif isinstance(event, ev.Moved) and record.actor.kind == "human" and event.move in _DECISIONS:
+                said = {"decision": _DECISIONS[event.move], "feedback": event.feedback}
+                said |= {} if event.feedback else {"reason": event.reason}
+            else:
+                continue
+            found.append({"step": event.step, "by": record.actor.label, **_filled(said)})
+    return found
+
+
+def waiting(brief: Briefing, scope: Scope = ANYWHERE, records: Iterable[Record] = ()) -> dict[str, Any]:
+    """Where a workflow stands for somebody who waits for it; `records` are what happened meanwhile."""
     asked = [
         {"step": path, "kind": one.kind, "message": one.message, "remedies": as_json(one.remedies, scope)}
         for path, one in brief.waiting
@@ -199,4 +219,7 @@ def waiting(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "revision": brief.state.revision,
         "status": brief.status,
         "waiting": asked,
+        "decided": decided(records),
+        "required_action": told(brief.now, scope) or None,
+        "remedies": as_json(brief.now, scope),
     }

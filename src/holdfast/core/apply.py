@@ -25,16 +25,7 @@ from holdfast.core.state import (
     State,
     Try,
 )
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, assert_never
-else:
-
-    def assert_never(value: object) -> None:
-        raise AssertionError(f"unhandled {value!r}")
-
+from holdfast.core.value import Any, Value, assert_never
 
 KEPT_PER_STEP = 20
 """How many verdicts, tries and old grants a step keeps; the journal has all."""
@@ -124,17 +115,15 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
                 after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
             if event.step in state.plan and state.plan.step(event.step).review:
                 after = cycle.acted(before, after, event, at)
-            moved = _with(state.replace(urged=0) if state.urged else state, event.step, after)
+            moved = _put(state.replace(urged=0) if state.urged else state, event.step, after)
             if lifecycle.ESCALATED in (before.status, after.status):
                 listed = cycle.escalations(moved.escalations, before, after, event, at)
                 moved = moved.replace(escalations=listed[-KEPT:])
             return _finished(_blamed(moved, event, at) if event.blames else moved, at)
         case ev.Produced():
-            step = state.step(event.step)
-            return _with(state, event.step, step.replace(artifacts={**step.artifacts, event.name: event.artifact}))
+            return _with(state, event.step, artifacts={**state.step(event.step).artifacts, event.name: event.artifact})
         case ev.Checked():
-            step = state.step(event.step)
-            return _with(state, event.step, step.replace(evidence={**step.evidence, event.name: event.evidence}))
+            return _with(state, event.step, evidence={**state.step(event.step).evidence, event.name: event.evidence})
         case ev.Reviewed():
             step = state.step(event.step)
             approved = event.verdict.verdict == "approved"
@@ -144,24 +133,25 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
                 rounds=step.rounds if approved else step.rounds + 1,
                 failures=0,
             )
-            return _with(state, event.step, cycle.judged(reviewed, event.verdict.verdict))
+            return _put(state, event.step, cycle.judged(reviewed, event.verdict.verdict))
         case ev.Advised():
-            return _with(state, event.step, cycle.advised(state.step(event.step), event.feedback))
+            return _put(state, event.step, cycle.advised(state.step(event.step), event.feedback))
         case ev.Granted():
             step = state.step(event.step)
             old = (step.grant,) if step.grant else ()
             past = (*step.past_grants, *old)[-KEPT_PER_STEP:]
-            return _with(state, event.step, step.replace(grant=event.grant, past_grants=past))
+            return _with(state, event.step, grant=event.grant, past_grants=past)
         case ev.Noted():
             note = {"at": at, "by": actor.label, "text": event.text, **({"step": event.step} if event.step else {})}
             return state.replace(notes=(*state.notes, note)[-KEPT:])
         case ev.Recorded():
             if not event.step:
                 return state.replace(context=_recorded(state.context, event))
-            step = state.step(event.step)
-            return _with(state, event.step, step.replace(data=_recorded(step.data, event)))
+            return _with(state, event.step, data=_recorded(state.step(event.step).data, event))
         case ev.Marked():
-            return _marked(state, event, at, actor)
+            mark = Mark(at, actor.label, event.reason) if event.on else None
+            freed: dict[str, Any] = {"leases": {}, "locks": {}} if event.mark == "cancelled" and event.on else {}
+            return state.replace(**{event.mark: mark}, **freed)
         case ev.Founded():
             return state.replace(parent=event.parent, parent_seal=event.seal, outdated=None)
         case ev.Rehomed():
@@ -170,9 +160,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             spent = state.replace(spent=state.spent + event.micros)
             if event.step not in state.plan:
                 return spent
-            return _with(
-                spent, event.step, state.step(event.step).replace(spent=state.step(event.step).spent + event.micros)
-            )
+            return _with(spent, event.step, spent=state.step(event.step).spent + event.micros)
         case ev.Warned():
             return state.replace(warned=(*state.warned, f"{event.bound}:{event.percent}"))
         case ev.Extended():
@@ -198,8 +186,8 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Unlocked():
             return state.replace(locks={p: hold for p, hold in state.locks.items() if p not in event.paths})
         case ev.Compacted():
-            seat = state.seats.get(actor.session, Seat(at))
-            return _seated(state, actor, seat.replace(at=at, compactions=seat.compactions + 1))
+            seat = state.seats.get(actor.session, Seat(at)).replace(at=at)
+            return _seated(state, actor, seat.replace(compactions=seat.compactions + 1))
         case ev.Seated():
             return _seated(state, actor, state.seats.get(actor.session, Seat(at)).replace(at=at))
         case ev.Acknowledged():
@@ -255,7 +243,11 @@ def _seats(state: State, session: str, seat: Seat) -> dict[str, Seat]:
     return dict([*others, (session, seat)])
 
 
-def _with(state: State, path: str, step: Progress) -> State:
+def _with(state: State, path: str, **changes: Any) -> State:
+    return _put(state, path, state.step(path).replace(**changes))
+
+
+def _put(state: State, path: str, step: Progress) -> State:
     return state.replace(progress={**state.progress, path: step})
 
 
@@ -292,9 +284,9 @@ def _blamed(state: State, event: ev.Moved, at: str) -> State:
     """What the judging of a step means for the step that was judged."""
     step = state.step(event.blames)
     if event.renewed:
-        return _with(state, event.blames, step.replace(failures=0))
+        return _with(state, event.blames, failures=0)
     tries = (*step.tries, Try(step.attempt, event.move, at, event.reason, event.data))[-KEPT_PER_STEP:]
-    return _with(state, event.blames, step.replace(failures=step.failures + 1, tries=tries))
+    return _with(state, event.blames, failures=step.failures + 1, tries=tries)
 
 
 def _finished(state: State, at: str) -> State:
@@ -311,19 +303,6 @@ def _rested(state: State, at: str) -> State:
     if resting:
         return state.replace(rest_since=at)
     return state.replace(rest_since="", rested_seconds=state.rested_seconds + moment.between(state.rest_since, at))
-
-
-def _marked(state: State, event: ev.Marked, at: str, actor: Actor) -> State:
-    mark = Mark(at, actor.label, event.reason) if event.on else None
-    match event.mark:
-        case "cancelled":
-            return state.replace(cancelled=mark, **({"leases": {}, "locks": {}} if mark else {}))
-        case "paused":
-            return state.replace(paused=mark)
-        case "outdated":
-            return state.replace(outdated=mark)
-        case _:
-            return state.replace(finalized=mark)
 
 
 def _rehomed(state: State, event: ev.Rehomed) -> State:
@@ -347,13 +326,9 @@ def _rehomed(state: State, event: ev.Rehomed) -> State:
 
 def _extended(state: State, event: ev.Extended) -> State:
     """A bound that is wider now warns anew; the others have warned."""
-    old, new = state.bounds, event.bounds
-    changed = {
-        "cost": old.max_cost != new.max_cost,
-        "time": old.max_time != new.max_time,
-        "iterations": old.max_iterations != new.max_iterations,
-    }
-    kept = tuple(said for said in state.warned if not changed.get(said.partition(":")[0].partition(" ")[0], False))
+    old, new = dict(state.bounds.items()), event.bounds
+    wider = tuple(name.removeprefix("max_") for name, limit in new.items() if limit != old[name])
+    kept = tuple(said for said in state.warned if not said.startswith(wider))
     return state.replace(bounds=new, warned=kept)
 
 

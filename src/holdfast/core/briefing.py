@@ -5,23 +5,24 @@ One value is made for a request, and all surfaces render from it. Parts are comp
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterator, Mapping, Sequence
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import conditions, gates, lifecycle, moment, queries, remedies
+from holdfast.core import cycle, gates, lifecycle, moment, queries, record, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import State, Try
-from holdfast.core.value import Value
+from holdfast.core.state import State
+from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from functools import cached_property as part
-    from typing import Any, Protocol
+    from typing import Protocol
 
     from holdfast.core.conditions import Condition
     from holdfast.core.packet_parts import Required
-    from holdfast.core.state import Alert, Lease
+    from holdfast.core.record import Decision, Output, Said
+    from holdfast.core.state import Alert, Lease, Try
 
     class Words(Protocol):
         """What a system says in its own words."""
@@ -49,10 +50,12 @@ else:
 
 ALERTS_FOR = 86_400
 """Seconds for which surfaces go on telling what happened to a document."""
-AVOID = "antipattern"
-"""What a learning is called that says what not to do."""
-NEWEST = 5
-"""How many failures are told."""
+
+
+SESSION = ("ack", "held")
+"""Kinds of blockers that keep one session from going on, whatever the step lacks."""
+LINES = 4
+"""How many lines of a failed check's output are told."""
 
 
 class TaskText(Value):
@@ -63,36 +66,11 @@ class TaskText(Value):
     criteria: tuple[str, ...] = ()
 
 
-class Output(Value):
-    """A file that a finished step left. `changed` says how it is different now: `changed since`, `gone` or nothing."""
-
-    step: str
-    name: str
-    path: str
-    changed: str = ""
-
-
-class Decision(Value):
-    """What people decided beyond a yes: a variant, what was not chosen, changes they want."""
-
-    step: str
-    by: str
-    at: str
-    variant: str = ""
-    not_chosen: tuple[str, ...] = ()
-    modifications: Mapping[str, Any] = {}
-
-
-class Said(Value):
-    """Changes that a reviewer or a person asked for; `open` until the work is handed in again."""
-
-    step: str
-    text: str
-    open: bool
-
-
 class Briefing:
-    """A state with facts, ready to be told. `words` are the system's words for a status."""
+    """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
+
+    `words` are the system's words for a status.
+    """
 
     def __init__(
         self,
@@ -102,9 +80,12 @@ class Briefing:
         *,
         required: Callable[[], Sequence[Required]] = tuple,
         session: str = "",
+        token: int = 0,
+        person: bool = False,
         words: Mapping[str, str] | None = None,
     ) -> None:
         self.state, self.facts, self.session = state, facts, session
+        self._token, self._person = token, person
         self._texts, self._required, self._words = texts, required, words or {}
 
     # Where the work is
@@ -156,13 +137,35 @@ class Briefing:
     @part
     def tries(self) -> str:
         """`try 2 of 3`, from the second try on."""
+        from holdfast.core import conditions
+
         return conditions.tries(self.state, self.step) if self.step else ""
 
     # What to do now
 
     @part
     def blockers(self) -> tuple[Unmet, ...]:
-        return self.blockers_of(self.step) if self.step else ()
+        """What keeps this session from going on comes before what the step lacks, unless only a person goes on."""
+        found = self.blockers_of(self.step) if self.step else ()
+        is_persons = any(way.who == "person" for one in found[:1] for way in one.remedies)
+        return found if is_persons or not queries.is_active(self.state) else (*self._first_of_all, *found)
+
+    @part
+    def _first_of_all(self) -> tuple[Unmet, ...]:
+        """What keeps an agent's session from writing: it has not caught up, or another one holds the workflow."""
+        if self._person or not self.step:
+            return ()
+        behind = "this session has not taken up the workflow again, and writes are refused until it has"
+        ack = [Unmet("ack", self.packet, behind, (remedies.ack(self.packet),))] if self.must_catch_up else []
+        held = [
+            Unmet("held", lease.role, f"{lease.holder} is at work here {self.span(lease)}", remedies.held(lease.token))
+            for lease in self.held
+        ]
+        return (*held, *ack)
+
+    def span(self, lease: Lease) -> str:
+        """Since when a hold is there, and until when it lasts if its session does nothing more."""
+        return f"since {lease.at}, for {moment.span(lease.deadline - self.facts.mono)} more without a sign of life"
 
     def blockers_of(self, path: str) -> tuple[Unmet, ...]:
         """What a step lacks. Outputs are named with `done`, which only works once nothing else is missing."""
@@ -176,7 +179,7 @@ class Briefing:
         if not file:
             return one
         message = f"{one.message}: {file}, with the line {' or '.join(gates.DECISIONS)}"
-        ways = tuple(way.replace(text=f"once the reviewer wrote {file}") for way in one.remedies)
+        ways = tuple(way.replace(text="once it is written") for way in one.remedies)
         return one.replace(message=message, remedies=ways)
 
     @part
@@ -189,19 +192,23 @@ class Briefing:
         return self.first is not None and self.first.kind in queries.READY
 
     @part
-    def reason(self) -> str | None:
-        """What failed or was asked for, then what stands between this step and the next one."""
-        lacks = "" if self.ready or self.first is None else self.first.message
-        return "; ".join(filter(None, (self._to_mend, lacks))) or None
+    def lacks(self) -> str:
+        """What stands between this step and the next one, beyond the work itself."""
+        return "" if self.ready or self.first is None else self.first.message
 
     @part
-    def _to_mend(self) -> str:
-        """What the work has to heed: why the try before failed, or the changes that somebody asked for."""
+    def reason(self) -> str | None:
+        """What failed or was asked for, then what the step lacks."""
+        return "; ".join(filter(None, (self._to_change, self.lacks))) or None
+
+    @part
+    def _to_change(self) -> str:
+        """Why the work has to be changed: the try before failed, or somebody asked for changes."""
         if not self.step or self.stopped or self.step_status not in (lifecycle.PENDING, lifecycle.ACTIVE):
             return ""
         progress = self.state.step(self.step)
-        failed = progress.advice in [one.reason for one in progress.tries]
-        return f"{'the last try failed' if failed else 'asked for'}: {progress.advice}" if progress.advice else ""
+        said = gates.to_change(self.state.plan.step(self.step), progress, self.facts)
+        return f"{'the last try failed' if cycle.is_failure(progress) else 'asked for'}: {said}" if said else ""
 
     @part
     def now(self) -> tuple[Remedy, ...]:
@@ -209,9 +216,20 @@ class Briefing:
         return self.first.remedies if self.first else ()
 
     @part
+    def ways(self) -> tuple[tuple[Remedy, ...], ...]:
+        """The same of each check where several are missing: their order is free."""
+        checks = tuple(one.remedies for one in self.blockers if one.kind == "check")
+        return checks if self.first and self.first.kind == "check" else (self.now,)
+
+    @part
+    def for_person(self) -> tuple[Remedy, ...]:
+        """The commands that are a person's to type now."""
+        return people_of(self.ways)
+
+    @part
     def turn(self) -> str:
         """Whose move it is: `agent`, `person`, `reviewer` or `nobody`."""
-        if self.first is None or self.status in ("completed", "finalized", "cancelled"):
+        if self.first is None or self.first.kind == "held" or self.status in ("completed", "finalized", "cancelled"):
             return "nobody"
         if any(one.who == "person" for one in self.now):
             return "person"
@@ -231,7 +249,7 @@ class Briefing:
         begun = self.step_status in (lifecycle.PENDING, lifecycle.ACTIVE)
         if not self.step or not begun or self.turn != "agent" or self.first is None:
             return None
-        if self.first.kind in ("mark", "requires") or self.now[0].command == "done":
+        if self.first.kind in ("mark", "requires", "ack") or any(way.command == "done" for way in self.now):
             return None
         return remedies.done(self.step, outputs=self.outputs)
 
@@ -252,7 +270,7 @@ class Briefing:
     @part
     def stopped(self) -> bool:
         """Whether the whole workflow stands still, whatever its steps lack."""
-        return self.first is not None and self.first.kind in ("mark", "bound")
+        return self.first is not None and self.first.kind in ("mark", "bound", *SESSION)
 
     @part
     def after(self) -> str | None:
@@ -278,67 +296,37 @@ class Briefing:
 
     @part
     def conditions(self) -> tuple[Condition, ...]:
+        from holdfast.core import conditions
+
         return conditions.of_step(self.state, self.step, self.facts) if self.step else ()
+
+    # What went before
 
     @part
     def done(self) -> dict[str, tuple[Output, ...]]:
         """The finished steps without steps below them, with what they left."""
         finished = [p for p in self.state.plan.leaves() if self.state.step(p).status in lifecycle.FINISHED]
-        return {path: tuple(self._left(path)) for path in finished}
+        return {path: tuple(record.left(self.state, path, self.facts)) for path in finished}
 
     @part
     def skipped(self) -> dict[str, str]:
-        """Those of them that nobody did: `skipped by human ada: not needed here`."""
-        state, moves = self.state, {}
-        for entry in self.state.history:
-            if entry.get("event") == lifecycle.SKIPPED:
-                moves[entry.get("step")] = f" by {entry.get('by')}"
-        found = [path for path in self.done if state.step(path).status == lifecycle.SKIPPED]
-        return {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
+        return record.skipped(self.state)
 
     @part
     def inputs(self) -> tuple[Output, ...]:
         """What the steps left that the current one builds on."""
         before = self.state.plan.closure(self.step) if self.step else ()
-        return tuple(one for path in self.state.plan.paths if path in before for one in self._left(path))
-
-    def _left(self, path: str) -> Iterator[Output]:
-        for name, artifact in self.state.step(path).artifacts.items():
-            seen = self.facts.hashes.get(artifact.path, (artifact.hash, 0))
-            changed = "gone" if seen is None else "" if seen[0] == artifact.hash else "changed since"
-            yield Output(path, name, artifact.path, changed)
+        found = (path for path in self.state.plan.paths if path in before)
+        return tuple(one for path in found for one in record.left(self.state, path, self.facts))
 
     @part
     def decisions(self) -> tuple[Decision, ...]:
-        return tuple(self._decided())
-
-    def _decided(self) -> Iterator[Decision]:
-        for path in self.state.plan.paths:
-            step, progress = self.state.plan.step(path), self.state.step(path)
-            grant, wanted = progress.grant, progress.data.get("modifications")
-            if grant is not None and (grant.variant or grant.modifications):
-                offered = (
-                    *(step.choice.options if step.choice else ()),
-                    *(one.variant for one in progress.past_grants),
-                )
-                others = tuple(dict.fromkeys(one for one in offered if one and one != grant.variant))
-                chosen = others if grant.variant else ()
-                yield Decision(path, grant.by, grant.at, grant.variant, chosen, grant.modifications)
-            elif grant is None and isinstance(wanted, Mapping) and wanted:
-                yield Decision(path, "", "", modifications=wanted)
+        return tuple(record.decisions(self.state))
 
     @part
     def decided(self) -> list[str]:
-        """The same in sentences, with what a rejection asked for that is still open."""
-        from holdfast.plain.plainjson import spaced
-
-        out = []
-        for one in self.decisions:
-            chosen = f"{one.variant} was chosen" if one.variant else ""
-            others = f"not {', '.join(one.not_chosen)}" if one.not_chosen else ""
-            wanted = f"changes wanted: {spaced(dict(one.modifications))}" if one.modifications else ""
-            out.append(f"{one.step}: {'; '.join(filter(None, (chosen, others, wanted)))}")
-        return out + [f"{one.step}, asked for: {one.text}" for one in self.feedback if one.open]
+        """The same in sentences."""
+        return [record.sentence(one) for one in self.decisions]
 
     @part
     def modifications(self) -> dict[str, Any]:
@@ -349,16 +337,14 @@ class Briefing:
 
     @part
     def feedback(self) -> tuple[Said, ...]:
-        """Changes that were asked for, unfinished steps first, the newest of each first."""
-        found: list[Said] = []
-        for path in sorted(self.state.plan.paths, key=lambda path: self.state.step(path).status in lifecycle.FINISHED):
-            progress = self.state.step(path)
-            asked = [one.feedback for one in progress.verdicts if one.verdict == "needs_revision" and one.feedback]
-            reasons = {one.reason for one in progress.tries}
-            given = [text for text in progress.feedback if text not in reasons]
-            texts = reversed(list(dict.fromkeys([*asked, *given])))
-            found += (Said(path, text, text == progress.advice) for text in texts)
-        return tuple(found)
+        return tuple(record.feedback(self.state))
+
+    @part
+    def asked(self) -> list[str]:
+        """The changes that were asked for and are still to be made, then those of before that have to stay made."""
+        unfinished = [one for one in self.feedback if self.state.step(one.step).status not in lifecycle.FINISHED]
+        first = [f"{one.step}: {one.text}" for one in unfinished if one.open]
+        return first + [f"{one.step}, before: {one.text}" for one in unfinished if not one.open]
 
     @part
     def tried(self) -> tuple[Try, ...]:
@@ -367,36 +353,24 @@ class Briefing:
 
     @part
     def failures(self) -> list[str]:
-        """The newest failures of all steps, newest first. One that was put down to another step is told once."""
-        state = self.state
-        found: dict[tuple[str, str], tuple[str, str]] = {}
-        for path in state.plan.paths:
-            progress = state.step(path)
-            reasons = [one.reason for one in progress.tries]
-            if progress.status in lifecycle.STUCK and progress.reason not in ("", *reasons):
-                found[(state.updated_at, path)] = (state.updated_at, f"{path} is {progress.status}: {progress.reason}")
-            for one in progress.tries:
-                said = f"{path}, attempt {one.attempt} {one.ended}: {_ended(one)}"
-                found[(one.at, one.reason)] = (one.at, said)  # of two, the later failed, and sent the earlier back
-            if progress.status in lifecycle.OPEN | lifecycle.STUCK:
-                for name, seen in progress.evidence.items():
-                    if not seen.passed:
-                        said = f"{path}, the check {name} failed: {gates.telling(seen)}"
-                        found[(seen.at, f"{path}#{name}")] = (seen.at, said)
-        oldest_first = sorted(found.values(), key=lambda pair: pair[0])
-        return [text.removesuffix(": ") for _, text in oldest_first[: -NEWEST - 1 : -1]]
+        return record.failures(self.state)
+
+    @part
+    def output(self) -> list[str]:
+        """The last lines that each failed check of the step printed, beyond the one that says why it failed."""
+        out = []
+        for name, seen in self.state.step(self.step).evidence.items() if self.step else ():
+            lines = [line.strip() for line in seen.tail.split("\n")[-LINES:]]
+            more = [line for line in lines if line and line != gates.telling(seen)]
+            if more and not seen.passed:
+                out.append(f"{name} printed: {' / '.join(more)}")
+        return out
 
     @part
     def avoid(self) -> list[str]:
-        """What was tried or offered and is not wanted: antipatterns, changes asked for, options not chosen."""
-        learned = [lesson(one.lesson, one.pattern) for one in reversed(self.state.learnings) if one.type == AVOID]
-        asked = [f"{one.step}, changes asked for: {one.text}" for one in self.feedback]
-        chosen = [
-            f"{one.step}, rejected: {variant} ({one.variant} was chosen)"
-            for one in self.decisions
-            for variant in one.not_chosen
-        ]
-        return list(dict.fromkeys([*learned, *asked, *chosen]))
+        """What was learned not to do."""
+        learned = [record.lesson(one) for one in reversed(self.state.learnings) if one.type == record.AVOID]
+        return list(dict.fromkeys(learned))
 
     # What must not be forgotten, and what is around
 
@@ -413,9 +387,10 @@ class Briefing:
     @part
     def held(self) -> list[Lease]:
         """The holds of other sessions on the whole workflow, which keep this one from writing."""
+        leases = () if self._token else self.state.leases.values()
         return [
             lease
-            for lease in self.state.leases.values()
+            for lease in leases
             if not (lease.step or lease.agent or lease.session in ("", self.session))
             and not lease.expired(self.facts.boot, self.facts.mono)
         ]
@@ -428,6 +403,14 @@ class Briefing:
     @part
     def must_catch_up(self) -> bool:
         return self.state.require_ack and not queries.has_caught_up(self.state, self.session)
+
+
+def people_of(ways: Iterable[Iterable[Remedy]]) -> tuple[Remedy, ...]:
+    """The commands among the ways on that only a person types, each once."""
+    found: list[Remedy] = []
+    for one in (one for way in ways for one in way if one.who == "person"):
+        found += [one] if one not in found else []
+    return tuple(found)
 
 
 def position(state: State) -> str:
@@ -444,30 +427,3 @@ def position(state: State) -> str:
 
 def alert_text(alert: Alert) -> str:
     return f"{alert.message}{f' (kept in {alert.kept})' if alert.kept else ''}"
-
-
-def lesson(text: str, pattern: str) -> str:
-    return f"{text} (pattern: {pattern})" if pattern else text
-
-
-def _ended(one: Try) -> str:
-    """Why a try ended, with what its result said beyond the reason."""
-    from holdfast.plain.plainjson import spaced
-
-    violations, guidance = one.data.get("violations"), one.data.get("retry_guidance")
-    texts = [_violation(item) for item in violations] if isinstance(violations, (list, tuple)) else []
-    more = [text for text in texts if text not in one.reason]
-    said = one.reason
-    if more:
-        said += f"; violations: {'; '.join(more)}"
-    if guidance:
-        said += f"; next time: {guidance if isinstance(guidance, str) else spaced(guidance)}"
-    return said
-
-
-def _violation(item: object) -> str:
-    from holdfast.plain.plainjson import spaced
-
-    if not isinstance(item, Mapping):
-        return str(item)
-    return str(item.get("message") or item.get("issue") or item.get("check") or spaced(dict(item)))

@@ -12,6 +12,7 @@ from holdfast.core.value import Any, Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.needs import Needs
+    from holdfast.core.remedy import Remedy
 
 
 class Command(Value):
@@ -401,6 +402,8 @@ class Facts(Value):
     trusted: bool = True
     untrusted: Mapping[tuple[str, str], str] = {}
     """Steps and checks whose commands nobody has trusted, each with what a person has to trust."""
+    by_hand: tuple[Remedy, ...] = ()
+    """How others make the pull request that is asked for, where Holdfast cannot."""
     signer: str = ""
     past: State | None = None
     results: Mapping[str, Mapping[str, Any] | None] = {}

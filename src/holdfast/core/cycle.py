@@ -77,10 +77,15 @@ def judged(progress: Progress, verdict: str) -> Progress:
     return progress.replace(acts=tuple(acts))
 
 
+def is_failure(progress: Progress) -> bool:
+    """Whether the step is worked on again because a try failed, and not because somebody asked for changes."""
+    return progress.advice in [one.reason for one in progress.tries]
+
+
 def advice(before: Progress, event: ev.Moved) -> str:
-    """What still has to be heeded after a move. A try that only failed takes nothing away from it."""
+    """Why the work has to be changed: what was asked for until it is handed in, else the newest failure."""
     if event.move == "retried":
-        return before.advice or event.feedback
+        return event.feedback if is_failure(before) or not before.advice else before.advice
     if event.move in _SETTLED:
         return ""
     return event.feedback or ("" if event.move in ("revised", "reopened") else before.advice)

@@ -11,17 +11,12 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.apply import apply
-from holdfast.core.draft import Draft, no_rules
-from holdfast.core.names import checked, checked_text
+from holdfast.core.draft import Draft, Rules, no_rules
+from holdfast.core.names import checked, optional_text
 from holdfast.core.rules import agents, briefing, hosts, locks, people, steps, tree, whole
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.errors import NotFound
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.core.draft import Rules
 
 
 def _own(draft: Draft, command: cmd.Own) -> None:
@@ -63,7 +58,7 @@ HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
     cmd.Outdate: whole.outdate,
     cmd.Revalidate: whole.revalidate,
     cmd.Rehome: whole.rehome,
-    cmd.TakeSnapshot: whole.take_snapshot,
+    cmd.TakeSnapshot: steps.take_snapshot,
     cmd.Restore: whole.restore,
     cmd.TakeOver: whole.take_over,
     cmd.Alarm: whole.alarm,
@@ -168,9 +163,7 @@ def _may_work(draft: Draft) -> None:
         raise refusals.paused(state)
     if queries.is_outdated(state, draft.facts):
         raise refusals.requires_revalidation(state, *queries.outdated_because(state, draft.facts))
-    for usage in queries.usages(state, draft.facts.now):
-        if usage.reached:
-            raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
+    draft.require_bounds()
 
 
 def _edit(draft: Draft, edit: cmd.Edit) -> None:
@@ -195,10 +188,8 @@ def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tupl
 
 
 def _start(command: cmd.Start) -> ev.Started:
-    if command.subject:
-        checked_text(command.subject, "subject", 1000)
-    if command.title:
-        checked_text(command.title, "title", 500)
+    optional_text(command.subject, "subject", 1000)
+    optional_text(command.title, "title", 500)
     said = {name: value for name, value in command.items() if name in ev.Started._known}
     lists = {what: briefing.checked(what, getattr(command, what)) for what in briefing.LONGEST}
     return ev.Started(**{**said, **lists})

@@ -77,6 +77,29 @@ class Retry(Value):
     exhausted: str = "failed"
 
 
+class Conduct(Value):
+    """What holds for every workflow whose subject is read in one way."""
+
+    groups: tuple[str, ...] = ()
+    """Kinds of steps that group the tasks which the subject brings, in the shape that `[step.task]` gives."""
+    bounded: tuple[str, ...] = ()
+    """Kinds of steps that the bound on tries counts for; empty: every leaf."""
+    iterated: tuple[str, ...] = ()
+    """Kinds of steps that can be tried once more because their criteria are not met."""
+    checkpointed: tuple[str, ...] = ()
+    """Kinds of steps whose begin keeps the commit and the time, and whose end takes a snapshot."""
+    criteria: tuple[str, ...] = ()
+    """Kinds of steps that are done only after the checks that have a command were run."""
+    guarded_end: bool = False
+    """Whether only a person gives up a run that stands where a person has to decide."""
+    by_tree: bool = True
+    """Whether reported evidence is bound to the working tree."""
+    frozen_trust: bool = False
+    """Whether the steps come from the subject file, and its commands are trusted as they were at the start."""
+    phased: bool = False
+    """Whether the number of a task begins with that of its phase."""
+
+
 class Bounds(Value):
     """Limits the engine enforces: micro-dollars, seconds, attempts per step. None is no limit."""
 
@@ -128,9 +151,9 @@ class Step(Value):
         return next((check for check in self.checks if check.name == name), None)
 
 
-class Definition(Value):
-    name: str
-    steps: tuple[Step, ...]
+class Terms(Value):
+    """What a definition says beside its steps, and what every workflow that follows it keeps."""
+
     version: int = 1
     title: str = ""
     dialect: str = "skill"
@@ -151,6 +174,11 @@ class Definition(Value):
     digest: str = ""
     source: str = ""
     """The file it was read from; empty for one that was given as Python values."""
+
+
+class Definition(Terms, kw_only=True):
+    name: str
+    steps: tuple[Step, ...]
 
 
 def fill(template: str, subject: str, context: Mapping[str, object]) -> str:

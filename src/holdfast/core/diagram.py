@@ -7,18 +7,6 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.state import State
 
-MARKS = {
-    lifecycle.PENDING: "○",
-    lifecycle.ACTIVE: "▶",
-    lifecycle.IN_REVIEW: "◎",
-    lifecycle.WAITING: "◐",
-    lifecycle.DONE: "✓",
-    lifecycle.FAILED: "✗",
-    lifecycle.BLOCKED: "■",
-    lifecycle.ESCALATED: "▲",
-    lifecycle.SKIPPED: "↷",
-}
-
 # Every class sets fill and text together, so a box is readable whatever lies behind it; branches have no fill, and
 # their grey keeps its distance from white as well as from black.
 _COLOURS = {
@@ -53,7 +41,7 @@ def mermaid(state: State) -> str:
     def draw(path: str, indent: str) -> None:
         step = plan.step(path)
         folded = f"<br/>{len(plan.below(path))} steps" if path in whole and step.steps else ""
-        text = f'"{MARKS[state.step(path).status]} {label(step.label)}{_badges(step)}{folded}"'
+        text = f'"{lifecycle.MARKS[state.step(path).status]} {label(step.label)}{_badges(step)}{folded}"'
         if path in whole:
             lines.append(f"{indent}{names[path]}[{text}]")
             return

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, refusals, remedies
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
 from holdfast.core.plan import ancestors, parent
-from holdfast.core.queries import is_used_up
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import Actor, Artifact, Progress, State
+from holdfast.core.value import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Callable
-    from typing import Any
-
-    Rules = Callable[[str], Mapping[str, Callable[["Draft", Mapping[str, Any]], None]]]
-    """The rules of a system's own commands: from its name to those, by the names of the commands."""
+Rules = Callable[[str], Mapping[str, Callable[["Draft", Mapping[str, Any]], None]]]
+"""The rules of a system's own commands: from its name to those, by the names of the commands."""
 
 
 def no_rules(system: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]:
@@ -50,28 +46,43 @@ class Draft:
             raise refusals.no_step(path, self.state)
         return self.state.plan.step(path), self.state.step(path)
 
-    def move(
-        self,
-        move: str,
-        path: str,
-        *,
-        reason: str = "",
-        feedback: str = "",
-        renewed: bool = False,
-        data: Mapping[str, Any] | None = None,
-        blames: str = "",
-    ) -> None:
-        """Moves a step along the transition table; a new try gets the next attempt number."""
+    def require_status(self, path: str, move: str, *allowed: str) -> None:
+        """Refuses a move of a step whose status is none of those; without any, none of which the table has it."""
+        if self.state.step(path).status not in (allowed or lifecycle.sources(move)):
+            raise refusals.wrong_status(self.state, self.facts, path, move, allowed)
+
+    def require_person(self, what: str, *own: Remedy) -> None:
+        """Refuses everybody else; `own` are the commands that a person would type."""
+        if not self.is_person:
+            raise refusals.person_needed(what, *own)
+
+    def require_bounds(self) -> None:
+        """Refuses where a bound is used up."""
+        for usage in queries.usages(self.state, self.facts.now):
+            if usage.reached:
+                raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
+
+    @property
+    def is_spent(self) -> bool:
+        return any(usage.reached for usage in queries.usages(self.state, self.facts.now))
+
+    def claim(self, ttl: int) -> dict[str, Any]:
+        """What a lease and the hold of a file have in common, from now on."""
+        facts, deadline = self.facts, self.facts.mono + ttl
+        new = {"token": self.state.fence + 1, "at": facts.now, "boot": facts.boot, "deadline": deadline, "ttl": ttl}
+        return {**new, "session": self.actor.session}
+
+    def move(self, move: str, path: str, **said: Any) -> None:
+        """Moves a step along the transition table; a new try gets the next attempt number. `said` is of `Moved`."""
         progress = self.state.step(path)
-        if not lifecycle.allows(progress.status, move):
-            raise refusals.wrong_status(self.state, self.facts, path, move)
+        self.require_status(path, move)
         attempt = progress.attempt
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
             limit = self.state.bounds.max_iterations
             if limit and attempt > limit and self.is_bounded(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
-        self.emit(ev.Moved(move, path, attempt, reason, feedback, renewed, data or {}, blames))
+        self.emit(ev.Moved(move, path, attempt, **said))
 
     def is_bounded(self, path: str) -> bool:
         """Whether the bound on tries counts for a step."""
@@ -100,35 +111,24 @@ class Draft:
             self.move("completed", above)
             self.close_branches(above)
 
+    def reset_below(self, path: str) -> None:
+        for child in reversed(self.state.plan.below(path)):
+            if self.state.step(child).status != lifecycle.PENDING:
+                self.move("reset", child, renewed=self.is_person)
+
     def reset_later(self, path: str) -> None:
         """Everything that waited for this step goes back to pending, and a branch with such a child is open again."""
         if not self.is_person:
-            spent = self.used_up_after(path)
+            spent = queries.used_up_after(self.state, path)
             if spent:
                 raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
-        later = self._later(path)
+        later = queries.later(self.state, path)
         for step in reversed(later):
             if self.state.step(step).status != lifecycle.PENDING:
                 self.move("reset", step, renewed=self.is_person)
         for above in dict.fromkeys(a for step in later for a in ancestors(step)):
             if self.state.step(above).status in lifecycle.FINISHED:
                 self.move("reopened", above)
-
-    def used_up_after(self, path: str) -> list[str]:
-        """Steps that would go back to pending with this one, and that only a person may set going again."""
-        return [step for step in (*self._later(path), *self.state.plan.below(path)) if is_used_up(self.state, step)]
-
-    def _later(self, path: str) -> list[str]:
-        """The steps that wait for this one, for a branch it stands in, or for a branch that one of them stands in."""
-        plan = self.state.plan
-        found: set[str] = set()
-        waiting = [path]
-        while waiting:
-            for step in plan.dependents(waiting.pop()):
-                if step not in found:
-                    found.add(step)
-                    waiting += [step, *(a for a in ancestors(step) if a not in ancestors(path))]
-        return [step for step in plan.paths if step in found and step != path and step not in ancestors(path)]
 
     def attach(self, path: str, artifacts: dict[str, str]) -> None:
         for name, file in artifacts.items():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, remedies
+from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import ACTIONS, POLICIES, Check, Step
-from holdfast.core.remedy import Blank, Remedy, told
+from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.value import Value
 
@@ -54,6 +54,12 @@ def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
     return "stale" if is_stale(evidence, progress, facts) else "passed"
 
 
+def to_change(step: Step, progress: Progress, facts: Facts) -> str:
+    """Why the work has to be changed. A failure is over once every check of the step has passed again."""
+    passed = step.checks and all(check_verdict(check, progress, facts) == "passed" for check in step.checks)
+    return "" if passed and cycle.is_failure(progress) else progress.advice
+
+
 def telling(evidence: Evidence) -> str:
     """The line that says why a check failed: what its results say, else the error in its output, else the last line."""
     lines = [line.strip().strip("=-_*").strip() for line in (evidence.detail or evidence.tail).split("\n")]
@@ -97,6 +103,12 @@ def grant_verdict(progress: Progress, facts: Facts) -> str:
     return "valid"
 
 
+def is_decided(progress: Progress, facts: Facts) -> bool:
+    """Whether a person's own approval or choice holds; one that an agent passed on is no better than its word."""
+    grant = progress.grant
+    return grant is not None and grant.word != "relayed" and grant_verdict(progress, facts) == "valid"
+
+
 def given_earlier(progress: Progress) -> bool:
     """Whether a grant speaks of an attempt before this one; a step that was reset is before its next attempt."""
     grant = progress.grant
@@ -117,8 +129,10 @@ def approving(step: Step, path: str, *, renewing: bool = False) -> Remedy:
 
 
 def reviewing(step: Step, path: str) -> Remedy:
-    """The command that says what a review found."""
-    return remedies.review(path, from_file=bool(step.review and step.review.files))
+    """The command that says what a review found, in the role that the gate asks for."""
+    by = step.review.by if step.review else ()
+    role = one_of(*by) if len(by) > 1 else "".join(by)
+    return remedies.review(path, by=role, from_file=bool(step.review and step.review.files))
 
 
 def artifact_hashes(progress: Progress) -> dict[str, str]:
@@ -129,15 +143,15 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     """What the step's own work still lacks: checks, then the outputs that `done` names. People's gates come after."""
     found = []
     unnamed = [name for name in step.outputs if name not in progress.artifacts]
-    done = (remedies.done(path, outputs=unnamed, text=MEND if progress.advice else ""),)
+    done = (remedies.done(path, outputs=unnamed, text=MEND if to_change(step, progress, facts) else ""),)
     undone = is_undone(step, progress)
     if undone:
-        found.append(Unmet("action", step.action, _UNDONE[step.action], done))
+        by_hand = facts.by_hand if step.action == "pull_request" else ()
+        found.append(Unmet("action", step.action, _UNDONE[step.action], by_hand or done))
     for check in step.checks if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
-            again = MEND if verdict == "failed" else ""
-            how = remedies.check(check.name, text=again) if check.run else remedies.report(check.name, text=again)
+            how = _checking(check, progress.evidence.get(check.name), failed=verdict == "failed")
             said = {
                 "missing": "has not run",
                 "failed": failed_because(progress.evidence.get(check.name)),
@@ -149,6 +163,16 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
                 how = remedies.trust(untrusted, text="read it, then")
             found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
+
+
+def _checking(check: Check, evidence: Evidence | None, *, failed: bool) -> Remedy:
+    """The command that runs a check or says how it went, with the test where its last run could not tell which."""
+    text = MEND if failed else ""
+    if not check.run:
+        return remedies.report(check.name, text=text)
+    if failed and evidence and evidence.data.get("unnamed"):
+        return remedies.check(check.name).given(values={"test": Blank("NAME")})
+    return remedies.check(check.name, text=text)
 
 
 def is_undone(step: Step, progress: Progress) -> bool:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from holdfast.core import gates, queries
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import State
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 
 def entry(state: State, paths: tuple[str, ...] = (), document: str = "") -> dict[str, Any] | None:
@@ -31,13 +28,10 @@ def entry(state: State, paths: tuple[str, ...] = (), document: str = "") -> dict
         "keep_going": state.keep_going and queries.status(state) == "in_progress",
     }
     if state.require_ack and document:
-        rules["ack"] = {"document": document, "sessions": sorted(s for s in state.seats if _has_caught_up(state, s))}
+        caught_up = sorted(session for session in state.seats if session and queries.has_caught_up(state, session))
+        rules["ack"] = {"document": document, "sessions": caught_up}
     said = {name: value for name, value in rules.items() if value}
     return {"id": state.id, "ulid": state.ulid, "worktree": state.worktree, **said} if said else None
-
-
-def _has_caught_up(state: State, session: str) -> bool:
-    return bool(session) and queries.has_caught_up(state, session)
 
 
 def _denied(state: State) -> list[dict[str, str]]:

@@ -6,14 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import events as ev
 from holdfast.core.state import Actor
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, assert_never
-else:
-
-    def assert_never(value: object) -> None:
-        raise AssertionError(f"unhandled {value!r}")
+from holdfast.core.value import Any, assert_never
 
 
 def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None:

@@ -9,10 +9,7 @@ from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record, apply
 from holdfast.core.plan import ancestors
 from holdfast.core.state import Progress, State
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 WORKED_ON = frozenset({lifecycle.ACTIVE, lifecycle.IN_REVIEW})
 
@@ -148,7 +145,8 @@ class _Tally:
             if moment.between(self.heard[lease.token], self.at) <= lease.ttl:
                 running[lease.token] = lease.step
         if len(running) > 1:
-            self.overlapped.update(one for one in running if _has_company(one, running))
+            pairs = ((one, other) for one in running for other in running if one != other)
+            self.overlapped.update(one for one, other in pairs if not _same_work(one, other, running))
 
     def figures(self, now: str) -> dict[str, Any]:
         self._advance(now)
@@ -184,10 +182,6 @@ class _Tally:
 def _end(step: Progress, at: str) -> str:
     """When a step of an adopted document stopped being open; at once when the document does not say."""
     return step.finished_at or (at if step.status in lifecycle.OPEN else step.started_at)
-
-
-def _has_company(one: str | int, running: Mapping[str | int, str]) -> bool:
-    return any(other != one and not _same_work(one, other, running) for other in running)
 
 
 def _same_work(one: str | int, other: str | int, running: Mapping[str | int, str]) -> bool:

@@ -8,7 +8,7 @@ from holdfast.core import remedies
 from holdfast.core.definition import DEEPEST, MAX_STEPS, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
-from holdfast.core.remedy import Blank
+from holdfast.core.remedy import Blank, Remedy
 from holdfast.errors import UsageError
 
 
@@ -22,18 +22,25 @@ class Mistakes:
     def add(self, path: tuple[str | int, ...], message: str) -> None:
         self.found.append({"where": self._locate(path), "message": message})
 
+    def error(self) -> UsageError:
+        remedy = remedies.check_file(Blank("FILE"), text="mend them, then")
+        return mistaken("bad_definition", "definition", self.found, remedy)
+
     def report(self) -> None:
         """Raises one error that lists them all, if there are any."""
-        if not self.found:
-            return
-        many = len(self.found)
-        listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in self.found)
-        raise UsageError(
-            "bad_definition",
-            f"{many} mistake{'s' if many > 1 else ''} in the definition: {listed}",
-            remedy=remedies.check_file(Blank("FILE"), text="mend them, then"),
-            facts={"mistakes": self.found},
-        )
+        if self.found:
+            raise self.error()
+
+
+def mistaken(
+    code: str, what: str, found: list[dict[str, str]], remedy: Remedy | str, most: int = MAX_STEPS, **facts: str
+) -> UsageError:
+    """One error for all mistakes, each with `where` it is and a `message`; the sentence has at most so many of them."""
+    many = len(found)
+    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in found[:most])
+    more = f"; and {many - most} more" if many > most else ""
+    said = f"{many} mistake{'s' if many > 1 else ''} in the {what}: {listed}{more}"
+    return UsageError(code, said, remedy=remedy, facts={**facts, "mistakes": found})
 
 
 def check_steps(steps: tuple[Step, ...]) -> None:

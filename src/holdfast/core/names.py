@@ -45,6 +45,11 @@ def checked_text(text: str, what: str, limit: int = 4000) -> str:
     return text
 
 
+def optional_text(text: str, what: str, limit: int = 4000) -> str:
+    """Free text that may be left out."""
+    return checked_text(text, what, limit) if text else ""
+
+
 def fitting(text: str, limit: int = 20_000) -> str:
     """The text, cut where it has more bytes than a command takes."""
     data = text.encode("utf-8", "replace")
@@ -56,6 +61,13 @@ def nearest(word: str, known: tuple[str, ...]) -> str:
     word = word[:40]
     best = min(known, key=lambda k: _slips(word, k), default="")
     return best if best and _slips(word, best) <= max(2, len(best) // 3) else ""
+
+
+def unknown_key(key: str, known: tuple[str, ...]) -> str:
+    """What is said of a key that nobody knows."""
+    close = nearest(key, known)
+    hint = f", did you mean {close!r}?" if close else f"; known are {', '.join(known)}"
+    return f"unknown key {key[:60]!r}{hint}"
 
 
 def _slips(a: str, b: str) -> int:

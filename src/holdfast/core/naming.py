@@ -17,13 +17,13 @@ NAMES: dict[str, tuple[str, ...]] = {
         "k",
         "definition:WORKFLOW [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume --fresh \
 --phases=A,B,C reading:--read=PATH… --remind=TEXT…",
-        "start_workflow workflow:definition subject title fresh",
+        "start_workflow workflow:definition subject title session_name:session context:values fresh",
     ),
     "status": (READ, "", "get_workflow_status"),
     "next": (READ, "", "get_next_step"),
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
     "show": (READ, ""),
-    "list": ("", "--status=S --type=T --session=S --all", "list_workflows"),
+    "list": ("", "--status=S --type=T --session=S --all", "list_workflows :all"),
     "log": (READ, "--after=N --limit=N"),
     "metrics": (READ, ""),
     "diagram": (READ, "--lifecycle"),
@@ -31,13 +31,13 @@ NAMES: dict[str, tuple[str, ...]] = {
     "done": (
         WRITE,
         "STEP --artifact=NAME=PATH… -m,--message=TEXT paths:--path=PATH… --commit=SHA --url=URL",
-        "update_workflow_state step status=completed artifacts:artifact",
+        "update_workflow_state step status=completed artifacts:artifact url",
     ),
     "attach": (WRITE, "STEP --artifact=NAME=PATH…!"),
     "check": (
         WRITE,
         "NAME --run --passed --failed values:--set=K=V… --step=STEP",
-        "run_check check:name passed step :run",
+        "run_check check:name passed step test:values.test :run",
     ),
     "fail": (WRITE, "STEP --reason=TEXT!", "update_workflow_state step status=failed reason"),
     "block": (WRITE, "STEP --reason=TEXT!"),
@@ -135,8 +135,9 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 """Each command: the common options it takes, its usage and, where there is one, its tool.
 
-A tool comes with its fields: `from_step:step` is filled by the argument `step`, `status=failed` is always said, and
-`:run` goes without saying. An argument that is not listed is one that the tool does not take.
+A tool comes with its fields: `from_step:step` is filled by the argument `step`, `test:values.test` by one of the pairs
+in `values`, `status=failed` is always said, and `:run` goes without saying. An argument that is not listed is one that
+the tool does not take.
 """
 PEOPLES = ("reset", "extend", "trust", "task retry", "task skip", "uninstall")
 """What is refused to an agent in any case."""
@@ -161,9 +162,14 @@ class Spelling:
         self.flags = typed.replace(",", " ") or self.dest
 
 
+_read: dict[str, list[Spelling]] = {}
+
+
 def spellings(command: str) -> list[Spelling]:
     """The words and options of a command, with those that every command takes."""
-    return [Spelling(written) for written in (*NAMES[command][1].split(), *ALWAYS.split(), "--help")]
+    if command not in _read:
+        _read[command] = [Spelling(one) for one in (*NAMES[command][1].split(), *ALWAYS.split(), "--help")]
+    return _read[command]
 
 
 def is_about_workflow(command: str) -> bool:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core.definition import BUILT_IN
+from holdfast.core.definition import BUILT_IN, Check
+from holdfast.core.gates import is_undone
 from holdfast.core.lifecycle import OPEN
+from holdfast.core.state import State
 from holdfast.core.tasks import COMMIT
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.core.definition import Check
-    from holdfast.core.state import State
+from holdfast.core.value import Any, Value
 
 _TREE = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
 _HEAD = (cmd.TakeSnapshot, cmd.Begin, cmd.Done, cmd.Approve, cmd.Edit)
@@ -39,6 +34,8 @@ class Needs(Value):
     parent: str = ""
     runs: tuple[tuple[str, Check], ...] = ()
     """Steps that are worked on, with their checks whose commands a person may still have to trust."""
+    pull_request: str = ""
+    """The step whose pull request is to be made."""
 
     def include(self, other: Needs) -> bool:
         """Whether facts gathered for these needs are enough for the other ones."""
@@ -51,6 +48,7 @@ class Needs(Value):
             and (self.locks or not other.locks)
             and other.trust in (None, self.trust)
             and all(one in self.runs for one in other.runs)
+            and other.pull_request in ("", self.pull_request)
             and other.past in (0, self.past)
             and other.parent in ("", self.parent)
         )
@@ -83,7 +81,8 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         head=isinstance(command, _HEAD if state.conduct.checkpointed else cmd.TakeSnapshot),
         locks=isinstance(command, cmd.Lock),
         trust=_trust(state, command) if isinstance(command, cmd.RecordCheck) else None,
-        runs=_runs(state) if command is None else (),
+        runs=_runs(state) if command is None or any(getattr(part, "step", "") for part in parts) else (),
+        pull_request=_pull_request(state) if command is None else "",
         past=command.number if isinstance(command, cmd.Restore) else 0,
         parent=state.parent,
     )
@@ -101,6 +100,12 @@ def _runs(state: State) -> tuple[tuple[str, Check], ...]:
     begun = (path for path, progress in state.progress.items() if progress.status in OPEN and path in state.plan)
     checks = ((path, check) for path in begun for check in state.plan.step(path).checks)
     return tuple((path, check) for path, check in checks if check.run and (own or check.source))
+
+
+def _pull_request(state: State) -> str:
+    begun = (path for path, progress in state.progress.items() if progress.status in OPEN and path in state.plan)
+    asked = (path for path in begun if state.plan.step(path).action == "pull_request")
+    return next((path for path in asked if is_undone(state.plan.step(path), state.step(path))), "")
 
 
 def trusted_with(state: State, check: Check) -> str:

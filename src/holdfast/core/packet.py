@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from _collections_abc import Iterator, Sequence
+from _collections_abc import Callable, Iterator, Sequence
 
-from holdfast.core import gates, lifecycle, moment, remedies, tasks
-from holdfast.core.briefing import AVOID, Briefing, Output, alert_text, lesson
+from holdfast.core import gates, lifecycle, record, remedies, tasks
+from holdfast.core.briefing import Briefing, alert_text
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
-from holdfast.core.remedy import Scope, typed
+from holdfast.core.remedy import Remedy, Scope, quoted, typed
 from holdfast.core.remedy import told as typable
+from holdfast.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.packet_parts import Required
+    from holdfast.core.record import Output
     from holdfast.core.state import State
 
 NEWEST = 5
@@ -26,52 +28,91 @@ WHOLE = 4000
 _REASONED = ("mark", "check", "blocked", "failed", "escalated")
 """Kinds of blockers whose message ends with a reason."""
 _IMPORTANCE = (
-    *("position", "next command", "actions", "step", "criteria", "decisions", "blockers", "hand in", "held"),
+    *("position", "next command", "actions", "step", "criteria", "changes", "decisions", "blockers", "people"),
+    *("hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),
 )
 """What is kept first. The next command is short, so the actions lose nothing by coming after it."""
 _KEEPSAKE = (
-    *("position", "after compaction", "next command", "reading", "step", "decisions", "last failure", "reminders"),
+    *(
+        "position",
+        "after compaction",
+        "next command",
+        "reading",
+        "step",
+        "changes",
+        "decisions",
+        "last failure",
+        "reminders",
+    ),
     "alerts",
 )
 
 
-def packet(brief: Briefing, *, others: Sequence[str] = (), occasion: str = "compact", limit: int = 9000) -> str:
+class Voice(Value):
+    """How a packet names commands: as they are typed, or as calls of tools."""
+
+    tell: Callable[[Sequence[Remedy], Scope], str] = staticmethod(typable)
+    rest: Callable[[str], tuple[str, ...]] = staticmethod(
+        lambda name: tuple(f"holdfast {command} -w {quoted(name)}" for command in ("show", "log"))
+    )
+    """The commands that tell what was cut of a workflow's packet, the first before the others."""
+
+
+TYPED = Voice()
+
+
+def packet(
+    brief: Briefing,
+    *,
+    others: Sequence[str] = (),
+    occasion: str = "compact",
+    limit: int = 9000,
+    voice: Voice = TYPED,
+) -> str:
     """What a session is told that takes the workflow up, in at most `limit` characters from 600 on."""
-    text, is_whole = _packet(brief, others, occasion, limit, item=WHOLE)
-    return text if is_whole else _packet(brief, others, occasion, limit, item=ITEM)[0]
+    text, is_whole = _packet(brief, others, occasion, limit, voice, item=WHOLE)
+    return text if is_whole else _packet(brief, others, occasion, limit, voice, item=ITEM)[0]
 
 
-def _packet(brief: Briefing, others: Sequence[str], occasion: str, limit: int, *, item: int) -> tuple[str, bool]:
+def _packet(
+    brief: Briefing, others: Sequence[str], occasion: str, limit: int, voice: Voice, *, item: int
+) -> tuple[str, bool]:
     """The text, and whether everything fitted with items of that length."""
     state = brief.state
+    most = max(DESCRIPTION, item)
+    if item == ITEM and (brief.asked or brief.decided):
+        most = min(most, max(ITEM, limit // 6))  # what people said comes before a long text of the work
     banner = "WORKFLOW RESTORED AFTER COMPACTION" if occasion == "compact" else "WORKFLOW RESUMED"
     name = _named(state, limit)
     ids = f"Packet: {brief.packet}, workflow id: {name}"
-    learned = [f"{one.type}: {lesson(one.lesson, one.pattern)}" for one in state.learnings if one.type != AVOID]
+    learned = [f"{one.type}: {record.lesson(one)}" for one in state.learnings if one.type != record.AVOID]
     notes = [f"{note.get('at', '')} {note.get('by', '')}: {note.get('text', '')}" for note in state.notes]
     body = (
         _position(brief, f"===== {banner} =====", ids, limit),
-        _work(brief, max(DESCRIPTION, item)),
+        _work(brief, most),
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
-        Part("decisions", "What people decided:", listed(brief.decided, item)),
-        Part("blockers", "Blockers:", tuple(_blockers(brief, name))),
-        _hand_in(brief, name),
+        Part("changes", "Changes asked for:", listed(brief.asked, item)),
+        Part("decisions", "What was decided:", listed(brief.decided, item)),
+        Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
+        _for_person(brief, name),
+        _hand_in(brief, name, voice),
         Part("progress", "So far:", tuple(_so_far(brief))),
         _held(brief, name),
         _reading(brief.reading),
         Part("reminders", "Key Reminders:", listed(state.reminders, item)),
         Part("context", "Context:", json_object(state.context)),
         Part("alerts", "What happened to its document:", listed(map(alert_text, brief.alerts), item)),
-        Part("failures", "Last failures:", listed(brief.failures, max(FAILURE, item))),
+        Part("failures", "Last failures:", listed([*brief.failures, *brief.output], max(FAILURE, item))),
         Part("do not do again", "Do not do again:", listed(brief.avoid, item)),
         Part("already done", "Already done, newest first:", listed(_done(brief), item)),
         Part("learned", "Learned:", listed(learned[: -NEWEST - 1 : -1], item)),
         Part("notes", "Notes:", listed(notes[: -NEWEST - 1 : -1], item)),
         Part("other workflows", "Other active workflows:", listed(others, item)),
     )
-    text = assembled(body, (_actions(brief, name), _next(brief, name, limit)), _IMPORTANCE, limit, name)
+    closing = (_actions(brief, name, voice), _next(brief, name, limit, voice))
+    text = assembled(body, closing, _IMPORTANCE, limit, voice.rest(name))
     return text, len(text) <= limit and "\n(cut" not in text
 
 
@@ -81,16 +122,17 @@ def keepsake(brief: Briefing, *, limit: int = 2000) -> str:
     again = f"If no resume packet came with it, run: {typed(remedies.resume_packet(), _scope(brief.state, name))}"
     body = (
         _position(brief, "Keep in the summary, word for word:", f"Workflow id: {name}", limit),
-        _next(brief, name, limit),
+        _next(brief, name, limit, TYPED, later=True),
         _work(brief, ITEM),
-        Part("decisions", "What people decided:", listed(brief.decided, ITEM)),
+        Part("changes", "Changes asked for:", listed(brief.asked, ITEM)),
+        Part("decisions", "What was decided:", listed(brief.decided, ITEM)),
         Part("reading", "Required reading:", reading(brief.reading)),
         Part("reminders", "Key Reminders:", listed(brief.state.reminders, ITEM)),
         Part("last failure", "Last failure:", listed(brief.failures[:1], ITEM)),
         Part("alerts", "What happened to its document:", listed(map(alert_text, brief.alerts[:1]), ITEM)),
     )
     closing = (Part("after compaction", "After compaction:", (Line(again, whole=True),)),)
-    return assembled(body, closing, _KEEPSAKE, limit, name)
+    return assembled(body, closing, _KEEPSAKE, limit, TYPED.rest(name))
 
 
 def _named(state: State, limit: int) -> str:
@@ -166,19 +208,29 @@ def _criteria(brief: Briefing) -> Iterator[str]:
 def _done(brief: Briefing) -> Iterator[str]:
     for path, left in list(brief.done.items())[: -NEWEST_FILES - 1 : -1]:
         skipped = f" ({brief.skipped[path]})" if path in brief.skipped else ""
-        yield f"{path} - {brief.state.plan.step(path).label}{skipped}{''.join(f'; {_output(one)}' for one in left)}"
+        label = brief.state.plan.step(path).label
+        named = path if label == path else f"{path} - {label}"
+        yield f"{named}{skipped}{''.join(f'; {_output(one)}' for one in left)}"
 
 
-def _blockers(brief: Briefing, name: str) -> Iterator[Line]:
+def _blockers(brief: Briefing, name: str, voice: Voice) -> Iterator[Line]:
     """The blockers in our own words. Reasons that somebody wrote are told, as data, with the status and failures."""
     state = brief.state
     reason = state.paused.reason if state.paused else state.step(brief.step or "").reason
     evidence = state.step(brief.step or "").evidence
-    for one in brief.blockers if not brief.ready else ():
+    found = brief.blockers_of(brief.step) if brief.step else ()
+    for one in found if found and found[0].kind not in ("begin", "done") else ():
         theirs = gates.telling(evidence[one.name]) if one.kind == "check" and one.name in evidence else reason
         ours = one.message.removesuffix(f": {theirs}") if one.kind in _REASONED else one.message
-        onward = clean(typable(one.remedies, _scope(state, name)))
+        onward = clean(voice.tell(one.remedies, _scope(state, name)))
         yield Line(f"- {short(clean(ours), ITEM)} → {onward}", whole=True, item=True)
+
+
+def _for_person(brief: Briefing, name: str) -> Part:
+    """A person who reads the packet wants the commands that are theirs; a hold of another session has its own part."""
+    own = () if brief.held else brief.for_person
+    lines = (Line(f"- {clean(typed(one, _scope(brief.state, name)))}", whole=True, item=True) for one in own)
+    return Part("people", "For a person:", tuple(lines))
 
 
 def _so_far(brief: Briefing) -> Iterator[Line]:
@@ -198,21 +250,21 @@ def _reading(required: Sequence[Required]) -> Part:
     return Part("reading", f"REQUIRED READING ({said}):", (*there, *unread(required)))
 
 
-def _actions(brief: Briefing, name: str) -> Part:
+def _actions(brief: Briefing, name: str, voice: Voice) -> Part:
     """What to do first. A title is somebody's text, so what has to be said stands among the data."""
     scope = _scope(brief.state, name)
     called = short(clean(brief.state.title or brief.state.subject or brief.state.type), CALLED)
     restored = told(f"✅ Workflow restored: {called}, Phase {_phase(brief)}", CALLED + 60).replace(whole=True)
     todo: list[tuple[str, tuple[Line, ...]]] = []
     if brief.must_catch_up:
-        ack = typed(remedies.ack(brief.packet), scope)
+        ack = voice.tell((remedies.ack(brief.packet),), scope)
         todo.append((f"First of all: {ack} (writes are refused until then)", ()))
     todo.append(("Acknowledge, say:", (restored,)))
     has_reading = any(one.standing == "there" for one in brief.reading)
     if has_reading:
         todo.append(("Read every file under REQUIRED READING.", ()))
     known = "here or in those files" if has_reading else "here"
-    look = typed(remedies.next_step(), scope)
+    look = voice.tell((remedies.next_step(),), scope)
     todo.append((f"Do not proceed on assumptions. What is not written {known}, look up: {look}", ()))
     numbered = ((Line(f"{number}. {text}", whole=True), *more) for number, (text, more) in enumerate(todo, 1))
     return Part("actions", "ACTION REQUIRED:", tuple(line for lines in numbered for line in lines))
@@ -222,24 +274,27 @@ def _held(brief: Briefing, name: str) -> Part:
     """Another session that holds the whole workflow: until its hold runs out, this one may only look."""
     lines: list[Line] = []
     for lease in brief.held:
-        left = moment.span(lease.deadline - brief.facts.mono)
         ending = typed(remedies.agent_end(lease.token), _scope(brief.state, name))
-        lines.append(Line(f"- since {lease.at}, for {left} more without a sign of life; if that"))
+        lines.append(Line(f"- {brief.span(lease)}; if that"))
         lines.append(Line(f"  session is gone, a person ends its hold: {ending}"))
     return Part("held", "Another session is at work here, and writes are refused meanwhile:", tuple(lines))
 
 
-def _next(brief: Briefing, name: str, limit: int) -> Part:
-    """The command that leads on; where it would take up the room, the one that tells it."""
+def _next(brief: Briefing, name: str, limit: int, voice: Voice, *, later: bool = False) -> Part:
+    """The command that leads on; where it would take up the room, the one that tells it.
+
+    What is read later is read by a session that has caught up meanwhile.
+    """
     if brief.step is None:
         return Part("next command", "", (Line("All steps are done."),))
     scope, look = _scope(brief.state, name), remedies.next_step()
-    remedy = clean(typable(brief.now or (look,), scope))
+    ways = brief.blockers_of(brief.step)[0].remedies if later else brief.now
+    remedy = clean(voice.tell(ways or (look,), scope))
     if len(remedy) > limit // 4:
-        remedy = typed(look, scope)
+        remedy = voice.tell((look,), scope)
     return Part("next command", "", (Line(f"Next command: {remedy}", whole=True),))
 
 
-def _hand_in(brief: Briefing, name: str) -> Part:
-    later = clean(typed(brief.hand_in, _scope(brief.state, name))) if brief.hand_in else ""
+def _hand_in(brief: Briefing, name: str, voice: Voice) -> Part:
+    later = clean(voice.tell((brief.hand_in,), _scope(brief.state, name))) if brief.hand_in else ""
     return Part("hand in", "", (Line(f"When the work is done: {later}", whole=True),) if later else ())

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping, Sequence
 
-from holdfast.core.remedy import quoted
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.plain.plainjson import quote, spaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Protocol
+    from typing import Protocol
 
     class Required(Protocol):
         """A file to read, and whether it is `there`, `missing` or `outside` of the project."""
@@ -129,14 +128,17 @@ def json_object(values: Mapping[str, Any]) -> tuple[Line, ...]:
 
 
 def assembled(
-    body: Sequence[Part], closing: Sequence[Part], importance: Sequence[str], limit: int, workflow: str
+    body: Sequence[Part], closing: Sequence[Part], importance: Sequence[str], limit: int, rest: Sequence[str]
 ) -> str:
-    """The parts in their order, in at most `limit` characters. What was cut is said between body and closing."""
+    """The parts in their order, in at most `limit` characters.
+
+    What was cut is said between body and closing, with the commands `rest` that tell all of it.
+    """
     parts = [part for part in (*body, *closing) if part.lines]
     everything = _BETWEEN.join(_rendered(_lines(part)) for part in parts)
     if len(everything) <= limit:
         return everything
-    reserved = min(len(_note([_loss(part, part.lines) for part in parts], workflow, limit)), limit // 6)
+    reserved = min(len(_note([_loss(part, part.lines) for part in parts], rest, limit)), limit // 6)
     room = limit - reserved
     kept: dict[str, tuple[Line, ...]] = {}
     for part in sorted(parts, key=lambda part: importance.index(part.name)):
@@ -145,7 +147,7 @@ def assembled(
         room -= len(_rendered(kept[part.name])) + len(_BETWEEN) if kept[part.name] else 0
     cut = [_loss(part, kept[part.name]) for part in parts if kept[part.name] != _lines(part)]
     before, after = ([_rendered(kept.get(part.name, ())) for part in some] for some in (body, closing))
-    return _BETWEEN.join(text for text in (*before, _note(cut, workflow, reserved), *after) if text)
+    return _BETWEEN.join(text for text in (*before, _note(cut, rest, reserved), *after) if text)
 
 
 def _lines(part: Part) -> tuple[Line, ...]:
@@ -186,13 +188,12 @@ def _loss(part: Part, kept: Sequence[Line]) -> str:
     return f"{part.name} {left} of {items}" if left else part.name
 
 
-def _note(cut: Sequence[str], workflow: str, room: int) -> str:
+def _note(cut: Sequence[str], rest: Sequence[str], room: int) -> str:
     """What was cut and where all of it is. Where that is too long, fewer commands are named, then fewer parts."""
-    show, log = (f"holdfast {command} -w {quoted(workflow)}" for command in ("show", "log"))
     names = ", ".join(cut)
-    for told_by, least in ((f"{show}, {log}", len(names)), (show, _SHORTEST)):
+    for told_by, least in ((", ".join(rest), len(names)), (rest[0], _SHORTEST)):
         ending = f" – all of it: {told_by})"
         left = room - len("(cut: ") - len(ending)
         if left >= least:
             return f"(cut: {short(names, left)}{ending}"
-    return f"(cut: {show})" if len(show) + 7 <= room else "(cut)"
+    return f"(cut: {rest[0]})" if len(rest[0]) + 7 <= room else "(cut)"

@@ -6,10 +6,10 @@ from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle, moment, remedies
 from holdfast.core.commands import Facts
-from holdfast.core.plan import Plan, parent
+from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.refusals import no_check
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import Progress, State
+from holdfast.core.state import BY_HAND, Progress, State
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
@@ -164,7 +164,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
             return [absent_because(state, needed, facts) for needed in absent]
         return [gates.Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
     if progress.status == lifecycle.BLOCKED:
-        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", (remedies.unblock(path),))]
+        again = (remedies.unblock(path),)
+        ways = remedies.person(path, *again) if progress.data.get(BY_HAND) is True else again
+        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", ways)]
     if progress.status == lifecycle.FAILED:
         again = (remedies.resume(path),)
         if is_used_up(state, path):
@@ -183,7 +185,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
             first = blockers(state, child, facts)
             found.append(gates.Unmet("child", child, f"{child} is not done", first[0].remedies))
     if not found and progress.status == lifecycle.ACTIVE:
-        mend = gates.MEND if progress.advice else ""
+        mend = gates.MEND if gates.to_change(step, progress, facts) else ""
         return [gates.Unmet("done", path, "the work is under way", (remedies.done(path, text=mend),))]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(step, path, progress, facts)
@@ -202,7 +204,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         own = gates.approving(step, needed, renewing=progress.grant is not None)
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", remedies.person(needed, own))
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
-    return gates.Unmet("check", needed, message, (remedies.reopen(needed),))
+    return gates.Unmet("check", needed, message, reopening(state, needed))
 
 
 def elapsed(state: State, now: str) -> float:
@@ -300,6 +302,37 @@ def is_used_up(state: State, path: str) -> bool:
     if progress.status == lifecycle.FAILED:
         return tries_left(state, path) == 0
     return progress.status == lifecycle.ESCALATED
+
+
+def used_up_after(state: State, path: str) -> list[str]:
+    """Steps that would go back to pending with this one, and that only a person may set going again."""
+    affected = (*later(state, path), *state.plan.below(path))
+    return [step for step in affected if is_used_up(state, step)]
+
+
+def later(state: State, path: str) -> list[str]:
+    """The steps that wait for this one, for a branch it stands in, or for a branch that one of them stands in."""
+    plan = state.plan
+    found: set[str] = set()
+    waiting = [path]
+    while waiting:
+        for step in plan.dependents(waiting.pop()):
+            if step not in found:
+                found.add(step)
+                waiting += [step, *(a for a in ancestors(step) if a not in ancestors(path))]
+    return [step for step in plan.paths if step in found and step != path and step not in ancestors(path)]
+
+
+def is_a_persons_turn(state: State, now: str) -> bool:
+    """Whether a person decides how the work goes on: an agent that gave it up could begin it afresh."""
+    spent = any(usage.reached for usage in usages(state, now))
+    return spent or any(is_used_up(state, path) for path in state.plan.leaves())
+
+
+def reopening(state: State, path: str) -> tuple[Remedy, ...]:
+    """What opens a finished step again: a person's command where that would set going what is used up."""
+    again = remedies.reopen(path)
+    return remedies.person(path, again) if used_up_after(state, path) else (again,)
 
 
 def judged(plan: Plan, path: str) -> str:

@@ -6,41 +6,42 @@ from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.commands import Facts
+from holdfast.core.definition import Step
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Hold, Lease, State
-from holdfast.errors import Conflict, Held, NotFound, Refused, UsageError
+from holdfast.errors import Conflict, Held, HoldfastError, NotFound, Refused, UsageError
 
-_INSTEAD = {
-    lifecycle.ACTIVE: remedies.done,
-    lifecycle.DONE: remedies.reopen,
-    lifecycle.SKIPPED: remedies.reopen,
-    lifecycle.FAILED: remedies.resume,
-    lifecycle.BLOCKED: remedies.unblock,
-}
 _PARTICIPLE = {"began": "begun"}
+
+
+def misused(said: str, remedy: Remedy) -> UsageError:
+    return UsageError("bad_usage", said, remedy=remedy)
 
 
 def _of_step(code: str, said: str, remedy: Callable[[str], Remedy]) -> Callable[[str], Refused]:
     return lambda path: Refused(code, said.format(path), remedy=remedy(path), facts={"step": path})
 
 
-def _of_workflow(code: str, said: str, remedy: Callable[..., Remedy]) -> Callable[[State], Refused]:
+def _of_workflow(
+    code: str, said: str, remedy: Callable[..., Remedy | tuple[Remedy, ...]]
+) -> Callable[[State], Refused]:
     def refusal(state: State) -> Refused:
         return Refused(code, said.format(state.id), remedy=remedy(workflow=state.ulid), facts={"workflow": state.id})
 
     return refusal
 
 
-def _reopen(workflow: str) -> Remedy:
-    return remedies.reopen(remedies.STEP, workflow=workflow)
+def _reopen(workflow: str) -> tuple[Remedy, ...]:
+    """What can be done with finished work: to open it again throws away what came of it, so a person decides."""
+    return remedies.status(workflow=workflow), remedies.reopen(remedies.STEP, workflow=workflow, who="person")
 
 
 no_gate = _of_step("no_gate", "the step {} asks for no approval", remedies.done)
 signature_needed = _of_step(
     "signature_needed",
     "the approval of {} needs an SSH signature of somebody in .holdfast/allowed_signers",
-    lambda path: remedies.approve(path, sign=Blank("~/.ssh/id_ed25519")),
+    lambda path: remedies.approve(path, sign=Blank("KEY")),
 )
 signed_something_else = _of_step(
     "signed_something_else",
@@ -52,6 +53,9 @@ not_skippable = _of_step(
     "the step {} is not optional: only a person may skip it",
     lambda path: remedies.skip(path, who="person"),
 )
+not_begun = _of_step(
+    "not_begun", "the step {} has not begun, so there is nothing to reset", lambda path: remedies.next_step()
+)
 never_skipped = _of_step(
     "never_skipped", "the step {} is mandatory: nobody leaves it out", lambda path: remedies.next_step()
 )
@@ -61,6 +65,8 @@ not_a_task = _of_step(  # other steps say themselves how often they are tried, a
 
 cancelled = _of_workflow("cancelled", "{} is cancelled", remedies.revive)
 already_finished = _of_workflow("already_finished", "{} is finished", _reopen)
+nothing_to_resume = _of_workflow("nothing_to_resume", "{} has nothing that could be resumed", _reopen)
+no_parent = _of_workflow("no_parent", "{} builds on no other workflow", remedies.status)
 not_completed = _of_workflow(
     "not_completed", "{} is not completed, and only a completed workflow is finalized", remedies.status
 )
@@ -73,7 +79,7 @@ still_active = _of_workflow("still_active", "{} is still active: its document st
 
 
 def no_workflow() -> NotFound:
-    return NotFound("no_workflow", "there is no such workflow", remedy=remedies.listing())
+    return NotFound("no_workflow", "there is no such workflow", remedy=remedies.listing(True))
 
 
 def no_step(path: str, state: State) -> NotFound:
@@ -90,20 +96,15 @@ def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
 
 
 def wrong_status(state: State, facts: Facts, path: str, move: str, allowed: Sequence[str] = ()) -> Refused:
-    status = state.step(path).status
-    step = state.plan.step(path)
-    if status == lifecycle.PENDING:
-        from holdfast.core.queries import blockers
+    from holdfast.core import queries
 
-        instead = blockers(state, path, facts)[0].remedies
-    elif status == lifecycle.WAITING:
-        instead = remedies.person(path, gates.approving(step, path))
-    elif status == lifecycle.IN_REVIEW:
-        instead = (gates.reviewing(step, path),)
-    elif status == lifecycle.ESCALATED:
-        instead = remedies.person(path, remedies.unblock(path, guided=True))
+    status = state.step(path).status
+    if status in lifecycle.FINISHED:
+        stuck = queries.used_up_after(state, path)
+        instead = queries.reopening(state, path) if stuck else (remedies.next_step(),)
     else:
-        instead = (_INSTEAD[status](path),)
+        found = queries.blockers(state, path, facts)
+        instead = found[0].remedies if found else (remedies.done(path),)
     wanted = " or ".join(allowed or lifecycle.sources(move))
     said = f"the step {path} is {status}; only one that is {wanted} can be {_PARTICIPLE.get(move, move)}"
     return Refused("wrong_status", said, remedy=instead, facts={"step": path, "status": status, "move": move})
@@ -165,11 +166,12 @@ def bad_variant(path: str, variant: str, options: Sequence[str], *, free: bool =
     )
 
 
-def wrong_reviewer(path: str, role: str, by: Sequence[str]) -> Refused:
+def wrong_reviewer(step: Step, path: str, role: str) -> Refused:
+    by = step.review.by if step.review else ()
     return Refused(
         "wrong_reviewer",
         f"the review of {path} is for {', '.join(by)}, not for {role or 'an unnamed agent'}",
-        remedy=remedies.review(path, by=by[0]),
+        remedy=gates.reviewing(step, path),
         facts={"step": path, "role": role, "reviewers": list(by)},
     )
 
@@ -232,10 +234,6 @@ def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]
     return Refused("requires_revalidation", said, remedy=remedy, facts={"workflow": state.id, "parent": state.parent})
 
 
-def no_parent(state: State) -> Refused:
-    return Refused("no_parent", f"{state.id} builds on no other workflow", remedy=remedies.status(), facts={})
-
-
 def parent_undone(state: State) -> Refused:
     return Refused(
         "parent_undone",
@@ -268,22 +266,11 @@ def bound_reached(bound: str, used: str, limit: str) -> Refused:
     )
 
 
-def nothing_to_resume(state: State) -> Refused:
-    said = f"{state.id} has nothing that could be resumed"
-    return Refused("nothing_to_resume", said, remedy=_reopen(state.ulid))
-
-
-def not_begun(path: str) -> Refused:
-    return Refused(
-        "not_begun", f"the step {path} has not begun, so there is nothing to reset", remedy=remedies.next_step()
-    )
-
-
 def read_only_role(state: State, role: str) -> Refused:
     return Refused(
         "read_only_role",
         f"{role} may look at {state.id} and changes nothing of it",
-        remedy="report what you found to whoever leads the work; they record it, without --as and HOLDFAST_ACTOR",
+        remedy="report what you found to the lead agent, who records it without --as and HOLDFAST_ACTOR",
         facts={"role": role, "workflow": state.id},
     )
 
@@ -319,18 +306,10 @@ def stale_revision(state: State, expected: int) -> Conflict:
 def lease_held(lease: Lease, target: str) -> Held:
     return Held(
         "lease_held",
-        f"{_who(lease)} is at work on {target or 'this workflow'} since {lease.at}",
-        remedy=(
-            "wait until it ends or its lease runs out, or pass its --token",
-            remedies.agent_end(lease.token, who="person", text="if it is gone"),
-        ),
+        f"{lease.holder} is at work on {target or 'this workflow'} since {lease.at}",
+        remedy=remedies.held(lease.token),
         facts={"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl},
     )
-
-
-def _who(lease: Lease) -> str:
-    """A session that holds a workflow as a whole goes by its own name, not by that of the definition."""
-    return f"another session ({lease.session[:12]}…)" if lease.session and not lease.step else lease.role
 
 
 def fenced(token: int) -> Held:
@@ -407,3 +386,15 @@ def bad_verdict(message: str, remedy: Remedy | str) -> UsageError:
 def another_runs(workflow: str, ulid: str) -> Refused:
     said = f"{workflow} is active, and only one of its kind can run here"
     return Refused("already_active", said, remedy=remedies.status(workflow=ulid), facts={"workflow": workflow})
+
+
+def unexpected(error: Exception) -> HoldfastError:
+    """A sentence for what should not happen, or for what the system refuses."""
+    said = f"{type(error).__name__}: {error}"[:500]
+    if isinstance(error, OSError) and error.strerror:
+        where = f": {error.filename}" if error.filename else ""
+        return HoldfastError(
+            "system_error", f"{error.strerror}{where}", remedy=remedies.doctor(), facts={"errno": error.errno}
+        )
+    remedy = "the same command with --debug shows where; please report it"
+    return HoldfastError("unexpected", f"this should not happen: {said}", remedy=remedy)

@@ -5,22 +5,44 @@ Nothing here gives a verdict: what a person decides is theirs to type, and a rep
 
 from __future__ import annotations
 
-from _collections_abc import Iterable, Mapping
+from _collections_abc import Callable, Iterable, Mapping
 
-from holdfast.core.remedy import Blank, Remedy
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.remedy import Blank, Remedy, one_of
+from holdfast.core.value import Any
 
 TEXT, PATH, STEP = Blank("TEXT"), Blank("PATH"), Blank("STEP")
+REPORT = Blank("--passed-or-failed")
 _PERSON = "person"
 _SETTLED = "once that is settled"
 MORE = {"cost": 5, "time": "1h", "iterations": 3}
 
 
-def begin(step: str, **more: Any) -> Remedy:
-    return Remedy("begin", {"step": step}, **more)
+def _of(command: str, *names: str) -> Callable[..., Remedy]:
+    """The function that suggests a command, with its arguments in this order; one that is not given is empty."""
+
+    def suggested(*values: Any, **more: Any) -> Remedy:
+        given = dict(zip(names, (*values, *("",) * (len(names) - len(values))), strict=True))
+        return Remedy(command, given, **more)
+
+    return suggested
+
+
+begin = _of("begin", "step")
+skip = _of("skip", "step")
+reopen = _of("reopen", "step")
+resume = _of("resume", "step")
+cancel = _of("cancel")
+revalidate = _of("revalidate")
+restore = _of("restore", "number")
+status = _of("status")
+next_step = _of("next")
+log = _of("log", "after")
+listing = _of("list", "all")
+schema = _of("schema", "dialect")
+resume_packet = _of("resume-packet")
+ack = _of("ack", "packet")
+agent_end = _of("agent end", "lease")
+check_file = _of("workflows check", "file")
 
 
 def done(step: str, *, outputs: Iterable[str] = (), given: Mapping[str, Any] | None = None, **more: Any) -> Remedy:
@@ -36,7 +58,7 @@ def check(name: str, *, step: str = "", **more: Any) -> Remedy:
 
 
 def report(name: str, *, step: str = "", **more: Any) -> Remedy:
-    return Remedy("check", {"name": name, "passed": Blank("--passed|--failed"), "step": step}, **more)
+    return Remedy("check", {"name": name, "passed": REPORT, "step": step}, **more)
 
 
 def fail(step: str, **more: Any) -> Remedy:
@@ -48,12 +70,8 @@ def unblock(step: str, *, guided: bool = False, **more: Any) -> Remedy:
     return Remedy("unblock", {"step": step, **said}, text="" if guided else _SETTLED, **more)
 
 
-def skip(step: str, **more: Any) -> Remedy:
-    return Remedy("skip", {"step": step}, **more)
-
-
-def review(step: str, *, by: str = "", from_file: bool = False, **more: Any) -> Remedy:
-    verdict = "" if from_file else Blank("approved|needs_revision")
+def review(step: str, *, by: str | Blank = "", from_file: bool = False, **more: Any) -> Remedy:
+    verdict = "" if from_file else one_of("approved", "needs_revision")
     return Remedy("review", {"step": step, "verdict": verdict, "role": by}, **more)
 
 
@@ -66,6 +84,15 @@ def person(what: str, *own: Remedy, workflow: str = "") -> tuple[Remedy, ...]:
     )
 
 
+def held(token: int, **more: Any) -> tuple[Remedy, ...]:
+    """Where another session or agent is at work: nobody goes on with it until its hold ends."""
+    return (
+        Remedy("wait", {"for": "change"}, text="wait until it ends", **more),
+        listing(text="work on something else"),
+        agent_end(token, who=_PERSON, text="if it is gone", **more),
+    )
+
+
 def approve(step: str | Blank, *, variant: str | Blank = "", sign: str | Blank = "", **more: Any) -> Remedy:
     return Remedy("approve", {"step": step, "variant": variant, "sign": sign}, who=_PERSON, **more)
 
@@ -74,16 +101,8 @@ def reject(step: str, **more: Any) -> Remedy:
     return Remedy("reject", {"step": step, "feedback": TEXT}, who=_PERSON, **more)
 
 
-def reopen(step: str | Blank, **more: Any) -> Remedy:
-    return Remedy("reopen", {"step": step}, **more)
-
-
 def reset(step: str, **more: Any) -> Remedy:
     return named("reset", {"step": step}, **more)
-
-
-def resume(step: str = "", **more: Any) -> Remedy:
-    return Remedy("resume", {"step": step}, **more)
 
 
 def revive(**more: Any) -> Remedy:
@@ -106,18 +125,6 @@ def extending(bound: str) -> tuple[Remedy, ...]:
     return person("this", extend(**{bound: MORE[bound]}), cancel())
 
 
-def cancel(**more: Any) -> Remedy:
-    return Remedy("cancel", **more)
-
-
-def revalidate(**more: Any) -> Remedy:
-    return Remedy("revalidate", **more)
-
-
-def restore(number: int | Blank, **more: Any) -> Remedy:
-    return Remedy("restore", {"number": number}, **more)
-
-
 def start(definition: str | Blank, subject: str | Blank = "", **more: Any) -> Remedy:
     """`values` are what `--set` says; `fresh`, `resume` and `branch` as they are spelled."""
     own = ("text", "workflow", "who")
@@ -127,22 +134,6 @@ def start(definition: str | Blank, subject: str | Blank = "", **more: Any) -> Re
         {"definition": definition, "subject": subject, **options},
         **{name: more[name] for name in own if name in more},
     )
-
-
-def status(**more: Any) -> Remedy:
-    return Remedy("status", **more)
-
-
-def next_step(**more: Any) -> Remedy:
-    return Remedy("next", **more)
-
-
-def log(after: int, **more: Any) -> Remedy:
-    return Remedy("log", {"after": after}, **more)
-
-
-def listing(**more: Any) -> Remedy:
-    return Remedy("list", **more)
 
 
 def doctor(*, repair: bool = False, **more: Any) -> Remedy:
@@ -155,10 +146,6 @@ def adopt(path: str = "", **more: Any) -> Remedy:
 
 def trust(definition: str, **more: Any) -> Remedy:
     return named("trust", {"definition": definition}, **more)
-
-
-def schema(dialect: str = "", **more: Any) -> Remedy:
-    return Remedy("schema", {"dialect": dialect}, **more)
 
 
 def recover(slug: str = "", *, take: str | Blank = "", **more: Any) -> Remedy:
@@ -177,20 +164,8 @@ def add_step(name: str | Blank, *, under: str = "", after: str = "", **more: Any
     return Remedy("amend", {"add": name, "under": under, "after": after}, **more)
 
 
-def resume_packet(**more: Any) -> Remedy:
-    return Remedy("resume-packet", **more)
-
-
-def ack(packet: str | Blank, **more: Any) -> Remedy:
-    return Remedy("ack", {"packet": packet}, **more)
-
-
 def unlock(path: str, **more: Any) -> Remedy:
     return Remedy("unlock", {"paths": [path]}, **more)
-
-
-def agent_end(token: int, **more: Any) -> Remedy:
-    return Remedy("agent end", {"lease": token}, **more)
 
 
 def agent_start(**more: Any) -> Remedy:
@@ -200,10 +175,6 @@ def agent_start(**more: Any) -> Remedy:
 def session(what: str, name: str | Blank = "", **more: Any) -> Remedy:
     """One of the commands about sessions, with the session or file it takes."""
     return Remedy(f"session {what}", {"name": name, "path": name}, **more)
-
-
-def check_file(file: str | Blank, **more: Any) -> Remedy:
-    return Remedy("workflows check", {"file": file}, **more)
 
 
 def usage(command: str, **more: Any) -> Remedy:

@@ -7,22 +7,38 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
-from holdfast.core.value import Value
-from holdfast.errors import HoldfastError, one_line
+from holdfast.core.value import Any, Value
+from holdfast.errors import STOP, HoldfastError, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import State
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
 
 
+WORDS = frozenset(
+    (
+        *("COMMAND", "FILE", "ID", "KEY", "NAME", "NUMBER", "PATH", "ROLE", "SHA", "STEP", "SUBJECT", "TEXT", "TITLE"),
+        *("PHASES", "SCENE", "URL", "VARIANT", "WORKFLOW"),
+    )
+)
+"""The blanks that stand for any value. Surfaces refuse them: who typed one has not filled it in."""
+
+
 class Blank(Value):
-    """What only the reader knows; a remedy that has one is not typed as it stands."""
+    """What only the reader knows; a remedy that has one is not typed as it stands.
+
+    No shell gives it a meaning of its own, and no command takes it: typed as it stands it is refused.
+    """
 
     shown: str
+
+
+class _Line(str):
+    """A whole line for a shell, with its quotes."""
+
+    __slots__ = ()
 
 
 class Remedy(Value):
@@ -51,7 +67,7 @@ class Remedy(Value):
     def blanks(self) -> list[str]:
         given = [*self.arguments.values(), *self.shell]
         inner = [one for value in given for one in (value.values() if isinstance(value, Mapping) else (value,))]
-        return [one.shown for one in inner if isinstance(one, Blank)]
+        return list(dict.fromkeys(one.shown.strip("'\"") for one in inner if isinstance(one, Blank)))
 
 
 class Scope(Value):
@@ -74,9 +90,19 @@ def naming(state: State, *, person: bool = False) -> Scope:
     return Scope(active={state.ulid: state.id}, about=state.ulid, person=person)
 
 
-def shell(*command: str | Blank, text: str = "") -> Remedy:
+def shell(*command: str | Blank, text: str = "", who: str = "anyone") -> Remedy:
     """Another program with its arguments."""
-    return Remedy(shell=command, text=text)
+    return Remedy(shell=command, text=text, who=who)
+
+
+def line(command: str, *, text: str = "", who: str = "anyone") -> Remedy:
+    """What a shell takes as it is, such as two commands in a row."""
+    return shell(_Line(command), text=text, who=who)
+
+
+def advice(text: str) -> Remedy:
+    """What a person does by hand, in words. It is never an agent's, such as what decides whom Holdfast believes."""
+    return Remedy(text=text, who="person")
 
 
 def told(remedies: Iterable[Remedy | str], scope: Scope = ANYWHERE) -> str:
@@ -86,18 +112,20 @@ def told(remedies: Iterable[Remedy | str], scope: Scope = ANYWHERE) -> str:
     )
 
 
+def whole(remedies: Iterable[Remedy | str]) -> list[Remedy]:
+    """Remedies with the agent's own: where all are a person's, an agent shows them to one and stops."""
+    found = [one if isinstance(one, Remedy) else Remedy(text=one) for one in remedies]
+    stop = [Remedy(text=STOP, who="agent")] if found and all(one.who == "person" for one in found) else []
+    return stop + found
+
+
 def as_json(remedies: Iterable[Remedy | str], scope: Scope = ANYWHERE) -> list[dict[str, Any]]:
     """Each remedy for itself: whose it is, what is typed, and what only the reader knows of it."""
-    found = [one if isinstance(one, Remedy) else Remedy(text=one) for one in remedies]
-    return [
-        {
-            "who": one.who,
-            "text": one.text,
-            "command": typed(one.replace(text=""), scope),
-            **({"blanks": one.blanks} if one.blanks else {}),
-        }
-        for one in found
-    ]
+    said = (
+        {"who": one.who, "text": one.text, "command": typed(one.replace(text=""), scope), "blanks": one.blanks}
+        for one in whole(remedies)
+    )
+    return [{name: value for name, value in one.items() if value} for one in said]
 
 
 def described(error: HoldfastError, scope: Scope = ANYWHERE) -> dict[str, Any]:
@@ -167,9 +195,21 @@ def _option(flags: str, value: Any) -> str:
     return f"{flags.partition(' ')[0]} {quoted(value)}"
 
 
+def one_of(*choices: str) -> Blank:
+    """What is left open between a few words, such as the verdict of a review."""
+    return Blank("_OR_".join(choices).upper())
+
+
+def is_blank(value: str) -> bool:
+    """Whether a value that somebody gave, by itself or behind `NAME=`, is a blank that is not filled in."""
+    return value.rpartition("=")[2] in WORDS
+
+
 def quoted(word: object) -> str:
     """A word for a shell; a blank stays as it is, since nobody types it as it stands."""
     if isinstance(word, Blank):
         return word.shown
     text = str(word)
+    if isinstance(word, _Line):
+        return text
     return text if text and _PLAIN.issuperset(text) else "'" + text.replace("'", "'\"'\"'") + "'"

@@ -7,11 +7,7 @@ from _collections_abc import Mapping
 from holdfast.core import lifecycle
 from holdfast.core.identity import Identity
 from holdfast.core.plan import Plan
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any, Value
 
 KEPT = 100
 """How many history entries and notes the state keeps; the journal has all."""
@@ -21,6 +17,8 @@ KEPT_ALERTS = 10
 KEPT_SEATS = 16
 BASE, BEGAN = "base_sha", "began_at"
 """Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
+BY_HAND = "by_hand"
+"""The fact about a step that a person does it."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
 
@@ -153,39 +151,40 @@ class Progress(Value):
     """Micro-dollars that went into this step."""
 
 
-class Lease(Value):
-    """An agent at work. The deadline is monotonic time on one boot, so a clock jump expires nothing."""
+class Claim(Value):
+    """What an agent has for a time. The deadline is monotonic time on one boot, so a clock jump expires nothing."""
 
-    role: str
     token: int
     at: str
     boot: str
     deadline: float
     ttl: int
-    step: str = ""
     session: str = ""
+
+    def expired(self, boot: str, mono: float) -> bool:
+        return boot != self.boot or mono > self.deadline
+
+
+class Lease(Claim, kw_only=True):
+    """An agent at work."""
+
+    role: str
+    step: str = ""
     agent: str = ""
     """The host's own id of an agent that was only seen at work. Such a lease fences nobody."""
 
-    def expired(self, boot: str, mono: float) -> bool:
-        return boot != self.boot or mono > self.deadline
+    @property
+    def holder(self) -> str:
+        """A session that holds a workflow as a whole goes by its own name, not by that of the definition."""
+        return f"another session ({self.session[:12]}…)" if self.session and not self.step else self.role
 
 
-class Hold(Value):
-    """A file that one agent works on. Its deadline is that of a lease."""
+class Hold(Claim, kw_only=True):
+    """A file that one agent works on."""
 
     agent: str
-    token: int
-    at: str
-    boot: str
-    deadline: float
-    ttl: int
-    session: str = ""
     lease: int = 0
     """The token of the lease under which the agent works, where it has one: the lock ends with it."""
-
-    def expired(self, boot: str, mono: float) -> bool:
-        return boot != self.boot or mono > self.deadline
 
 
 class Seat(Value):

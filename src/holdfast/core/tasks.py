@@ -30,6 +30,12 @@ def tasks(state: State) -> list[str]:
     return [path for path in found if path.startswith(group + "/")] if group else list(found)
 
 
+def task_of(state: State, path: str) -> str:
+    """The task that a step is, or lies in; empty outside of any."""
+    inside = (path, *ancestors(path)) if path in state.plan else ()
+    return next((one for one in inside if state.plan.step(one).kind == TASK), "")
+
+
 def untested(text: str) -> tuple[str, bool]:
     """A task's text without the mark at its end that says it needs no tests, and whether it does."""
     plain = text.rstrip()

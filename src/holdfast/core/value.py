@@ -8,16 +8,20 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self, dataclass_transform
-else:
+    from typing import Any, Protocol, Self, assert_never, dataclass_transform
+else:  # `typing` costs start-up, and none of this is needed at run time
     Any = object
-    """For annotations, which are never evaluated: `typing` costs start-up."""
+
+    class Protocol: ...
+
+    def assert_never(value: object) -> None:
+        raise AssertionError(f"unhandled {value!r}")
 
     def dataclass_transform(**_: object):
         return lambda cls: cls
 
 
-__all__ = ["Any", "Value"]
+__all__ = ["Any", "Protocol", "Value", "assert_never"]
 
 
 @dataclass_transform(frozen_default=True)
@@ -29,11 +33,10 @@ class Value:
     _required: frozenset[str] = frozenset()
 
     def __init_subclass__(cls, *, kw_only: bool = False) -> None:
-        names = dict.fromkeys(cls._fields)
-        names.update(dict.fromkeys(n for n in cls.__dict__.get("__annotations__", {}) if not n.startswith("_")))
-        cls._fields = tuple(names)
-        cls._known = frozenset(names)
-        cls._required = frozenset(n for n in names if not hasattr(cls, n))
+        own = cls.__dict__.get("__annotations__", {})
+        cls._required = (cls._required | (own.keys() - cls._known)).difference(cls.__dict__)
+        cls._fields = tuple(dict.fromkeys((*cls._fields, *own)))
+        cls._known = frozenset(cls._fields)
 
     def __init__(self, *args: Any, **named: Any) -> None:
         fields = self._fields

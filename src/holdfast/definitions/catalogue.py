@@ -6,8 +6,7 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import remedies
-from holdfast.core.conduct import Conduct
-from holdfast.core.definition import Definition
+from holdfast.core.definition import Conduct, Definition
 from holdfast.core.names import is_name, nearest
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import shell

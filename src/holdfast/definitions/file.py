@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Mapping
 
 from holdfast.core import remedies
-from holdfast.core.definition import Definition
+from holdfast.core.definition import Conduct, Definition
 from holdfast.core.mistakes import Mistakes
 from holdfast.core.reading import read
 from holdfast.core.remedy import shell
-from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.core.value import Any
+from holdfast.errors import NotFound, UsageError
 from holdfast.machine.place import regular
+from holdfast.machine.tomlplaces import NotToml, Places, parse
 from holdfast.plain.digest import digest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Mapping
-    from typing import Any
-
-    from holdfast.core.conduct import Conduct
-    from holdfast.machine.tomlplaces import Places
 
 LARGEST = 1 << 20
 
@@ -66,8 +61,6 @@ class DefinitionFile:
 
     def _locate(self, path: tuple[str | int, ...]) -> str:
         if self._places is None:
-            from holdfast.machine.tomlplaces import Places
-
             self._places = Places(self._text)
         return f"{self.shown}:{self._places.line(path)}"
 
@@ -77,36 +70,15 @@ class DefinitionFile:
             if len(self._bytes) > LARGEST:
                 raise self._mistake(1, f"the file is larger than {LARGEST >> 20} MiB")
             try:
-                self._text = self._bytes.decode()
-            except UnicodeDecodeError as wrong:
-                raise self._mistake(self._bytes.count(b"\n", 0, wrong.start) + 1, "this is not UTF-8") from None
-            self._data = self._toml()
+                self._text, self._data = parse(self._bytes)
+            except NotToml as wrong:
+                raise self._mistake(wrong.line, str(wrong)) from None
         return self._data
-
-    def _toml(self) -> dict[str, Any]:
-        import tomllib
-
-        try:
-            return tomllib.loads(self._text)
-        except tomllib.TOMLDecodeError as wrong:
-            message, _, place = str(wrong).rpartition(" (at ")
-            number = place.removeprefix("line ").partition(",")[0]
-            line = int(number) if number.isdigit() else self._text.rstrip().count("\n") + 1
-            raise self._mistake(line, f"not TOML: {message}") from None
-        except (ValueError, RecursionError) as wrong:
-            from holdfast.machine.tomlplaces import unparsable
-
-            reason = "nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
-            raise self._mistake(unparsable(self._text), f"not TOML: {reason}") from None
 
     def _mistake(self, line: int, message: str) -> UsageError:
         mistakes = Mistakes(lambda _: f"{self.shown}:{line}")
         mistakes.add((), message)
-        try:
-            mistakes.report()
-        except UsageError as found:
-            return self._named(found)
-        raise AssertionError(message)
+        return self._named(mistakes.error())
 
     def _named(self, error: UsageError) -> UsageError:
         import shlex
@@ -118,16 +90,12 @@ class DefinitionFile:
 
 def _content(path: str) -> bytes:
     """The bytes of a regular file, as far as a definition may reach and one more."""
+    facts = {"path": path}
     try:
         return regular(path, LARGEST + 1)
+    except FileNotFoundError:
+        said = f"there is no file {path}"
+        raise NotFound("no_file", said, remedy=remedies.named("workflows"), facts=facts) from None
     except (OSError, ValueError) as failure:
-        raise _unreadable(path, failure) from None
-
-
-def _unreadable(path: str, failure: OSError | ValueError) -> HoldfastError:
-
-    facts = {"path": path}
-    if isinstance(failure, FileNotFoundError):
-        return NotFound("no_file", f"there is no file {path}", remedy=remedies.named("workflows"), facts=facts)
-    reason = (failure.strerror if isinstance(failure, OSError) else None) or str(failure)
-    return UsageError("unreadable", f"{path} cannot be read: {reason}", remedy=shell("ls", "-ld", path), facts=facts)
+        said = f"{path} cannot be read: {getattr(failure, 'strerror', None) or failure}"
+        raise UsageError("unreadable", said, remedy=shell("ls", "-ld", path), facts=facts) from None

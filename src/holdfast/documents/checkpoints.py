@@ -6,16 +6,13 @@ import os
 from _collections_abc import Callable
 
 from holdfast.core.state import Snapshot, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.mapping import put
 from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.files.replace import durable_write
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, object_in, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LOOKED_AT = 10
 """How many of the newest copies are made again when they are missing: looking at all would cost more with each."""
@@ -49,11 +46,6 @@ class Checkpoints:
                 for path in wanted:  # its own place last: where that is there, the newest one's is too
                     durable_write(path, data, mode=0o644, alone=True)
         self._shown[state.ulid] = newest.number
-
-    def paths(self, state: State) -> tuple[str, ...]:
-        """Where the copies of a workflow lie."""
-        where = self._dialect(state.dialect).checkpoints
-        return tuple(where(state, taken.number) for taken in state.snapshots) if where else ()
 
     def content(self, state: State, number: int) -> bytes | None:
         """The document as it was when a snapshot was taken, before it named the snapshot itself.

@@ -9,15 +9,11 @@ from holdfast import git
 from holdfast.core.apply import replay
 from holdfast.core.remedy import shell
 from holdfast.core.state import State
-from holdfast.documents.checkpoints import Checkpoints
-from holdfast.documents.guard import Guard
+from holdfast.core.value import Any
 from holdfast.documents.judging import is_rendering, is_torn, newest_hash, revision_of
-from holdfast.documents.learnings import Learnings
 from holdfast.documents.lens.mapping import Memory, put
 from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
-from holdfast.documents.lists import Lists
-from holdfast.documents.logs import Logs
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
@@ -30,7 +26,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Mapping
     from contextlib import AbstractContextManager
-    from typing import Any
+
+    from holdfast.documents.checkpoints import Checkpoints
+    from holdfast.documents.guard import Guard
+    from holdfast.documents.lists import Lists
 
 LARGEST = 16 << 20
 SETTLED_AFTER = 1.0
@@ -51,12 +50,27 @@ class Documents:
         self._written: dict[str, bytes] = {}
         self._slots: dict[tuple[str, str], str] = {}
         self._views: dict[str, bytes] = {}
-        self._lists = Lists(place, store, dialect)
-        self._logs = Logs(place, store, dialect)
-        self._learnings = Learnings(place, store, dialect)
-        self.checkpoints = Checkpoints(place, dialect, self.past)
-        self.guard = Guard(place, store, dialect)
+        self._learned: dict[str, int] = {}
+        self._lists: Lists | None = None
+        self._checkpoints: Checkpoints | None = None
+        self._guard: Guard | None = None
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
+
+    @property
+    def checkpoints(self) -> Checkpoints:
+        if self._checkpoints is None:
+            from holdfast.documents.checkpoints import Checkpoints
+
+            self._checkpoints = Checkpoints(self._place, self.dialect, self.past)
+        return self._checkpoints
+
+    @property
+    def guard(self) -> Guard:
+        if self._guard is None:
+            from holdfast.documents.guard import Guard
+
+            self._guard = Guard(self._place, self._store, self.dialect)
+        return self._guard
 
     def render(self, state: State) -> dict[str, bytes]:
         document = self.dialect(state.dialect).document
@@ -70,6 +84,7 @@ class Documents:
     def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
         """Puts documents in place unless newer ones or an edit are there; gives back edits it displaced."""
         raced: list[tuple[str, bytes]] = []
+        spoken = self.dialect(state.dialect)
         moved = len(state.renderings) < 2 or state.renderings[-2][1].keys() != rendered.keys()
         moved = moved or any(self.full(state, path) not in self._seen for path in rendered)
         if rendered and all(self._overtaken(state, path) for path in rendered):
@@ -80,13 +95,21 @@ class Documents:
                     displaced = self._put(state, path, data)
                     if displaced is not None:
                         raced.append((path, displaced))
-            for path in self.dialect(state.dialect).document.former(state) if moved else ():
+            for path in spoken.document.former(state) if moved else ():
                 if not self.elsewhere(state, path):
                     self._retire(state, path)
-            self._logs.refresh(state)
-            self.checkpoints.refresh(state)
+            if spoken.log:
+                from holdfast.documents import logs
+
+                logs.refresh(self.full(state, spoken.log(state)), self._store, state.ulid)
+            if spoken.checkpoints:
+                self.checkpoints.refresh(state)
             self._show_views(state)
-        self._learnings.refresh(state)
+        if spoken.learnings and self._learned.get(state.ulid, 0) < state.learnings_count:
+            from holdfast.documents import learnings
+
+            learnings.refresh(self.full(state, spoken.learnings(state)), self._store, spoken, state)
+            self._learned[state.ulid] = state.learnings_count
         return raced
 
     def _show_views(self, state: State) -> None:
@@ -127,6 +150,11 @@ class Documents:
                 found.append((path, data))
         return found
 
+    def copies(self, state: State) -> tuple[str, ...]:
+        """Where the copies of the document lie that were made with snapshots."""
+        where = self.dialect(state.dialect).checkpoints
+        return tuple(where(state, taken.number) for taken in state.snapshots) if where else ()
+
     def past(self, state: State, number: int) -> State | None:
         """The state as it was when a snapshot was taken."""
         found = next((one for one in state.snapshots if one.number == number), None)
@@ -135,7 +163,12 @@ class Documents:
         return replay(self._store.history(state.ulid, until=found.revision))
 
     def enlist(self, state: State) -> None:
-        self._lists.refresh(state, self.elsewhere)
+        if self.dialect(state.dialect).index:
+            if self._lists is None:
+                from holdfast.documents.lists import Lists
+
+                self._lists = Lists(self._place, self._store, self.dialect)
+            self._lists.refresh(state, self.elsewhere)
         self.guard.refresh(state)
 
     def look(self, state: State) -> tuple[State, str, bytes | None]:
@@ -331,7 +364,7 @@ class Documents:
                 _remove_empty(os.path.dirname(self.full(state, path)))
         self._seen.pop(self.full(state, path), None)
 
-    def _lock(self, state: State) -> AbstractContextManager[None]:
+    def _lock(self, state: State) -> AbstractContextManager[object]:
         """The view lock: one for each shard of workflows."""
         return self._store.exclusively(f"state/{state.ulid[-2:].lower()}")
 

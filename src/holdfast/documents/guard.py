@@ -7,16 +7,13 @@ import os
 from holdfast.core import guarding
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 VERSION = 1
 _UNSEEN = object()

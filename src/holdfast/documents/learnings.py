@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
 
 from holdfast.core import events as ev
 from holdfast.core.state import Learning, State
-from holdfast.core.value import Value
-from holdfast.documents.lens.spec import Dialects
+from holdfast.core.value import Any, Value
+from holdfast.documents.lens.spec import Dialect
 from holdfast.engine.ports import Store
-from holdfast.machine.place import Place, read_regular
+from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import object_in, spaced
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Iterator
-    from typing import Any
 
 _BLOCK = 64 << 10
 LARGEST = 64 << 20
@@ -29,55 +25,43 @@ class Reached(Value):
     rest: bytes = b""
 
 
-class Learnings:
-    """Each line names its run and which of its learnings it is, so nothing is written twice."""
+def refresh(path: str, store: Store, spoken: Dialect, state: State) -> None:
+    """Adds what is not there yet. Each line names its run and its number there, so nothing is written twice."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with store.exclusively("slots"):  # runs of several worktrees may share it
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        try:
+            reached = _reached(fd, state.ulid)
+            lines = _lines(store, spoken, state, reached) if reached.number < state.learnings_count else b""
+            added = _after(reached.rest, lines)
+            if added:
+                while added:
+                    added = added[os.write(fd, added) :]
+                os.fdatasync(fd)
+        finally:
+            os.close(fd)
 
-    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
-        self._place = place
-        self._store = store
-        self._dialect = dialect
-        self._written: dict[str, int] = {}
 
-    def refresh(self, state: State) -> None:
-        spoken = self._dialect(state.dialect)
-        if spoken.learnings is None or self._written.get(state.ulid, 0) >= state.learnings_count:
-            return
-        full = os.path.join(self._place.base(state.worktree), spoken.learnings(state))
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with self._store.exclusively("slots"):  # runs of several worktrees may share it
-            fd = os.open(full, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-            try:
-                reached = _reached(fd, state.ulid)
-                lines = self._lines(state, reached) if reached.number < state.learnings_count else b""
-                added = _after(reached.rest, lines)
-                if added:
-                    while added:
-                        added = added[os.write(fd, added) :]
-                    os.fdatasync(fd)
-            finally:
-                os.close(fd)
-        self._written[state.ulid] = state.learnings_count
+def _lines(store: Store, spoken: Dialect, state: State, reached: Reached) -> bytes:
+    assert spoken.learned is not None
+    learned = _just_learned(state, reached) or _learned(store, state, reached)
+    first = state.learnings_count - len(learned) + 1
+    found = []
+    for number, (revision, learning) in enumerate(learned, first):
+        if number > reached.number:
+            said = spoken.learned(state, learning)
+            found.append(spaced({**said, "run": state.ulid, "revision": revision, "number": number}) + "\n")
+    return "".join(found).encode()
 
-    def _lines(self, state: State, reached: Reached) -> bytes:
-        spoken = self._dialect(state.dialect)
-        assert spoken.learned is not None
-        learned = _just_learned(state, reached) or self._learned(state, reached)
-        first = state.learnings_count - len(learned) + 1
-        found = []
-        for number, (revision, learning) in enumerate(learned, first):
-            if number > reached.number:
-                said = spoken.learned(state, learning)
-                found.append(spaced({**said, "run": state.ulid, "revision": revision, "number": number}) + "\n")
-        return "".join(found).encode()
 
-    def _learned(self, state: State, reached: Reached) -> list[tuple[int, Learning]]:
-        """What the journal has learned after the last line. One record may hold several."""
-        return [
-            (record.revision, event.learning)
-            for record in self._store.history(state.ulid, max(0, reached.revision - 1), state.revision)
-            for event in record.events
-            if isinstance(event, ev.Learned)
-        ]
+def _learned(store: Store, state: State, reached: Reached) -> list[tuple[int, Learning]]:
+    """What the journal has learned after the last line. One record may hold several."""
+    return [
+        (record.revision, event.learning)
+        for record in store.history(state.ulid, max(0, reached.revision - 1), state.revision)
+        for event in record.events
+        if isinstance(event, ev.Learned)
+    ]
 
 
 def _just_learned(state: State, reached: Reached) -> list[tuple[int, Learning]]:

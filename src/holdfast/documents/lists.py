@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from _collections_abc import Callable
 
 from holdfast.core import queries
 from holdfast.core.moment import from_epoch, to_epoch
@@ -15,10 +16,6 @@ from holdfast.errors import UsageError
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Callable
 
 ACTIVITY = 60
 """Seconds for which the moment of the last activity in a list may be behind."""

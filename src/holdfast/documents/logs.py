@@ -7,37 +7,25 @@ import os
 from holdfast.core.apply import Record
 from holdfast.core.history import entry_of
 from holdfast.core.moment import whole
-from holdfast.core.state import State
-from holdfast.documents.lens.spec import Dialects
 from holdfast.engine.ports import Store
-from holdfast.machine.place import Place
 
 _TAIL = 4096
 
 
-class Logs:
-    """Lines are only ever added. The last one says up to which revision they reach, so nothing is written twice."""
+def refresh(path: str, store: Store, ulid: str) -> None:
+    """Adds what is not there yet. Called under the lock of the workflow's views.
 
-    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
-        self._place = place
-        self._store = store
-        self._dialect = dialect
-
-    def refresh(self, state: State) -> None:
-        """Adds what is not there yet. Called under the lock of the workflow's views."""
-        where = self._dialect(state.dialect).log
-        if where is None:
-            return
-        full = os.path.join(self._place.base(state.worktree), where(state))
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        fd = os.open(full, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-        try:
-            reached, torn = _reached(fd)
-            new = [line for record in self._store.history(state.ulid, reached) for line in _lines(record)]
-            if new:
-                os.write(fd, ("\n" * torn + "".join(new)).encode())
-        finally:
-            os.close(fd)
+    Lines are only ever added. The last one says up to which revision they reach, so nothing is written twice.
+    """
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    try:
+        reached, torn = _reached(fd)
+        new = [line for record in store.history(ulid, reached) for line in _lines(record)]
+        if new:
+            os.write(fd, ("\n" * torn + "".join(new)).encode())
+    finally:
+        os.close(fd)
 
 
 def _reached(fd: int) -> tuple[int, bool]:

@@ -10,19 +10,15 @@ from holdfast.core.apply import replay
 from holdfast.core.definition import Definition
 from holdfast.core.needs import needs
 from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
+from holdfast.core.value import Any
 from holdfast.documents.files import Documents
 from holdfast.documents.judging import BLOCK, is_patchwork, is_rendering
-from holdfast.documents.lens.edits import edit, finishing, nearest
 from holdfast.documents.lens.mapping import put
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, object_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FILE = Actor("file", surface="document")
 GIT = Actor("file", "git", surface="document")
@@ -154,8 +150,10 @@ class Reconciler:
 
     def _deleted(self, state: State, path: str) -> State:
         """Whoever deletes such a document says that the work is done. Gates hold all the same."""
+        from holdfast.documents.lens import edits
+
         try:
-            together = cmd.Together(tuple(finishing(state, f"{path} was deleted")))
+            together = cmd.Together(tuple(edits.finishing(state, f"{path} was deleted")))
             return self.settle(self._engine.execute(state.ulid, together, FILE))
         except REFUSALS as refusal:
             said = f"{path} was deleted, but the work is not done: {refusal}"
@@ -188,15 +186,17 @@ class Reconciler:
     def _edited(
         self, state: State, path: str, data: bytes, document: Mapping[str, Any], *, found_at: str = ""
     ) -> State:
+        from holdfast.documents.lens import edits
+
         try:
             said, spoken = _canonical(document), self._dialect(state.dialect)
-            base = nearest(self._renderings(state), document, spoken.document.stamp)
+            base = edits.nearest(self._renderings(state), document, spoken.document.stamp)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
-            command = self._handing_in(state, edit(spoken.document, state, path, base, document))
+            command = self._handing_in(state, edits.edit(spoken.document, state, path, base, document))
             if found_at:
                 done = {part.step for part in command.commands if isinstance(part, cmd.Done)}
-                command = command.replace(commands=(*command.commands, *finishing(state, besides=done)))
+                command = command.replace(commands=(*command.commands, *edits.finishing(state, besides=done)))
             return self._decided(state, found_at or path, data, command, FILE)
         except REFUSALS as refusal:
             return self._refused(state, path, data, refusal, found_at or path)
@@ -221,7 +221,7 @@ class Reconciler:
         try:
             _canonical(document)
             facts = self._engine.world.facts(state, needs(state, cmd.Note("")))
-            definition = Definition(state.type, state.plan.steps)
+            definition = Definition(name=state.type, steps=state.plan.steps)
             said = self._dialect(state.dialect).adopt(document, definition, facts, state.ulid)
             progress = {}
             for step in state.plan.paths:

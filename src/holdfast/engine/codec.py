@@ -11,9 +11,10 @@ from holdfast.core import definition as de
 from holdfast.core import events as ev
 from holdfast.core import state as st
 from holdfast.core.apply import Record
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import line, shell
 from holdfast.core.value import Any, Value
 from holdfast.errors import Broken
 from holdfast.plain.plainjson import compact
@@ -21,8 +22,9 @@ from holdfast.plain.plainjson import compact
 VERSION = 2
 _EVENTS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in ev.Event.__args__}
 _VALUES = {
-    "Conduct": Conduct,
-    **{name: cls for module in (de, st) for name, cls in vars(module).items() if isinstance(cls, type)},
+    cls.__name__: cls
+    for cls in (Conduct, *vars(de).values(), *vars(st).values())
+    if isinstance(cls, type) and issubclass(cls, (Value, Plan))
 }
 _shapes: dict[type, dict[str, Callable[[Any], Any]]] = {}
 
@@ -92,34 +94,26 @@ def encode_event(event: ev.Event) -> dict[str, Any]:
 
 
 def decode_event(data: Mapping[str, Any]) -> ev.Event:
-    rest = {name: item for name, item in data.items() if name != "event"}
-    name = data["event"]
-    if name in _EVENTS:
-        event: ev.Event = decode(_EVENTS[name], rest)
-        return event
-    if name not in MOVES:
+    rest = dict(data)
+    name = rest.pop("event")
+    if name not in _EVENTS and name not in MOVES:
         raise _newer(f"event {str(name)[:40]!r}, which this one does not know", {"event": str(name)[:40]})
-    return ev.Moved(move=name, **rest)
+    event: ev.Event = decode(_EVENTS[name], rest) if name in _EVENTS else ev.Moved(move=name, **rest)
+    return event
 
 
 def _newer(what: str, facts: dict[str, Any]) -> Broken:
     said = f"this journal was written by a newer Holdfast ({what})"
-    return Broken("newer_version", said, remedy="upgrade: pip install --upgrade holdfast", facts=facts)
+    return Broken(
+        "newer_version", said, remedy=shell("pip", "install", "--upgrade", "holdfast", text="upgrade"), facts=facts
+    )
 
 
 def encode_record(record: Record) -> str:
     """The body of a journal line. The revision is the line's own sequence number."""
-    data: dict[str, Any] = {
-        "v": VERSION,
-        "at": record.at,
-        "actor": encode(record.actor),
-        "command": record.command,
-        "events": [encode_event(event) for event in record.events],
-    }
-    if record.key:
-        data["key"], data["payload"] = record.key, record.payload
-    if record.documents:
-        data["documents"] = record.documents
+    data = {"v": VERSION, **encode(record.replace(events=()))}
+    del data["revision"]
+    data["events"] = [encode_event(event) for event in record.events]
     return compact(data)
 
 
@@ -128,21 +122,10 @@ def decode_record(data: dict[str, Any]) -> Record:
     written = data.get("v", 0)
     if written != VERSION:
         raise _other_version(written)
-    return Record(
-        revision=data["seq"],
-        at=data["at"],
-        actor=decode(st.Actor, data["actor"]),
-        command=data["command"],
-        events=tuple(decode_event(event) for event in data["events"]),
-        key=data.get("key", ""),
-        payload=data.get("payload", ""),
-        documents=data.get("documents", {}),
-    )
-
-
-def decode_state(data: Mapping[str, Any]) -> st.State:
-    state: st.State = decode(st.State, data)
-    return state
+    said = {name: item for name, item in data.items() if name in Record._known}
+    events = [decode_event(event) for event in data["events"]]
+    record: Record = decode(Record, {**said, "revision": data["seq"], "events": events})
+    return record
 
 
 def _other_version(written: object) -> Broken:
@@ -152,6 +135,8 @@ def _other_version(written: object) -> Broken:
     return Broken(
         "older_version",
         f"this journal was written by an unreleased Holdfast (format {written}, this one reads {VERSION})",
-        remedy="mv .holdfast .holdfast.old, then holdfast adopt: the documents become workflows again",
+        remedy=line(
+            "mv .holdfast .holdfast.old && holdfast adopt", text="make workflows of the documents", who="person"
+        ),
         facts=facts,
     )

@@ -7,8 +7,6 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal
-from holdfast.core.decide import decide, weigh
-from holdfast.core.draft import no_rules
 from holdfast.core.needs import needs
 from holdfast.core.refusals import stale_revision
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
@@ -49,7 +47,7 @@ class Outcome(Value):
 
 
 class Engine:
-    def __init__(self, store: Store, world: World, views: Views, rules: Rules = no_rules) -> None:
+    def __init__(self, store: Store, world: World, views: Views, rules: Rules = lambda _: {}) -> None:
         self._rules = rules
         self.store = store
         self.world = world
@@ -61,6 +59,8 @@ class Engine:
         known = self._started_with(key, payload)
         if known:
             return known
+        from holdfast.core.decide import decide
+
         now = self.world.now()
         request = cmd.Request(command, actor, key=key, payload=payload)
         events = decide(None, request, cmd.Facts(now=now))
@@ -95,6 +95,8 @@ class Engine:
         Facts are gathered before the journal is locked. If others went on meanwhile and the command needs more facts
         by now, it is tried again.
         """
+        from holdfast.core.decide import weigh
+
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
         known = seen or self.store.load(ulid)
         facts = self._facts(known, command, signer)
@@ -133,8 +135,13 @@ class Engine:
         facts = self.world.facts(state, needs(state, command))
         return facts.replace(signer=signer) if signer else facts
 
-    def preview(self, state: State, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
-        """Asks the rules and keeps nothing: a refusal is raised as it would be."""
+    def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
+        """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
+        from holdfast.core.decide import decide, weigh
+
+        if state is None:
+            decide(None, cmd.Request(command, actor), cmd.Facts(now=self.world.now()))
+            return
         weigh(state, cmd.Request(command, actor, token), self._facts(state, command), self._rules)
 
     def show(self, state: State) -> Outcome:

@@ -7,7 +7,7 @@ from _collections_abc import Callable, Iterable, Iterator, Mapping
 from holdfast.core import queries, remedies
 from holdfast.core.apply import Record
 from holdfast.core.state import State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Protocol, Value
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.plain.plainjson import compact, parse
 
@@ -15,13 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Sequence
     from contextlib import AbstractContextManager
-    from typing import Protocol
 
     from holdfast.core.commands import Facts
     from holdfast.core.needs import Needs
-else:
-
-    class Protocol: ...
 
 
 class Entry(Value):
@@ -68,23 +64,13 @@ def standing(state: State) -> tuple[object, ...]:
 def entry_of(state: State) -> Entry:
     active = queries.is_active(state)
     key, (payload, revision) = next(iter(state.keys.items()), ("", ("", 0)))
-    return Entry(
-        ulid=state.ulid,
-        id=state.id,
-        type=state.type,
-        dialect=state.dialect,
-        active=active,
-        status="in_progress" if active else queries.status(state),
-        subject=state.subject,
-        title=state.title,
-        branch=state.branch,
-        worktree=state.worktree,
-        session=state.session,
-        key=key if revision == 1 else "",
-        payload=payload if revision == 1 else "",
-        created_at=state.created_at,
-        updated_at=state.updated_at,
-    )
+    own: dict[str, Any] = {
+        "active": active,
+        "status": "in_progress" if active else queries.status(state),
+        "key": key if revision == 1 else "",
+        "payload": payload if revision == 1 else "",
+    }
+    return Entry(**{name: own[name] if name in own else getattr(state, name) for name in Entry._fields})
 
 
 LARGEST_COPY = 256 << 20
@@ -209,6 +195,9 @@ class Store(Protocol):
     def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
         """The documents of this state are in place: the index may say so. It stays unsettled until `then` is done."""
 
+    def announced(self) -> list[str]:
+        """Workflows whose entry is about to change, or was when a process died."""
+
     def unsettled(self) -> list[str]:
         """Workflows whose views may be behind because a process died."""
 
@@ -250,7 +239,7 @@ class Store(Protocol):
 
     # Exclusion between workflows
 
-    def exclusively(self, name: str, wait: float | None = None) -> AbstractContextManager[None]:
+    def exclusively(self, name: str, wait: float | None = None) -> AbstractContextManager[object]:
         """Nobody else holds this name meanwhile, in this process or another one."""
 
     # End of life and repair

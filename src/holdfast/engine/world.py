@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from _collections_abc import Callable
 
 from holdfast import git
 from holdfast.core import moment
 from holdfast.core.commands import Facts
-from holdfast.core.needs import trusted_with
+from holdfast.core.definition import Check
+from holdfast.core.needs import Needs, trusted_with
+from holdfast.core.remedy import Remedy
+from holdfast.core.state import Hold, State
 from holdfast.core.value import Any
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Callable
-
-    from holdfast.core.definition import Check
-    from holdfast.core.needs import Needs
-    from holdfast.core.state import Hold, State
 
 LARGEST_ARTIFACT = 1 << 30
 LARGEST_RESULT = 4 << 20
@@ -38,6 +34,7 @@ class LocalWorld:
         seal: Callable[[State], str],
         locks: Callable[[State], tuple[tuple[str, Hold], ...]],
         kept: Callable[[State], tuple[str, ...]],
+        by_hand: Callable[[State, str], tuple[Remedy, ...]],
     ) -> None:
         self._place = place
         self._own = own
@@ -46,6 +43,7 @@ class LocalWorld:
         self._seal = seal
         self._locks = locks
         self._kept = kept
+        self._by_hand = by_hand
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
 
@@ -68,6 +66,7 @@ class LocalWorld:
                 for step, check in needs.runs
                 if not self._trusted(state, step, check)
             },
+            by_hand=self._by_hand(state, needs.pull_request) if needs.pull_request else (),
             past=self._past(state, needs.past) if needs.past else None,
             results={path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for path in needs.results},
             parent_seal=self._seal(state) if needs.parent else None,
@@ -146,8 +145,8 @@ class LocalWorld:
     def _boot_id(self) -> str:
         if not self._boot:
             try:
-                with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
-                    self._boot = file.read().strip()
+                with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+                    self._boot = file.read().decode().strip()
             except OSError:
                 self._boot = "unknown"
         return self._boot

@@ -10,6 +10,7 @@ import _thread
 import fcntl
 import os
 
+from holdfast.core.remedy import shell
 from holdfast.errors import Conflict
 from holdfast.files.replace import make_directories
 
@@ -34,14 +35,14 @@ def unlock(fd: int) -> None:
 
 
 class Locked:
-    """`with Locked(folder, wait):` holds the lock of a folder, which is made where it is missing."""
+    """`with Locked(folder, wait) as fd:` holds the lock of a folder, which is made where it is missing."""
 
     def __init__(self, folder: str, wait: float) -> None:
         self._folder = folder
         self._wait = wait
         self._fd = -1
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> int:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
         try:
             self._fd = os.open(self._folder, flags)
@@ -53,6 +54,7 @@ class Locked:
         except BaseException:
             os.close(self._fd)
             raise
+        return self._fd
 
     def __exit__(self, *_: object) -> None:
         unlock(self._fd)
@@ -102,7 +104,7 @@ def _timed_out(fd: int, path: str, wait: float) -> Conflict:
     return Conflict(
         "lock_timeout",
         f"{path} is locked by {holder}; gave up after {wait:g} s",
-        remedy=f"ps -fp {pid}" if pid else "run the command again",
+        remedy=shell("ps", "-fp", str(pid)) if pid else "run the command again",
         facts={"path": path, "wait": wait, "pid": pid, "command": command},
     )
 

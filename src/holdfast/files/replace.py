@@ -5,15 +5,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+from _collections_abc import Callable
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Callable
 
 NOREPLACE, EXCHANGE = 1, 2  # flags of renameat2
 _AT_FDCWD = -100

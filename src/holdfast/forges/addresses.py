@@ -5,6 +5,7 @@ Also what a person types instead. Names of branches are checked first, so that n
 
 from __future__ import annotations
 
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.git.changes import is_branch_name
@@ -100,7 +101,7 @@ def require_branches(*names: str) -> None:
             raise UsageError(
                 "bad_branch",
                 f"{name[:80]!r} cannot be the name of a branch here",
-                remedy="git check-ref-format --branch NAME",
+                remedy=shell("git", "check-ref-format", "--branch", Blank("NAME")),
                 facts={"value": name[:200]},
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.core.remedy import Blank, line, shell
 from holdfast.errors import Refused
 from holdfast.forges.addresses import number_in, open_command, push_command, remote_in, require_branches
 
@@ -18,23 +19,24 @@ class NoForge:
     def __init__(self, url: str, remote: str = "origin") -> None:
         self._at = remote_in(url)
         self._remote = remote
-        self.refusal = Refused("no_forge", "no remote of this repository is on a GitHub", remedy="git remote -v")
+        if url:
+            said, remedy = "no remote of this repository is on a GitHub", shell("git", "remote", "-v")
+        else:
+            said, remedy = "this repository has no remote", shell("git", "remote", "add", "origin", Blank("URL"))
+        self.refusal = Refused("no_forge", said, remedy=remedy)
 
     def _refused(self, *_: object, **__: object) -> NoReturn:
         raise self.refusal
 
-    find = get = reviews = comments = threads = viewer = _refused
+    find = get = reviews = comments = threads = _refused
 
     def open(self, branch: str, base: str, title: str, body: str) -> NoReturn:
-        remedy, facts = self.typed(branch, title, base), {"branch": branch, "page": self.page(branch, base)}
+        remedy, facts = line(self.typed(branch, title, base)), {"branch": branch, "page": self.page(branch, base)}
         raise Refused(self.refusal.code, self.refusal.message, remedy=remedy, facts=facts)
 
     def open_issue(self, title: str, body: str) -> NoReturn:
-        import shlex
-
-        raise Refused(
-            self.refusal.code, self.refusal.message, remedy=shlex.join(("gh", "issue", "create", "--title", title))
-        )
+        by_hand = shell("gh", "issue", "create", "--title", title)
+        raise Refused(self.refusal.code, self.refusal.message, remedy=by_hand if self._at else self.refusal.remedies)
 
     def page(self, branch: str, base: str) -> str:
         """That of a GitLab. Without a base it offers the default branch."""

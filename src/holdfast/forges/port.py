@@ -4,16 +4,61 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core.value import Protocol, Value
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from holdfast import git
     from holdfast.errors import HoldfastError
-    from holdfast.forges.model import Comment, PullRequest, Review, Thread
-else:
 
-    class Protocol: ...
+
+class PullRequest(Value):
+    """A pull request; `head` and `base` are branches, `state` is open, closed or merged."""
+
+    number: int
+    url: str
+    state: str
+    head: str
+    base: str
+
+
+class Review(Value):
+    """What a reviewer handed in as a whole. `submitted_at` is empty while it is PENDING: only its author sees it.
+
+    `association` says how its author belongs to the repository, `commit` which one was looked at; empty when that is
+    gone.
+    """
+
+    id: int
+    author: str
+    state: str
+    body: str
+    submitted_at: str
+    association: str
+    commit: str
+
+
+class Comment(Value):
+    """Something said of the pull request, or of a line of a file.
+
+    `created_at` is when others could first read it. A remark on a line can have been a draft for days by then.
+    """
+
+    id: str
+    author: str
+    body: str
+    created_at: str
+    association: str
+
+
+class Thread(Value):
+    """What was said about one place in a file. `line` is where it was when the line is gone."""
+
+    id: str
+    path: str
+    line: int | None
+    resolved: bool
+    comments: tuple[Comment, ...]
 
 
 class Forge(Protocol):
@@ -47,9 +92,6 @@ class Forge(Protocol):
 
     def threads(self, number: int) -> tuple[Thread, ...]:
         """Everything said of lines of files. A comment that its author has not handed in yet is left out."""
-
-    def viewer(self) -> str:
-        """The name of the account that asks."""
 
     def open_issue(self, title: str, body: str) -> str:
         """Open an issue: its address. A repetition opens another one."""

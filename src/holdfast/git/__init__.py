@@ -10,11 +10,15 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core.value import Value
+from holdfast.errors import HoldfastError
 from holdfast.git.command import git
 from holdfast.plain.digest import digest
 
 BLOB_LIMIT = 16 * 1024 * 1024
 FILES_LIMIT = 20_000
+_VANISHED_ATTEMPTS = 10
+COMMITTING = "holdfast-commit"
+"""The note in the git folder that a commit is begun. Hooks look for it by this name."""
 
 _CACHES = frozenset(
     (".git", ".venv", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
@@ -90,6 +94,11 @@ def busy(repo: Repository) -> str | None:
     return None
 
 
+def is_unsettled(repo: Repository) -> bool:
+    """Whether a commit of Holdfast's is under way, or its process is gone."""
+    return os.path.lexists(os.path.join(repo.git_dir, COMMITTING))
+
+
 def head(repo: Repository) -> str | None:
     """The commit HEAD stands at, in full; None before the first commit."""
     text = _plain_head(repo)
@@ -100,7 +109,7 @@ def head(repo: Repository) -> str | None:
         loose = _read(os.path.join(repo.common_dir, ref))
         if loose is None:
             return _packed(repo, ref)
-        if _is_object_id(loose.rstrip("\n")):
+        if is_object_id(loose.rstrip("\n")):
             return loose.rstrip("\n")
     return os.fsdecode(git(repo.top, "rev-parse", "-q", "--verify", "HEAD", ok=(0, 1))[1]).strip() or None
 
@@ -158,13 +167,24 @@ def stage(repo: Repository, place: Staging, *, tracked_caches: bool = False) -> 
         dropped = ("--", *(f":(literal){path}" for path in place.aside))
         git(repo.top, "rm", "--cached", "-r", "-f", "-q", "--ignore-unmatch", *place.sparse, *dropped, env=place.view)
     adding = ("--ignore-errors", *place.sparse)
-    incomplete = git(repo.top, "add", "-A", *adding, *place.rest, env=place.view, ok=(0, 1))[0]
+    incomplete = _add(repo, place, "-A", *adding, *place.rest)
     if tracked_caches:
-        incomplete |= git(repo.top, "add", "-u", *adding, *place.everything, env=place.view, ok=(0, 1))[0]
+        incomplete |= _add(repo, place, "-u", *adding, *place.everything)
     if not incomplete:
         return True
     left = ("diff-files", "--quiet", "--ignore-submodules=dirty", *(place.everything if tracked_caches else place.rest))
     return not git(repo.top, *left, env=place.view, ok=(0, 1))[0]
+
+
+def _add(repo: Repository, place: Staging, *words: str) -> int:
+    """`git add`, begun again where a file vanished after git had listed its folder: git gives up the whole run then."""
+    for _ in range(_VANISHED_ATTEMPTS):
+        try:
+            return git(repo.top, "add", *words, env=place.view, ok=(0, 1))[0]
+        except HoldfastError as error:
+            if "unable to stat" not in error.message:
+                raise
+    return git(repo.top, "add", *words, env=place.view, ok=(0, 1))[0]
 
 
 def files_tree(root: str, own: Sequence[str]) -> Tree:
@@ -265,7 +285,7 @@ def _plain_head(repo: Repository) -> str | None:
         return None
     text = text.rstrip("\n")
     named = text.startswith(f"ref: {_BRANCHES}") and text != f"ref: {_BRANCHES}.invalid"  # reftable's stand-in
-    return text if named or _is_object_id(text) else None
+    return text if named or is_object_id(text) else None
 
 
 def _packed(repo: Repository, ref: str) -> str | None:
@@ -273,7 +293,7 @@ def _packed(repo: Repository, ref: str) -> str | None:
     return before.rpartition("\n")[2] if found else None
 
 
-def _is_object_id(text: str) -> bool:
+def is_object_id(text: str) -> bool:
     return len(text) in (40, 64) and not text.strip("0123456789abcdef")
 
 

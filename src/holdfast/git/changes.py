@@ -1,17 +1,16 @@
-"""What Holdfast does to a git repository when it is asked to: branch, see what changed, commit some paths, push.
+"""What Holdfast does to a git repository when it is asked to: branch, see what changed, push.
 
-A commit, a switch and a push run as the user's own would, with their hooks, signing and identity. Nothing is forced,
+A switch and a push run as the user's own would, with their hooks, signing and identity. Nothing is forced,
 and nothing that was staged or edited is lost: git's refusals are passed on in its own words.
 """
 
 from __future__ import annotations
 
 import os
-import time
 from _collections_abc import Mapping, Sequence
 
 from holdfast import git
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git.command import git as run
@@ -22,10 +21,6 @@ _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 _BRANCHES = "refs/heads/"
 _GITLINK = b"160000"
 _NOTHING = b"000000"
-# Housekeeping in the background would take the index of the commit for the user's, and what they staged for garbage.
-_COMMITTING = ("core.splitIndex=false", "i18n.commitEncoding=UTF-8", "gc.auto=0", "maintenance.auto=false")
-_LOCK_ATTEMPTS = 20
-_LOCK_WAIT_SECONDS = 0.1
 
 
 class Changed(Value):
@@ -54,16 +49,15 @@ def tip(repo: git.Repository, branch: str) -> str | None:
 
 def require_free(repo: git.Repository, name: str) -> None:
     """Refuses a name that `make_branch` could not use, and changes nothing."""
-    import shlex
-
     if not is_branch_name(name):
         sentence = "a branch is named with ASCII letters, digits and ._/-+=#@, as git's own rules allow"
-        raise UsageError("bad_branch_name", sentence, remedy="git check-ref-format --branch NAME",
+        raise UsageError("bad_branch_name", sentence,
+                         remedy=shell("git", "check-ref-format", "--branch", Blank("NAME")),
                          facts={"branch": name})  # fmt: skip
     at, here = tip(repo, name), git.head(repo)
     if at is not None and at != here and git.branch(repo) != name:
         raise Refused("branch_exists", f"there is a branch {name} already, and it is not at HEAD",
-                      remedy=f"git switch {shlex.quote(name)}, or name another one: --branch NAME",
+                      remedy=(shell("git", "switch", name), "name another one: --branch NAME"),
                       facts={"branch": name, "sha": at, "head": here})  # fmt: skip
 
 
@@ -86,7 +80,7 @@ def switch(repo: git.Repository, name: str) -> None:
     """Switch to a local branch, taking along what is edited; refused where that would overwrite something."""
     require_idle(repo)
     if name.startswith("-") or tip(repo, name) is None:
-        raise Refused("cannot_switch", f"there is no branch {name!r}", remedy="git branch --list",
+        raise Refused("cannot_switch", f"there is no branch {name!r}", remedy=shell("git", "branch", "--list"),
                       facts={"branch": name, "output": ""})  # fmt: skip
     _switch(repo, "cannot_switch", "--no-guess", name)
 
@@ -100,11 +94,11 @@ def changed(repo: git.Repository, since: str | None, own: Sequence[str]) -> dict
     """
     import tempfile
 
-    tree = _tree(repo, since)
+    tree = tree_of(repo, since)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
         place = git.staging(repo, own, scratch)
         if not git.stage(repo, place, tracked_caches=True):
-            raise Refused("unreadable", "a tracked file cannot be read", remedy=_status(repo))
+            raise Refused("unreadable", "a tracked file cannot be read", remedy=status(repo))
         form = ("--raw", "--numstat", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
         against = ("diff-index", "--cached", *form, "--end-of-options", tree, *place.everything)
         rows = run(repo.top, *against, env=place.view)[1].split(b"\0")
@@ -125,80 +119,6 @@ def changed(repo: git.Repository, since: str | None, own: Sequence[str]) -> dict
     for name in nested - _submodules(repo) if nested else ():
         del found[name]
     return {os.fsdecode(name): Changed(added=added.get(name, 0), blob=blob) for name, blob in found.items()}
-
-
-def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
-    """Commit exactly these paths, relative to the top, as they are in the working tree: the full hash.
-
-    What else is staged stays so and is not in the commit. Git commits from an index made of HEAD and these paths, so
-    that a refusal leaves the user's own untouched; a hook that stages more adds it to the commit. One at a time: two
-    that began at the same HEAD would take each other's work back.
-    """
-    with _Alone(repo):
-        return _committed(repo, paths, message)
-
-
-def _committed(repo: git.Repository, paths: Sequence[str], message: str) -> str:
-    import tempfile
-
-    require_idle(repo)
-    asked, before = _checked(repo, paths), git.head(repo)
-    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
-        view = {"GIT_INDEX_FILE": git.private_index(repo, scratch)["GIT_INDEX_FILE"], "GIT_EDITOR": "true"}
-        try:
-            _fill(repo, view, before, asked)
-        except HoldfastError as error:
-            raise _refusal(error, "commit_failed", "git did not take the files", _status(repo)) from None
-        if _written(repo, view) == _tree(repo, before):
-            raise Refused("nothing_to_commit", "nothing there differs from HEAD", remedy=_status(repo))
-        try:
-            run(repo.top, "commit", "-q", "--cleanup=whitespace", "-F", "-", env=view, hooks=True, settings=_COMMITTING,
-                stdin=message.encode("utf-8", "surrogateescape"))  # fmt: skip
-        except HoldfastError as error:
-            # A hook after the commit may have taken too long: then the commit is there, and the index has to follow.
-            if not _has_made(repo, view, before):
-                raise _refusal(error, "commit_failed", "git did not commit", _status(repo)) from None
-    made = git.head(repo)
-    assert made is not None
-    _follow(repo, before, made)
-    return made
-
-
-class _Alone:
-    """Holds the lock of the git folder, which git itself does not use; waits for whoever has it."""
-
-    def __init__(self, repo: git.Repository) -> None:
-        self._folder = repo.git_dir
-        self._fd = -1
-
-    def __enter__(self) -> None:
-        import fcntl
-
-        self._fd = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        fcntl.flock(self._fd, fcntl.LOCK_EX)
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._fd)
-
-
-def catch_up(repo: git.Repository, subject: str = "") -> None:
-    """Let the index have what HEAD brought, where it still has what was there before HEAD.
-
-    So it is after a process died between a commit and this; the next commit would take the work back. With `subject`,
-    only if HEAD's message begins so: then it was one of ours, and nobody staged anything back on purpose.
-    """
-    head = git.head(repo)
-    if head is None or not _commit(repo, head).partition(b"\n\n")[2].startswith(subject.encode()):
-        return
-    listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")[:-1]
-    staged = {name: tuple(about.split()[:2]) for about, _, name in (row.partition(b"\t") for row in listed)}
-    behind = [
-        (mode, blob, name)
-        for old_mode, mode, old_blob, blob, name in _brought(repo, next(iter(parents(repo, head)), None), head)
-        if staged.get(name, (_NOTHING, b"")) == ((_NOTHING, b"") if old_mode == _NOTHING else (old_mode, old_blob))
-    ]
-    if behind:
-        _stage(repo, behind, head)
 
 
 def in_head(repo: git.Repository, paths: Sequence[str]) -> dict[str, str]:
@@ -270,17 +190,18 @@ def push(repo: git.Repository, branch: str) -> str:
     """Push a branch under its own name, to be followed from now on: the remote it went to."""
     where = remote(repo, branch)
     if where is None:
-        raise Refused("no_remote", f"there is no remote to push {branch} to", remedy="git remote add origin URL",
+        raise Refused("no_remote", f"there is no remote to push {branch} to",
+                      remedy=shell("git", "remote", "add", "origin", Blank("URL")),
                       facts={"branch": branch})  # fmt: skip
     if tip(repo, branch) is None:
-        raise Refused("push_failed", f"there is no branch {branch!r}", remedy="git branch --list",
+        raise Refused("push_failed", f"there is no branch {branch!r}", remedy=shell("git", "branch", "--list"),
                       facts={"branch": branch, "remote": where, "output": ""})  # fmt: skip
     full = _BRANCHES + branch
     try:
         run(repo.top, "push", "-u", "--", where, f"{full}:{full}", hooks=True)
     except HoldfastError as error:
         facts = {"branch": branch, "remote": where}
-        raise _refusal(error, "push_failed", f"git did not push {branch}", "git fetch", facts) from None
+        raise refusal(error, "push_failed", f"git did not push {branch}", shell("git", "fetch"), facts) from None
     return where
 
 
@@ -301,7 +222,7 @@ def _ref(repo: git.Repository, full: str) -> str | None:
     return next((sha for sha, _, name in rows if name == full), None)
 
 
-def _tree(repo: git.Repository, sha: str | None) -> str:
+def tree_of(repo: git.Repository, sha: str | None) -> str:
     """The tree of a commit; for None the empty one, in the hash of this repository."""
     if sha is None:
         return os.fsdecode(run(repo.top, "hash-object", "-t", "tree", "--stdin")[1]).strip()
@@ -320,18 +241,6 @@ def _commit(repo: git.Repository, sha: str) -> bytes:
     return run(repo.top, "cat-file", "commit", _known(repo, sha))[1]
 
 
-def _written(repo: git.Repository, view: Mapping[str, str]) -> str:
-    return os.fsdecode(run(repo.top, "write-tree", env=view)[1]).strip()
-
-
-def _has_made(repo: git.Repository, view: Mapping[str, str], before: str | None) -> bool:
-    """Whether HEAD is the commit of this index on top of `before`."""
-    now = git.head(repo)
-    if now is None or now == before or parents(repo, now) != ((before,) if before else ()):
-        return False
-    return _tree(repo, now) == _written(repo, view)
-
-
 def _switch(repo: git.Repository, code: str, *words: str) -> None:
     try:
         run(repo.top, "switch", "-q", "--no-recurse-submodules", *words, hooks=True)
@@ -339,76 +248,19 @@ def _switch(repo: git.Repository, code: str, *words: str) -> None:
         if git.branch(repo) == words[-1]:
             return  # only the hook that runs afterwards was displeased
         sentence = f"git did not switch to {words[-1]}"
-        raise _refusal(error, code, sentence, _status(repo), {"branch": words[-1]}) from None
+        raise refusal(error, code, sentence, status(repo), {"branch": words[-1]}) from None
 
 
-def require_idle(repo: git.Repository) -> None:
-    """Refuse in the middle of something that a commit or a switch would confuse."""
+def require_idle(repo: git.Repository, *, index: bool = True) -> None:
+    """Refuse in the middle of something that a commit or a switch would confuse; `index`: also while it is locked."""
     operation = git.busy(repo)
     if operation is None and run(repo.top, "ls-files", "-z", "--unmerged")[1]:
         operation = "conflict"
-    if operation is None and os.path.lexists(os.path.join(repo.git_dir, "index.lock")):
+    if operation is None and index and os.path.lexists(os.path.join(repo.git_dir, "index.lock")):
         operation = "change of the index"
     if operation is not None:
-        raise Refused("git_busy", f"git is in the middle of a {operation}", remedy=_status(repo),
+        raise Refused("git_busy", f"git is in the middle of a {operation}", remedy=status(repo),
                       facts={"operation": operation})  # fmt: skip
-
-
-def _checked(repo: git.Repository, paths: Sequence[str]) -> set[str]:
-    """The paths without those that the user told git not to look at in the working tree."""
-    for path in paths:
-        if not path or "\0" in path or path != os.path.normpath(path) or path.split("/")[0] in ("", ".", ".."):
-            raise UsageError("bad_path", f"{path!r} is no path of a file relative to the top", remedy=_status(repo),
-                             facts={"path": path})  # fmt: skip
-    listed = os.fsdecode(run(repo.top, "ls-files", "-z", "-t")[1]).split("\0")
-    return set(paths).difference(row[2:] for row in listed if row.startswith("S "))
-
-
-def _fill(repo: git.Repository, view: Mapping[str, str], before: str | None, paths: set[str]) -> None:
-    """Make the index in `view` that of the commit `before` with these paths as they are in the working tree."""
-    run(repo.top, "read-tree", *(("--empty",) if before is None else ("-i", "-m", before)), env=view)
-    gone = {path for path in paths if _is_gone(repo, path)}
-    for options, chosen in (("--force-remove",), gone), (("--add", "--remove"), paths - gone):
-        if chosen:
-            names = b"".join(os.fsencode(path) + b"\0" for path in sorted(chosen))
-            run(repo.top, "update-index", *options, "-z", "--stdin", env=view, hooks=True, stdin=names)
-
-
-def _is_gone(repo: git.Repository, path: str) -> bool:
-    full = os.path.join(repo.top, path)
-    folder = os.path.dirname(full)
-    return not os.path.lexists(full) or os.path.realpath(folder) != folder  # git does not look behind links
-
-
-def _follow(repo: git.Repository, before: str | None, made: str) -> None:
-    """Let the user's index have what was committed, and stay as it is otherwise."""
-    _stage(repo, [(mode, blob, name) for _, mode, _, blob, name in _brought(repo, before, made)], made)
-
-
-def _brought(repo: git.Repository, before: str | None, made: str) -> list[tuple[bytes, bytes, bytes, bytes, bytes]]:
-    """What differs between two commits: old mode, mode, old hash, hash and path of each."""
-    form = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
-    fields = iter(run(repo.top, "diff-tree", *form, _tree(repo, before), _tree(repo, made))[1].split(b"\0")[:-1])
-    return [(*field[1:].split()[:4], next(fields)) for field in fields]  # type: ignore[misc]
-
-
-def _stage(repo: git.Repository, rows: list[tuple[bytes, bytes, bytes]], made: str) -> None:
-    import shlex
-
-    rows = sorted(rows)  # deletions make room first
-    entries = b"".join(b"%s %s\t%s\0" % row for row in rows)
-    for attempt in range(_LOCK_ATTEMPTS):
-        try:
-            run(repo.top, "update-index", "-z", "--index-info", hooks=True, stdin=entries)
-            break
-        except HoldfastError as error:
-            if "index.lock" in error.message and attempt + 1 < _LOCK_ATTEMPTS:
-                time.sleep(_LOCK_WAIT_SECONDS)  # another git is at work, as editors start them
-                continue
-            reset = ["git", "-C", repo.top, "restore", "--staged", "--", *(os.fsdecode(name) for _, _, name in rows)]
-            sentence = f"committed as {made}, but the index still has what was there before"
-            raise _refusal(error, "index_behind", sentence, shlex.join(reset), {"sha": made}) from None
-    run(repo.top, "update-index", "-q", "--refresh", hooks=True, ok=(0, 1, 128))
 
 
 def _submodules(repo: git.Repository) -> set[bytes]:
@@ -426,8 +278,8 @@ def _configured(repo: git.Repository) -> dict[str, list[str]]:
     return found
 
 
-def _refusal(
-    error: HoldfastError, code: str, sentence: str, remedy: str, facts: Mapping[str, object] | None = None
+def refusal(
+    error: HoldfastError, code: str, sentence: str, remedy: Remedy, facts: Mapping[str, object] | None = None
 ) -> HoldfastError:
     """Git's own refusal in our form; that it is missing or took too long is said as it is."""
     if error.code != "git_failed":
@@ -437,7 +289,5 @@ def _refusal(
     return Refused(code, f"{sentence}: {reason}", remedy=remedy, facts=said)
 
 
-def _status(repo: git.Repository) -> str:
-    import shlex
-
-    return f"git -C {shlex.quote(repo.top)} status"
+def status(repo: git.Repository) -> Remedy:
+    return shell("git", "-C", repo.top, "status")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 30
 HOOKS_TIMEOUT_SECONDS = 600
+LAST_SECONDS = 2
+"""How long git may take to end when it is told to."""
 OUTPUT_LINES = 20
 OUTPUT_BYTES = 4000
 
@@ -39,25 +41,24 @@ def git(
     hooks: bool = False,
     settings: Sequence[str] = (),
     stdin: bytes = b"",
+    keep: Sequence[int] = (),
 ) -> tuple[int, bytes]:
     """Run git at the top of a working tree: its exit code, one of `ok`, and what it printed.
 
     With `hooks` it runs as the user's own command would, their hooks included, for at most ten minutes. Then what is
     printed comes from both streams, only the end of it is kept, and a failure carries it as the fact `output`.
-    `settings` are written `key=value` and hold for this run.
+    `settings` are written `key=value` and hold for this run. The descriptors `keep` stay open in git.
     """
     import tempfile
 
-    surroundings = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
-    surroundings |= {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C"} | ({} if hooks else {"GIT_OPTIONAL_LOCKS": "0"})
-    surroundings |= env or {}
+    surroundings = _surroundings(env) | ({} if hooks else {"GIT_OPTIONAL_LOCKS": "0"})
     chosen = (*(_USERS if hooks else _QUIET), *settings)
     argv = ["git", *(word for setting in chosen for word in ("-c", setting)), *args]
     if not hooks:
-        code, output, complaint = _run(top, argv, args[0], surroundings, stdin, None)
+        code, output, complaint = _run(top, argv, args[0], surroundings, stdin, None, keep)
     else:
         with tempfile.TemporaryFile() as heard:  # whatever a hook leaves running would hold a pipe open
-            code, _, _ = _run(top, argv, args[0], surroundings, stdin, heard)
+            code, _, _ = _run(top, argv, args[0], surroundings, stdin, heard, keep)
             heard.seek(max(heard.seek(0, os.SEEK_END) - OUTPUT_BYTES, 0))
             output = complaint = heard.read()
     if code in ok:
@@ -68,8 +69,30 @@ def git(
     raise _failure(top, args[0], "git_failed", f"git {args[0]} failed: {reason or f'exit code {code}'}", facts)
 
 
+def run_hook(top: str, path: str, env: Mapping[str, str]) -> None:
+    """Run a hook of the user's as git does after a commit: how it ends changes nothing."""
+    import tempfile
+
+    with tempfile.TemporaryFile() as heard:
+        try:
+            _run(top, [path], "hook", _surroundings({"GIT_EDITOR": ":", **env}), b"", heard, ())
+        except HoldfastError:
+            pass
+
+
+def _surroundings(env: Mapping[str, str] | None) -> dict[str, str]:
+    known = {name: value for name, value in os.environ.items() if name not in _FOREIGN}
+    return known | {"GIT_TERMINAL_PROMPT": "0", "LANGUAGE": "C"} | dict(env or {})
+
+
 def _run(
-    top: str, argv: list[str], command: str, env: Mapping[str, str], stdin: bytes, heard: IO[bytes] | None
+    top: str,
+    argv: list[str],
+    command: str,
+    env: Mapping[str, str],
+    stdin: bytes,
+    heard: IO[bytes] | None,
+    keep: Sequence[int],
 ) -> tuple[int, bytes, bytes]:
     """Run a command to its end; both its streams go to the file `heard`, where there is one."""
     import signal
@@ -80,7 +103,7 @@ def _run(
     output, complaint = (subprocess.PIPE, subprocess.PIPE) if heard is None else (heard.fileno(), subprocess.STDOUT)
     try:
         process = subprocess.Popen(argv, cwd=top, env=env, stdin=source, stdout=output, stderr=complaint,
-                                   start_new_session=True)  # fmt: skip
+                                   start_new_session=True, pass_fds=keep)  # fmt: skip
     except OSError as error:
         if error.filename == top:
             raise _failure(top, command, "git_failed", f"cannot work in {top}: {error.strerror}") from error
@@ -89,7 +112,15 @@ def _run(
         printed, complained = process.communicate(stdin or None, timeout=timeout)
     except BaseException as error:
         if process.poll() is None:
+            process.terminate()  # git then removes its lock files
+            try:
+                process.wait(LAST_SECONDS)
+            except subprocess.TimeoutExpired:
+                pass
+        try:
             os.killpg(process.pid, signal.SIGKILL)  # the group, as a filter that git started may hold the pipes open
+        except ProcessLookupError:
+            pass
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
             raise _failure(top, command, "git_timeout", f"git {command} took longer than {timeout} s") from None
@@ -110,11 +141,11 @@ def plain_lines(text: str) -> list[str]:
 def _failure(
     top: str, command: str, code: str, message: str, more: Mapping[str, object] | None = None
 ) -> HoldfastError:
-    import shlex
+    from holdfast.core.remedy import shell
 
-    remedy = f"git -C {shlex.quote(top)} status"
-    if "dubious ownership" in message:
-        remedy = f"git config --global --add safe.directory {shlex.quote(top)}"
+    remedy = shell("git", "-C", top, "status")
+    if "dubious ownership" in message:  # whose files git may believe is a person's to say
+        remedy = shell("git", "config", "--global", "--add", "safe.directory", top, who="person")
     elif code == "git_missing":
-        remedy = "git --version"
+        remedy = shell("git", "--version")
     return HoldfastError(code, message, remedy=remedy, facts={"command": command, "repository": top, **(more or {})})

@@ -41,18 +41,14 @@ def message(repo: git.Repository, sha: str) -> str:
 
 def is_ancestor(repo: git.Repository, sha: str, later: str) -> bool:
     """Whether a commit has another one in its history, or is it; not so where one of them is not known here."""
-    import re
-
-    if not all(re.fullmatch(r"[0-9a-f]{40,64}", one) for one in (sha, later)):
+    if not (git.is_object_id(sha) and git.is_object_id(later)):
         return False
     return run(repo.top, "merge-base", "--is-ancestor", sha, later, ok=(0, 1, 128))[0] == 0
 
 
 def is_same_outside(repo: git.Repository, sha: str, folder: str) -> bool:
     """Whether HEAD has outside of a folder what a commit had there; not so where the commit is not known here."""
-    import re
-
-    if not re.fullmatch(r"[0-9a-f]{40,64}", sha):
+    if not git.is_object_id(sha):
         return False
     words = ("diff", "--quiet", "--no-ext-diff", "--ignore-submodules=none", "--end-of-options", sha, "HEAD", "--", ".")
     return run(repo.top, *words, f":(top,exclude,literal){folder}", ok=(0, 1, 128))[0] == 0

@@ -6,7 +6,6 @@ import os
 from stat import S_ISREG
 
 from holdfast import git
-from holdfast.core.patterns import is_pattern
 from holdfast.core.value import Value
 from holdfast.errors import Refused, UsageError
 
@@ -36,9 +35,17 @@ class Place(Value):
     def branch(self) -> str | None:
         return git.branch(self.repository) if self.repository else None
 
+    def typed(self, path: str) -> str:
+        """Where a path leads that somebody typed: from the current folder, or from the top where it is only there.
+
+        Paths are printed as they are written down, from the top of the worktree, and can be typed anywhere below it.
+        """
+        here, top = (os.path.join(folder, path) for folder in (os.getcwd(), self.worktree))
+        return top if "\0" not in path and not os.path.lexists(here) and os.path.lexists(top) else here
+
     def inside(self, path: str) -> str:
         """A path as it is written down: relative to the worktree, and never leaving it."""
-        full = os.path.normpath(os.path.join(os.getcwd(), path))
+        full = os.path.normpath(self.typed(path))
         real = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
         relative = os.path.relpath(real, os.path.realpath(self.worktree))
         bad = any(ord(c) < 32 or c == "\x7f" for c in relative) or not relative.isprintable()
@@ -48,6 +55,8 @@ class Place(Value):
 
     def pattern(self, path: str) -> str:
         """A path, or a pattern with `*` and `?` over paths, as it is written down: it never leaves the worktree."""
+        from holdfast.core.patterns import is_pattern
+
         if not is_pattern(path):
             return self.inside(path)
         parts = [part for part in path.split("/") if part not in ("", os.curdir)]

@@ -6,6 +6,7 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.core.names import checked
+from holdfast.core.remedy import shell
 from holdfast.core.state import Actor
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
@@ -77,6 +78,6 @@ def _whole(environ: Mapping[str, str], name: str) -> int:
         return 0
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise UsageError(
-            "bad_number", f"{name} must be a whole number", remedy=f"unset {name}", facts={"value": text[:80]}
+            "bad_number", f"{name} must be a whole number", remedy=shell("unset", name), facts={"value": text[:80]}
         )
     return int(text)

@@ -10,7 +10,7 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.core import remedies
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import Blank, advice, shell
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, Refused
 
@@ -51,44 +51,45 @@ def payload(
 
 def sign(payload: bytes, key_path: str) -> bytes:
     """An armored signature with a private key, or with a public one whose other half an agent holds."""
-    import shlex
-
     if not os.path.isfile(key_path):
-        raise NotFound("no_key", f"there is no key {key_path}", remedy="ls ~/.ssh/*.pub", facts={"path": key_path})
+        said = f"there is no key {key_path}"
+        raise NotFound("no_key", said, remedy=shell("ls", Blank("~/.ssh"), who="person"), facts={"path": key_path})
     code, signature, complaint = _keygen("sign", "-n", NAMESPACE, "-f", key_path, stdin=payload)
     if code == 0 and signature.startswith(_ARMOR):
         return signature
-    said, key = complaint.lower(), shlex.quote(key_path)
+    said = complaint.lower()
     if "passphrase" in said:
         message = f"{key_path} needs a passphrase, and nobody is asked for one here"
         raise HoldfastError(
-            "key_locked", message, remedy=(shell("ssh-add", key), "then repeat the command"), facts={"path": key_path}
+            "key_locked",
+            message,
+            remedy=(shell("ssh-add", key_path, who="person"), advice("then repeat the command")),
+            facts={"path": key_path},
         )
     exposed = "too open" in said
     raise HoldfastError(
         "signing_failed",
         f"ssh-keygen could not sign with {key_path}: {_reason(complaint, code)}",
-        remedy=shell("chmod", "600", key) if exposed else shell("ssh-keygen", "-l", "-f", key),
+        remedy=shell(*(("chmod", "600") if exposed else ("ssh-keygen", "-l", "-f")), key_path, who="person"),
         facts={"path": key_path, "exit_code": code},
     )
 
 
-def verify(payload: bytes, signature: bytes, allowed_signers_path: str) -> str:
+def verify(payload: bytes, signature: bytes, allowed_signers_path: str, step: str | Blank = remedies.STEP) -> str:
     """Who signed this payload, as the allowed-signers file names them; refused when it is nobody in there."""
-    import shlex
     import tempfile
 
     if not os.path.isfile(allowed_signers_path):
         raise NotFound(
             "no_allowed_signers",
             f"there is no file {allowed_signers_path} that says who may sign",
-            remedy=f'echo "NAME $(cat ~/.ssh/id_ed25519.pub)" >> {shlex.quote(allowed_signers_path)}',
+            remedy=advice(f"write a line into {allowed_signers_path} for each who may sign: NAME, then the public key"),
             facts={"path": allowed_signers_path},
         )
     if len(signature) > LARGEST_SIGNATURE:
-        raise _bad(f"the signature is larger than {LARGEST_SIGNATURE >> 10} KiB")
+        raise _bad(step, f"the signature is larger than {LARGEST_SIGNATURE >> 10} KiB")
     if not signature.startswith(_ARMOR):
-        raise _bad("this is not an SSH signature")
+        raise _bad(step, "this is not an SSH signature")
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         file = os.path.join(folder, "signature")
         with open(file, "wb") as out:
@@ -97,19 +98,19 @@ def verify(payload: bytes, signature: bytes, allowed_signers_path: str) -> str:
         code, found, complaint = _keygen("find-principals", *who)
         principals = found.decode("utf-8", "replace").splitlines()
         if code != 0 or not principals:
-            raise _bad(f"its key is not in {allowed_signers_path}: {_reason(complaint, code)}")
+            raise _bad(step, f"its key is not in {allowed_signers_path}: {_reason(complaint, code)}")
         for principal in principals:
             code, _, complaint = _keygen("verify", "-n", NAMESPACE, "-I", principal, *who, stdin=payload)
             if code == 0:
                 return principal
-        raise _bad(_reason(complaint, code))
+        raise _bad(step, _reason(complaint, code))
 
 
-def _bad(reason: str) -> Refused:
+def _bad(step: str | Blank, reason: str) -> Refused:
     return Refused(
         "bad_signature",
         f"the signature does not count: {reason}",
-        remedy=remedies.approve(remedies.STEP, sign=Blank("KEY"), text="sign what is asked for now"),
+        remedy=remedies.approve(step, sign=Blank("KEY"), text="sign what is asked for now"),
         facts={"reason": reason},
     )
 
@@ -133,7 +134,9 @@ def _keygen(action: str, *args: str, stdin: bytes = b"") -> tuple[int, bytes, st
         )
     except subprocess.TimeoutExpired:
         said = f"ssh-keygen did not finish within {TIMEOUT_SECONDS} s"
-        raise HoldfastError("ssh_keygen_timeout", said, remedy="ssh-add -l", facts={"action": action}) from None
+        raise HoldfastError(
+            "ssh_keygen_timeout", said, remedy=shell("ssh-add", "-l", who="person"), facts={"action": action}
+        ) from None
     except OSError as failure:
         said = f"ssh-keygen cannot be run: {failure.strerror}"
         raise HoldfastError(

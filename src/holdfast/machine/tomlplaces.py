@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Iterator
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
-    Path = tuple[str | int, ...]
+Path = tuple[str | int, ...]
 
 # The alternatives begin differently, so that nothing is tried twice. Possessive quantifiers would say so, but the first
 # releases of Python 3.11 match them wrongly.
@@ -76,7 +74,35 @@ class Places:
         return path
 
 
-def unparsable(text: str) -> int:
+class NotToml(Exception):
+    """What is wrong, and on which line."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+def parse(content: bytes) -> tuple[str, dict[str, Any]]:
+    """The text of a file and its data; raises NotToml."""
+    import tomllib
+
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as wrong:
+        raise NotToml(content.count(b"\n", 0, wrong.start) + 1, "this is not UTF-8") from None
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        message, _, place = str(wrong).rpartition(" (at ")
+        number = place.removeprefix("line ").partition(",")[0]
+        line = int(number) if number.isdigit() else text.rstrip().count("\n") + 1
+        raise NotToml(line, f"not TOML: {message}") from None
+    except (ValueError, RecursionError) as wrong:
+        reason = "nested too deeply" if isinstance(wrong, RecursionError) else str(wrong)
+        raise NotToml(_unparsable(text), f"not TOML: {reason}") from None
+
+
+def _unparsable(text: str) -> int:
     """The line of the first statement that cannot be read by itself, for errors that name no line."""
     import tomllib
 

@@ -10,10 +10,10 @@ import errno
 import os
 from stat import S_IMODE, S_ISREG
 
-from holdfast.core import remedies
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.value import Value
-from holdfast.errors import HoldfastError, NotFound, OutcomeUnknown, UsageError
+from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.files.replace import flush, not_durable, remove, sync_directories, write_all
 
 LARGEST = 1 << 20
 _LINE_END = r"\r\n?|\n"
@@ -57,7 +57,10 @@ def load(full: str, path: str) -> Content:
 
 
 def names(folder: str) -> list[str]:
-    """The names of the feature files in a folder, in the order of their work."""
+    """The names of the feature files in a folder: by their leading numbers, and those without one after them.
+
+    Hidden files, links, folders, `README.md` and `index.md` are left out, and nothing below is looked at.
+    """
     try:
         with os.scandir(folder) as entries:
             found = [each.name for each in entries if _is_feature(each.name) and each.is_file(follow_symlinks=False)]
@@ -87,7 +90,7 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
                 return False
             os.replace(temporary, full)
         except BaseException:
-            _remove(temporary)
+            remove(temporary)
             raise
     except OSError as failure:
         raise HoldfastError(
@@ -96,7 +99,10 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
             remedy=shell("ls", "-ld", folder),
             facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
         ) from failure
-    _sync(folder, full)
+    try:
+        sync_directories(folder, [])
+    except OSError as failure:
+        raise not_durable(full, failure) from failure
     return True
 
 
@@ -144,12 +150,8 @@ def _is_same(full: str, found: os.stat_result) -> bool:
         now = os.lstat(full)
     except FileNotFoundError:
         return False
-    return (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) == (
-        found.st_dev,
-        found.st_ino,
-        found.st_size,
-        found.st_mtime_ns,
-    )
+    same = ("st_dev", "st_ino", "st_size", "st_mtime_ns")
+    return all(getattr(now, name) == getattr(found, name) for name in same)
 
 
 def _write_new(path: str, data: bytes, like: os.stat_result) -> None:
@@ -157,11 +159,10 @@ def _write_new(path: str, data: bytes, like: os.stat_result) -> None:
     try:
         _give(fd, like)
         os.fchmod(fd, S_IMODE(like.st_mode))
-        while data:
-            data = data[os.write(fd, data) :]
-        os.fsync(fd)
+        write_all(fd, data, 0)
+        flush(fd)
     except BaseException:
-        _remove(path)
+        remove(path)
         raise
     finally:
         os.close(fd)
@@ -175,29 +176,6 @@ def _give(fd: int, like: os.stat_result) -> None:
             os.fchown(fd, like.st_uid, like.st_gid)
         except PermissionError:
             pass
-
-
-def _sync(folder: str, full: str) -> None:
-    try:
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(fd)
-        finally:
-            os.close(fd)
-    except OSError as failure:
-        raise OutcomeUnknown(
-            "sync_failed",
-            f"{full} was written, but the disk did not confirm it: {_reason(failure)}; the change may or may not last",
-            remedy=remedies.doctor(),
-            facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
-        ) from failure
-
-
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
 
 
 def _missing(path: str) -> NotFound:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Sequence
 
-from holdfast.errors import UsageError
+from holdfast.core.mistakes import mistaken as listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
     from holdfast.core.remedy import Remedy
+    from holdfast.errors import UsageError
 
 LONGEST_SOURCE = 4000  # of one text with its links and marks; the parser's time may grow with the square of it
 # Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
@@ -86,9 +87,5 @@ def mistaken(
     code: str, what: str, name: str, mistakes: Sequence[tuple[int, str]], remedy: Remedy | str, **facts: str
 ) -> UsageError:
     """One error for all mistakes of the document `name`."""
-    many = len(mistakes)
     told = [{"where": f"{name}:{line}", "message": message} for line, message in mistakes]
-    listed = "; ".join(f"{mistake['where']}: {mistake['message']}" for mistake in told[:_MOST_SHOWN])
-    more = f"; and {many - _MOST_SHOWN} more" if many > _MOST_SHOWN else ""
-    message = f"{many} mistake{'s' if many > 1 else ''} in the {what}: {listed}{more}"
-    return UsageError(code, message, remedy=remedy, facts={**facts, "mistakes": told})
+    return listed(code, what, told, remedy, _MOST_SHOWN, **facts)

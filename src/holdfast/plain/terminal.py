@@ -1,7 +1,8 @@
-"""What may reach a terminal: escaped text, colours where they are wanted, and widths as a person sees them."""
+"""What may reach a terminal, and how: escaped text, colours where they are wanted, widths as a person sees them."""
 
 from __future__ import annotations
 
+import sys
 from _collections_abc import Mapping
 
 _MARKS = "✓▶◎◐✗■▲○↷▰▱·…→↳⚠—↻"
@@ -129,3 +130,16 @@ def wrap(text: str, width: int, most: int) -> list[str]:
         if columns(out[-1]) > width:
             out[-1] = clip(out[-1], width)
     return [clip(line, width) for line in out]
+
+
+class Unwritten(OSError):
+    """The answer itself could not be written; whatever was asked for is done."""
+
+
+def write(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as failure:
+        raise Unwritten(failure.errno, failure.strerror) from None

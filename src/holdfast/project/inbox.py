@@ -13,17 +13,16 @@ from stat import S_ISREG
 
 from holdfast.core import commands as cmd
 from holdfast.core.names import is_name, is_ulid
+from holdfast.core.value import Any
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound
 from holdfast.plain import ulid
 from holdfast.plain.plainjson import object_in
 from holdfast.project.seats import LONGEST, bound, hook_of
-from holdfast.systems.seam.orphans import loaded
+from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.registry import dialect, own_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.project.project import Project
 
 NAME = "inbox"

@@ -10,9 +10,9 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.lifecycle import CONVENTION
-from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, Scope
 from holdfast.core.state import ENGINE, State
+from holdfast.core.value import Any
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine import place as places
@@ -24,10 +24,6 @@ from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.registry import dialect, systems, work
 from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
@@ -47,7 +43,7 @@ class Project:
     """
 
     def __init__(self, wired: Wired, *, one_request: bool = False) -> None:
-        self.wired = wired
+        self._wired = wired
         self.turn = Turn(wired, lasts=one_request)
         self.set_aside = ""
         """Where a broken document went that was in the way of a start."""
@@ -55,6 +51,12 @@ class Project:
         """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
         self._woken: set[str] = set()
+
+    @property
+    def wired(self) -> Wired:
+        """What works together here; the systems are those of this project from now on."""
+        self._wired.use_systems()
+        return self._wired
 
     @property
     def root(self) -> str:
@@ -127,19 +129,21 @@ class Project:
         except UsageError as several:
             if several.code != "ambiguous_workflow":
                 raise
-            candidates = self.wired.store.active()
+            candidates = self.wired.candidates()
         except NotFound:
-            candidates = self.wired.store.entries() if finished else []
-            if not candidates:
+            entries = self.wired.store.entries() if finished else []
+            if not entries:
                 raise
-        place = self.wired.place
-        here = [entry for entry in candidates if entry.worktree == place.key()]
-        branch = [entry for entry in here if entry.branch == place.branch()]
-        return self._known(max(branch or here or candidates, key=lambda entry: entry.updated_at).ulid)
+            place = self.wired.place
+            here = [entry for entry in entries if entry.worktree == place.key()]
+            candidates = [entry for entry in here if entry.branch == place.branch()] or here or entries
+        return self._known(max(candidates, key=lambda entry: entry.updated_at).ulid)
 
     def definition(self, workflow: str | Definition | Mapping[str, Any]) -> Definition:
         """A definition by name, or the checked form of one given as values."""
         if isinstance(workflow, Definition):
+            from holdfast.core.mistakes import check_steps
+
             check_steps(workflow.steps)
             return workflow
         if isinstance(workflow, Mapping):
@@ -223,7 +227,7 @@ class Project:
             raise NotFound(
                 "no_workflow",
                 f"there is no workflow {word[:80]!r} here",
-                remedy=remedies.listing(),
+                remedy=remedies.listing(True),
                 facts={"workflow": word[:200], "root": self.root},
             )
         raise _ambiguous(f"{word[:80]!r} could be", candidates)
@@ -247,29 +251,14 @@ class Project:
 
     def scope(self, word: str = "") -> Scope:
         """What commands that are typed here have to say, for remedies about the workflow that a word names."""
-        candidates = self._candidates()
-        active = self.wired.store.active()
-        ids = [entry.id for entry in active]
-        newest = {entry.id: entry.ulid for entry in self.wired.store.entries() if entry.id not in ids}
-        names = {ulid: id for id, ulid in newest.items()}
-        names.update({entry.ulid: entry.id for entry in active if ids.count(entry.id) == 1})
         try:
             about = self._named(word).ulid if word else ""
         except (NotFound, UsageError):
             about = ""
-        default = candidates[0].ulid if len(candidates) == 1 else ""
-        return Scope(default, names, about, self.wired.settings.actor.kind == "human")
-
-    def _candidates(self) -> Sequence[Entry]:
-        """The active workflows that a command without `-w` may mean: of the branch, else of the worktree, else all."""
-        place = self.wired.place
-        active = self.wired.store.active()
-        here = [entry for entry in active if entry.worktree == place.key()]
-        branch = [entry for entry in here if entry.branch in (None, place.branch())]
-        return branch or here or active
+        return self.wired.scope(about)
 
     def _only(self) -> Entry:
-        candidates = self._candidates()
+        candidates = self.wired.candidates()
         if len(candidates) == 1:
             return candidates[0]
         if candidates:
@@ -277,7 +266,7 @@ class Project:
         raise NotFound(
             "no_workflow",
             "no workflow is active here",
-            remedy=(remedies.start(Blank("WORKFLOW")), remedies.listing(text="name a finished one with -w")),
+            remedy=(remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="name a finished one with -w")),
             facts={"root": self.root},
         )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterable
+from _collections_abc import Iterable, Sequence
 
+from holdfast.core import refusals
 from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import NotFound
@@ -50,8 +51,13 @@ def _one(entry: str, top: str) -> Required:
     full = os.path.realpath(os.path.join(top, path))
     if full != top and not full.startswith(top + os.sep):
         return Required(entry, path, OUTSIDE)
-    return Required(entry, os.path.relpath(full, top) if os.path.isabs(path) else path, _standing(full))
+    standing = THERE if os.path.exists(full) else MISSING
+    return Required(entry, os.path.relpath(full, top) if os.path.isabs(path) else path, standing)
 
 
-def _standing(full: str) -> str:
-    return THERE if os.path.exists(full) else MISSING
+def listed(words: Sequence[str], known: Sequence[str], what: str) -> tuple[str, ...]:
+    """The entries that words name, as they are or without their `@`; refuses one that is not there."""
+    found = [next((entry for entry in known if entry in (word, f"@{word}")), "") for word in words]
+    if "" in found:
+        raise refusals.not_listed(words[found.index("")], what, known)
+    return tuple(found)

@@ -9,7 +9,7 @@ from holdfast.core.briefing import position
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
-from holdfast.systems.seam.orphans import loaded
+from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.registry import upkeep
 
 TYPE_CHECKING = False
@@ -38,8 +38,21 @@ def bound(project: Project, session: str) -> State | None:
     return max(found, key=lambda state: state.seats[session].at, default=None)
 
 
+def named_or_chosen(project: Project, word: str, session: str, *, finished: bool = False) -> tuple[Workflow, list[str]]:
+    """The workflow that is named; without a name the one to go on with, and a line of each other.
+
+    With `finished`, the last one that ended, where none is active any more.
+    """
+    if word:
+        return project.workflow(word), []
+    project.heal()
+    first, others = chosen(project, session)
+    return first or project.latest(finished=finished), others
+
+
 def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
-    """The workflow a session goes on with, its own first, else the one last worked on here; and a line of each other.
+    """The workflow a session goes on with, and a line of each other: its own first, else the one last worked on here,
+    on this branch where there is one.
 
     There may be a great many: only those are opened that are told of.
     """
@@ -47,7 +60,8 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
 
     wired = project.wired
     running = [entry for entry in wired.store.active() if entry.worktree == wired.place.key()]
-    running.sort(key=lambda entry: _touched(project, entry), reverse=True)
+    meant = {entry.ulid for entry in wired.candidates()}
+    running.sort(key=lambda entry: (entry.ulid in meant, _touched(project, entry)), reverse=True)
     own = bound(project, session)
     if own is not None:
         running = [entry for entry in running if entry.ulid != own.ulid]

@@ -9,18 +9,17 @@ from holdfast import git
 from holdfast.checks import equipping
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
-from holdfast.core.conduct import Conduct
-from holdfast.core.definition import Definition, fill
+from holdfast.core.definition import Conduct, Definition, fill
 from holdfast.core.mistakes import check_steps
 from holdfast.core.names import checked_text, is_name
 from holdfast.core.plan import Plan
-from holdfast.core.remedy import Blank, Remedy
-from holdfast.core.value import Value
+from holdfast.core.remedy import Remedy
+from holdfast.core.state import State
+from holdfast.core.value import Any, Value
 from holdfast.engine.ports import Entry
 from holdfast.errors import Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.machine import configuration
-from holdfast.machine import place as places
 from holdfast.machine.place import Place
 from holdfast.plain import plainjson, ulid
 from holdfast.project import required
@@ -32,11 +31,7 @@ from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.system import System
 from holdfast.systems.seam.wired import Wired
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.core.state import State
+_GIVE_UP = cmd.Cancel("given up for a fresh start")
 
 
 def start(
@@ -85,19 +80,33 @@ def start(
         begun=loaded.begun,
         own=loaded.own,
     )
-    places.prepare(place, insist=wired.settings.allow_unsafe_fs)
+    wired.prepare()
     project.heal()
     if card.shares == "worktree":
         _clear(project, card.name)
     else:
         _adopt_before(project, command.id, Asked(definition, loaded.subject, loaded.context))
+    again = remedies.start(
+        definition.name,
+        subject,
+        values=context,
+        title=title,
+        session=session,
+        branch=branch,
+        phases=",".join(phases),
+        reading=reading,
+        remind=reminders,
+    )
     with wired.store.exclusively("starting"):
-        room = _Room(project, command, definition, card)
-        if not room.is_taken_by(key):
-            command = room.make(fresh=fresh)
+        room = _Room(project, command, definition, card, again)
+        if not key or wired.store.started_with(key) is None:
+            room.require(fresh=fresh)
+            command = about.prepare(wired, command)
+            wired.engine.preview(None, command, wired.settings.actor)
+            command = room.make(command)
             if card.shares == "worktree":
                 _archive(project, command)
-            command = about.prepare(wired, command)
+            command = about.furnish(wired, command)
         outcome = wired.engine.start(command, wired.settings.actor, key=key)
     state = wired.reconciler.settle(outcome)
     said = about.opened(wired, state)
@@ -177,15 +186,22 @@ def find(project: Project, definition: Definition, subject: str, context: Mappin
     return max(same, key=lambda entry: entry.updated_at, default=None)
 
 
-def already_active(state: State, again: Remedy | None = None) -> Refused:
+def already_active(state: State, now: str, again: Remedy, go_on: Remedy) -> Refused:
+    """`again` is the start that was asked for, and `go_on` what takes up the work that is there.
+
+    Going on with what is used up, and giving it up where that is guarded, are a person's.
+    """
     stuck = queries.status(state) in ("failed", "escalated")
-    start = again or remedies.start(Blank("WORKFLOW"))
-    text = "go on with it"
-    go_on = remedies.resume(workflow=state.ulid, text=text) if stuck else start.given(resume=True).replace(text=text)
+    go_on = (remedies.resume(workflow=state.ulid) if stuck else go_on).replace(text="go on with it")
+    anew = subject_of(state.dialect).anew(state, again)
+    ways: tuple[Remedy, ...] = (go_on, anew)
+    if queries.is_a_persons_turn(state, now):
+        anew = anew.replace(who="person") if state.conduct.guarded_end else anew
+        ways = (*remedies.person("this", go_on, workflow=state.ulid), anew) if stuck else (go_on, anew)
     return Refused(
         "already_active",
         f"{state.id} is already active" + (", and has failed" if stuck else ""),
-        remedy=(go_on, start.given(fresh=True).replace(text="give it up")),
+        remedy=ways,
         facts={"workflow": state.id, "ulid": state.ulid, "status": queries.status(state)},
     )
 
@@ -199,8 +215,11 @@ def _is_about(wired: Wired, entry: Entry, asked: Asked, *, otherwise: bool = Fal
 class _Room:
     """The place of a new workflow, and those that have it: of the same id, or of the same work."""
 
-    def __init__(self, project: Project, command: cmd.Start, definition: Definition, card: System) -> None:
+    def __init__(
+        self, project: Project, command: cmd.Start, definition: Definition, card: System, again: Remedy
+    ) -> None:
         self._definition = definition
+        self._again = again
         self._wired = project.wired
         self._command = command
         self._card = card
@@ -222,37 +241,41 @@ class _Room:
                 equal = about == (definition.name, command.subject, command.session)
                 return equal and _is_about(self._wired, entry, asked, otherwise=True)
 
-    def is_taken_by(self, key: str) -> bool:
-        """Whether the same command has made it already: then it is the one that is meant."""
-        return bool(key) and any(entry.key == key for entry in self._active)
-
-    def make(self, *, fresh: bool) -> cmd.Start:
+    def require(self, *, fresh: bool) -> None:
+        """Refuses where those that have it stay, or cannot be given up; changes nothing."""
         for entry in self._active:
+            state = self._wired.store.load(entry.ulid)
             if not fresh:
-                raise already_active(self._wired.store.load(entry.ulid))
-            cancel = cmd.Cancel("given up for a fresh start")
-            outcome = self._wired.engine.execute(entry.ulid, cancel, self._wired.settings.actor)
-            self._wired.reconciler.settle(outcome)
-        if self._card.shares == "id":
-            return self._command
-        self._offer_the_last(fresh=fresh)
-        return self._free_id()
+                now = self._wired.world.now()
+                raise already_active(state, now, self._again, remedies.next_step(workflow=state.ulid))
+            self._wired.engine.preview(state, _GIVE_UP, self._wired.settings.actor)
+        if self._card.shares != "id" and not fresh:
+            self._offer_the_last()
 
-    def _offer_the_last(self, *, fresh: bool) -> None:
+    def make(self, command: cmd.Start) -> cmd.Start:
+        for entry in self._active:
+            outcome = self._wired.engine.execute(entry.ulid, _GIVE_UP, self._wired.settings.actor)
+            self._wired.reconciler.settle(outcome)
+        return command if self._card.shares == "id" else self._free_id(command)
+
+    def _offer_the_last(self) -> None:
         """A run that was cancelled can be taken up again: whoever wants a new one says so."""
         ended = [entry for entry in self._wired.store.entries() if not entry.active and self._is_same(entry)]
         last = max(ended, key=lambda entry: entry.ulid, default=None)
-        if last is not None and last.status == "cancelled" and not fresh:
+        if last is not None and last.status == "cancelled":
             raise Refused(
                 "resume_or_fresh",
                 f"{last.id} was cancelled and can be resumed",
-                remedy=(remedies.revive(workflow=last.ulid), "begin anew: the same with --fresh"),
+                remedy=(
+                    remedies.revive(workflow=last.ulid),
+                    self._again.given(fresh=True).replace(text="begin anew"),
+                ),
                 facts={"workflow": last.id, "ulid": last.ulid},
             )
 
-    def _free_id(self) -> cmd.Start:
+    def _free_id(self, command: cmd.Start) -> cmd.Start:
         """Two starts within one second must not share an id: the later one takes the next second."""
-        command, at = self._command, moment.to_epoch(self._wired.world.now())
+        at = moment.to_epoch(self._wired.world.now())
         while any(entry.id == command.id for entry in self._wired.store.find(command.id)):
             at += 1
             identify = dialect(command.dialect).identify
@@ -276,7 +299,7 @@ def _adopt_before(project: Project, name: str, asked: Asked) -> None:
 def _clear(project: Project, name: str) -> None:
     """The one place of a document must be free: a run that no journal knows is taken over, what is broken set aside."""
     from holdfast.systems.seam.adoption import adopt, quarantine
-    from holdfast.systems.seam.orphans import orphaned
+    from holdfast.systems.seam.found import orphaned
 
     for found in orphaned(project.wired, only=name):
         if found.wrong is not None and found.wrong.code == "document_broken":

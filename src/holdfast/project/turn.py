@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from holdfast.core.commands import Command, Facts
 from holdfast.core.needs import needs
+from holdfast.core.state import Actor, State
+from holdfast.core.value import Any
+from holdfast.engine.engine import Outcome
 from holdfast.systems.seam.registry import work
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.core.commands import Command, Facts
-    from holdfast.core.state import Actor, State
-    from holdfast.engine.engine import Outcome
-    from holdfast.systems.seam.wired import Wired
+from holdfast.systems.seam.wired import Wired
 
 
 class Turn:
@@ -23,10 +19,16 @@ class Turn:
     """
 
     def __init__(self, wired: Wired, *, lasts: bool = False) -> None:
-        self._wired = wired
+        wired.use_systems()
+        self._own = wired
         self._lasts = lasts
         self._seen: dict[str, tuple[str, State]] = {}
         self._facts: dict[str, Facts] = {}
+
+    @property
+    def _wired(self) -> Wired:
+        self._own.use_systems()
+        return self._own
 
     def forget(self) -> None:
         """Time has passed, or files have changed: a check or an action ran, or a person was asked."""

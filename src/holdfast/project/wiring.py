@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Mapping
 
-from holdfast.checks import trust
+from holdfast import git
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
@@ -20,20 +21,24 @@ from holdfast.errors import HoldfastError
 from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
 from holdfast.stores.files import FilesStore
-from holdfast.systems.seam.registry import dialect, own_paths, rules, work
+from holdfast.systems.seam.registry import dialect, own_paths, rules, use, work
 from holdfast.systems.seam.wired import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.systems.seam.external import Enabled
 
 
 def wire(place: Place, settings: Settings) -> Wired:
     store: Store = FilesStore(place.home, wait=settings.lock_wait)
 
     def is_trusted(digest: str, path: str) -> bool:
+        from holdfast.checks import trust
+
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
 
-    if os.path.exists(os.path.join(place.home, "config.toml")):
-        from holdfast.systems.seam import external
-
-        external.enable(place.root, is_trusted, settings.data_dir)
+    use_systems = _enabling(place, settings, is_trusted)
+    use_systems()
 
     def trusts(state: State, step: str, check: Check | None) -> bool:
         """Whether somebody trusted this command: in the file the workflow was started from, or as the file is now.
@@ -84,13 +89,18 @@ def wire(place: Place, settings: Settings) -> Wired:
 
     def kept(state: State) -> tuple[str, ...]:
         """What a workflow puts among the project's files: its checkpoints, and what its system keeps there."""
-        return (*documents.checkpoints.paths(state), *work(state.dialect).kept(state))
+        return (*documents.copies(state), *work(state.dialect).kept(state))
 
     def outputs(state: State, step: str) -> Mapping[str, str]:
         return work(state.dialect).outputs(wired, state, step)
 
+    def by_hand(state: State, step: str) -> tuple[Remedy, ...]:
+        from holdfast.systems.seam.actions import opened_by_hand
+
+        return opened_by_hand(wired, state, step)
+
     documents = Documents(place, store, dialect)
-    world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept)
+    world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand)
     engine = Engine(store, world, documents, rules)
     wired = Wired(
         place=place,
@@ -103,9 +113,39 @@ def wire(place: Place, settings: Settings) -> Wired:
         is_trusted=is_trusted,
         result_of=result_of,
         troubles=[],
+        settled=_settled(place),
+        use_systems=use_systems,
         signers=_signers(place, settings),
     )
     return wired
+
+
+def _settled(place: Place) -> str:
+    """What was done about a commit that a process left halfway."""
+    if place.repository is None or not git.is_unsettled(place.repository):
+        return ""
+    from holdfast.git import commits
+
+    return commits.settle(place.repository)
+
+
+def _enabling(place: Place, settings: Settings, is_trusted: Callable[[str, str], bool]) -> Callable[[], None]:
+    """What makes the systems of other packages, that the project enables at that moment, those of the thread."""
+    made: list[Enabled] = []
+
+    def use_systems() -> None:
+        if not made and os.path.exists(os.path.join(place.home, "config.toml")):
+            from holdfast.systems.seam.external import Enabled
+
+            trusting = os.path.join(settings.data_dir, "holdfast", "trust")
+            own = os.path.join(settings.config_dir, "holdfast", "config.toml")
+            made.append(Enabled(place.root, is_trusted, settings.data_dir, trusting, own))
+        if made:
+            made[0].use()
+        else:
+            use({})
+
+    return use_systems
 
 
 def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]) -> bool:

@@ -13,20 +13,20 @@ from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.state import Actor, Evidence, Lease, State
-from holdfast.documents import approved
+from holdfast.core.value import Any
 from holdfast.errors import Conflict
-from holdfast.machine import signing
 from holdfast.plain import plainjson
-from holdfast.project.step_work import StepWork
 from holdfast.project.turn import Turn
 from holdfast.systems.seam.registry import dialect, system, texts, work
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
+    from typing import Self
 
+    from holdfast.core.packet import Voice
     from holdfast.project.required import Required
+    from holdfast.project.step_work import StepWork
     from holdfast.systems.seam.parts import Order
 
 SESSION_TTL = 1800
@@ -37,13 +37,18 @@ class Workflow:
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
 
     def __init__(self, wired: Wired, state: State, turn: Turn | None = None) -> None:
-        self._wired = wired
+        self._own = wired
         self._turn = turn or Turn(wired)
         self.state = state
         self.said: tuple[str, ...] = ()
         """What an action that Holdfast did itself has to tell."""
         self.cancelled: Callable[[], bool] | None = None
         """Asked while checks run: whoever waits for them may want them no more."""
+
+    @property
+    def _wired(self) -> Wired:
+        self._own.use_systems()
+        return self._own
 
     @property
     def id(self) -> str:
@@ -69,8 +74,17 @@ class Workflow:
     def briefing(self) -> Briefing:
         """What there is to say of it now; made once for a request."""
         state = self.state
-        words, session = dialect(state.dialect).status_words, self._wired.settings.actor.session
-        return Briefing(state, self.facts(), texts(state.dialect), required=self.required, session=session, words=words)
+        settings = self._wired.settings
+        return Briefing(
+            state,
+            self.facts(),
+            texts(state.dialect),
+            required=self.required,
+            session=settings.actor.session,
+            token=settings.token,
+            person=settings.actor.kind == "human",
+            words=dialect(state.dialect).status_words,
+        )
 
     def status(self) -> dict[str, Any]:
         return answers.status(self._look().briefing())
@@ -79,7 +93,13 @@ class Workflow:
         return answers.summary(self.briefing())
 
     def next(self) -> dict[str, Any]:
-        return answers.next_step(self._look().briefing())
+        return answers.next_step(self._look().going_on())
+
+    def going_on(self) -> Briefing:
+        """The same for somebody who goes on with it; refused where its system cannot be had, as any change would be."""
+        brief = self.briefing()
+        system(self.state.dialect)
+        return brief
 
     def document(self) -> Mapping[str, Any]:
         """The native document, as its dialect prescribes it."""
@@ -128,6 +148,8 @@ class Workflow:
         outcome = self._turn.execute(before, command, actor or settings.actor, **given)
         self.state = outcome.state
         if isinstance(command, cmd.Approve):
+            from holdfast.documents import approved
+
             approved.keep(self._wired.place, self.state, command.step)
         told = work(self.state.dialect).after_commit
         if told is not None and outcome.changed:
@@ -274,14 +296,18 @@ class Workflow:
         command = cmd.Approve(path, variant, dict(modifications or {}))
         signer = ""
         if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
+            from holdfast.machine import signing
+
             said = self.signing_payload(path, variant, modifications)
             made = signature or signing.sign(said, sign)
-            signer = signing.verify(said, made, self._wired.signers)
+            signer = signing.verify(said, made, self._wired.signers, path)
             command = command.replace(signed=self._hashes(path))
         return self.execute(command, signer=signer, **how)
 
     def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
         """The bytes that an SSH signature of an approval is made over."""
+        from holdfast.machine import signing
+
         path = self.path(step)
         attempt, hashes = self.state.step(path).attempt, self._hashes(path)
         return signing.payload(self.ulid, self.id, path, attempt, hashes, variant, modifications or {})
@@ -377,18 +403,16 @@ class Workflow:
 
     def read_no_more(self, *paths: str, **how: Any) -> Self:
         """Takes files off the required reading, by the path or by the entry as it is."""
-        listed = self.state.reading
-        known = [next((entry for entry in listed if entry in (path, f"@{path}")), "") for path in paths]
-        if "" in known:
-            raise refusals.not_listed(paths[known.index("")], "reading", listed)
-        return self.execute(cmd.Brief("reading", remove=tuple(known)), **how)
+        from holdfast.project.required import listed
+
+        return self.execute(cmd.Brief("reading", remove=listed(paths, self.state.reading, "reading")), **how)
 
     def remind(self, *texts: str, remove: Sequence[str] = (), **how: Any) -> Self:
         """Adds reminders that outlive the agent's context, or takes some away."""
-        unknown = next((text for text in remove if text not in self.state.reminders), None)
-        if unknown is not None:
-            raise refusals.not_listed(unknown, "reminders", self.state.reminders)
-        return self.execute(cmd.Brief("reminders", add=texts, remove=tuple(remove)), **how)
+        from holdfast.project.required import listed
+
+        gone = listed(remove, self.state.reminders, "reminders")
+        return self.execute(cmd.Brief("reminders", add=texts, remove=gone), **how)
 
     def learn(
         self, lesson: str, type: str = "insight", *, pattern: str = "", context: str = "", step: str = "", **how: Any
@@ -406,13 +430,15 @@ class Workflow:
     def unlock(self, *paths: str, **how: Any) -> Self:
         return self.execute(cmd.Unlock(tuple(self._wired.place.pattern(path) for path in paths)), **how)
 
-    def packet(self, *, occasion: str = "resume", others: Sequence[str] = (), limit: int = 0) -> str:
-        """One text that gets any agent going again."""
-        from holdfast.core.packet import packet
+    def packet(
+        self, *, occasion: str = "resume", others: Sequence[str] = (), limit: int = 0, voice: Voice | None = None
+    ) -> str:
+        """One text that gets any agent going again; `voice` is how it names commands, if not as they are typed."""
+        from holdfast.core.packet import TYPED, packet
         from holdfast.machine import configuration
 
         most = limit or configuration.resuming(self._wired.place.root).packet_limit
-        return packet(self.briefing(), others=others, occasion=occasion, limit=most)
+        return packet(self.briefing(), others=others, occasion=occasion, limit=most, voice=voice or TYPED)
 
     def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
         return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)
@@ -451,25 +477,18 @@ class Workflow:
     def _run_check(self, path: str, name: str, data: Any = None, echo: Any = None, **how: Any) -> None:
         from holdfast.checks import evidence as evidence_
 
-        wired = self._wired
-        evidence = evidence_.run(
-            wired.engine,
-            wired.world,
-            wired.place.base(self.state.worktree),
-            self.state,
-            path,
-            name,
-            given=data or {},
-            actor=wired.settings.actor,
-            token=how.get("token", 0) or wired.settings.token,
-            echo=echo,
-            cancelled=self.cancelled,
-        )
+        wired, state = self._wired, self.state
+        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", 0) or wired.settings.token}
+        run: dict[str, Any] = {"given": data or {}, "echo": echo, "cancelled": self.cancelled}
+        where = wired.place.base(state.worktree)
+        evidence = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
         self._turn.forget()
         self.execute(cmd.RecordCheck(path, name, evidence), **how)
 
     def step(self, step: str) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
+        from holdfast.project.step_work import StepWork
+
         return StepWork(self, self.path(step))
 
     def _inside(self, artifacts: Mapping[str, str] | None) -> dict[str, str]:

@@ -6,6 +6,8 @@ that can be folded, and kept: a workflow that the index could not name would hid
 
 from __future__ import annotations
 
+from _collections_abc import Callable, Iterator
+
 from holdfast.core import remedies
 from holdfast.core.apply import Record, fold
 from holdfast.core.events import Adopted, Started
@@ -15,13 +17,7 @@ from holdfast.engine.codec import decode_record, encode
 from holdfast.engine.ports import AHEAD, BEHIND, FORKED, LARGEST_COPY, SAME, UNKNOWN, Copy, Standing, entry_of
 from holdfast.errors import Broken, Conflict, HoldfastError
 from holdfast.plain.plainjson import compact
-from holdfast.stores.lines import FIRST, parsed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Callable, Iterator
-
-    from holdfast.stores.lines import Line
+from holdfast.stores.lines import FIRST, Line, parsed
 
 _SHOWN = 400
 _FOREIGN = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterable, Iterator, Sequence
 
 from holdfast.core import remedies
 from holdfast.core.apply import fold
+from holdfast.core.state import State
 from holdfast.engine.codec import decode_record, encode
 from holdfast.engine.ports import Examined, Fault, entry_of
 from holdfast.errors import Broken, Conflict, HoldfastError
 from holdfast.files.locks import locked
 from holdfast.files.replace import durable_write, read_file, remove, sync_directories
 from holdfast.plain.plainjson import compact
-from holdfast.stores.index import NEWEST
+from holdfast.stores.index import NEWEST, Index
 from holdfast.stores.journal import Journal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Iterable, Iterator, Sequence
-
-    from holdfast.core.state import State
-    from holdfast.stores.index import Index
-    from holdfast.stores.lines import Line
-    from holdfast.stores.snapshots import Snapshots
+from holdfast.stores.lines import Line
+from holdfast.stores.snapshots import Snapshots
 
 NO_SNAPSHOT = (-1, None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Iterator
+from _collections_abc import Callable, Iterator, Sequence
 from _thread import allocate_lock
 
 from holdfast.core import queries, remedies
@@ -11,7 +11,7 @@ from holdfast.core.apply import Record, fold
 from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
 from holdfast.engine.codec import decode_record, encode_record
-from holdfast.engine.ports import Entry, changes_between, entry_of, standing
+from holdfast.engine.ports import Changes, Copy, Entry, Examined, Fault, Standing, changes_between, entry_of, standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
 from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
@@ -20,12 +20,6 @@ from holdfast.stores.index import Index, Mark
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
 from holdfast.stores.snapshots import Snapshots
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Sequence
-
-    from holdfast.engine.ports import Changes, Copy, Examined, Fault, Standing
 
 SNAPSHOT_EVERY = 64
 OPEN_AT_ONCE = 64
@@ -226,6 +220,9 @@ class FilesStore:
         if is_ulid(word):
             return [entry_of(self.load(word))] if self.has(word) else []
         return [entry for entry in self._rebuilt() if entry.id.startswith(word)]
+
+    def announced(self) -> list[str]:
+        return self._index.announced()
 
     def unsettled(self) -> list[str]:
         """Workflows whose writer died before the index knew; the mark goes when they are settled."""

@@ -7,6 +7,7 @@ nobody was ever promised, from the loss of something that was acknowledged.
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
 
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
@@ -22,10 +23,6 @@ from holdfast.files.replace import (
     write_all,
 )
 from holdfast.stores.lines import FIRST, LONGEST_LINE, SEAL, Line, Position, acknowledged, chained, head, parsed, seal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Iterator
 
 _BLOCK = 1 << 20
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Callable
 
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
-from holdfast.engine.codec import VERSION, decode_state, encode
+from holdfast.core.value import Any
+from holdfast.engine.codec import VERSION, decode, encode
 from holdfast.files.replace import remove, replace
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
+from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Position
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Callable
-
-    from holdfast.stores.journal import Journal
 
 
 class Snapshots:
@@ -26,16 +23,18 @@ class Snapshots:
     def found(self, ulid: str, journal: Journal) -> State | None:
         """The state of the last one, with the journal gone on to its line; None where there is no good one."""
         try:
-            with open(self.path(ulid), "rb") as file:
-                seal, _, body = file.read().partition(b"\n")
-            if digest(body).encode() == seal:
-                data = parse(body)
-                state, position = decode_state(data["state"]), Position(**data["position"])
-                if data["v"] == VERSION and journal.seek(position):
-                    return state
+            data, state = self._read(ulid)
+            return state if data["v"] == VERSION and journal.seek(Position(**data["position"])) else None
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # of another version, or damaged: the journal has it all
-        return None
+            return None  # of another version, or damaged: the journal has it all
+
+    def _read(self, ulid: str) -> tuple[dict[str, Any], State]:
+        with open(self.path(ulid), "rb") as file:
+            seal, _, body = file.read().partition(b"\n")
+        if digest(body).encode() != seal:
+            raise ValueError("the sum is another one")
+        data = parse(body)
+        return data, decode(State, data["state"])
 
     def write(self, state: State, position: Position) -> None:
         body = compact({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
@@ -45,14 +44,9 @@ class Snapshots:
     def kept(self, ulid: str) -> tuple[int, State | None]:
         """The revision a snapshot is of, and what it says; -1 where there is none, 0 where it cannot be read."""
         try:
-            with open(self.path(ulid), "rb") as file:
-                seal, _, body = file.read().partition(b"\n")
+            _, state = self._read(ulid)
         except FileNotFoundError:
             return -1, None
-        if digest(body).encode() != seal:
-            return 0, None
-        try:
-            state = decode_state(parse(body)["state"])
         except (KeyError, TypeError, ValueError, AttributeError):
             return 0, None
         return state.revision, state

@@ -34,8 +34,8 @@ def hashes(workflow: Workflow, path: str) -> dict[str, str]:
 def about(workflow: Workflow, path: str) -> list[str]:
     """What the work was and what was decided before, for the person who is asked."""
     brief = workflow.briefing()
-    text = brief.task_of(path).text
-    return [*([f"work: {text[:LONGEST]}"] if text else []), *(f"decided: {one[:LONGEST]}" for one in brief.decided[:5])]
+    told = [("work", brief.task_of(path).text), *(("decided", one) for one in brief.decided[:5])]
+    return [f"{label}: {text[:LONGEST]}" for label, text in told if text]
 
 
 def declined(path: str) -> HoldfastError:

@@ -58,6 +58,7 @@ with workflow.step("publish"):
     workflow.note("wheel built, upload half way")
     os.kill(os.getpid(), signal.SIGKILL)
 """
+_ADA = {"NAME": "Ada", "EMAIL": "ada@example.org"}
 
 
 class Story:
@@ -67,18 +68,10 @@ class Story:
         self.folder = folder
         self._style = style
         self._pause = pause
-        base = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TERM", "PYTHONPATH")}
-        names = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.org"}
-        committer = {"GIT_COMMITTER_NAME": "Ada", "GIT_COMMITTER_EMAIL": "ada@example.org"}
-        colour = {"FORCE_COLOR": "1"} if style.enabled else {"NO_COLOR": "1"}
-        self._environment = {
-            **base,
-            **names,
-            **committer,
-            **colour,
-            "HOME": os.path.join(folder, "home"),
-            "USER": "ada",
-        }
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TERM", "PYTHONPATH")}
+        people = {f"GIT_{who}_{what}": said for who in ("AUTHOR", "COMMITTER") for what, said in _ADA.items()}
+        own = {"GIT_CONFIG_GLOBAL": os.devnull, "HOME": os.path.join(folder, "home"), "USER": "ada"}
+        self._environment = {**kept, **people, **own, "FORCE_COLOR" if style.enabled else "NO_COLOR": "1"}
 
     def chapter(self, text: str) -> None:
         from time import sleep

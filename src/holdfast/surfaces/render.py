@@ -6,16 +6,15 @@ from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import moment, queries
 from holdfast.core.answers import NEWEST_NOTES
-from holdfast.core.briefing import Briefing, alert_text
+from holdfast.core.briefing import Briefing, alert_text, people_of
 from holdfast.core.moment import ago
 from holdfast.core.remedy import ANYWHERE, Remedy, Scope, told, typed
-from holdfast.plain.terminal import Style, clip, columns, escape, pad, to_ascii, wrap
+from holdfast.core.value import Any
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 from holdfast.surfaces.tree import TreeView, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.apply import Record
 
     Telling = Callable[[Sequence[Remedy]], str]
@@ -33,7 +32,6 @@ def status(
     style: Style,
     width: int = 80,
     *,
-    unicode: bool = True,
     scope: Scope = ANYWHERE,
     tell: Callable[[Sequence[Remedy], Scope], str] = told,
 ) -> str:
@@ -41,12 +39,12 @@ def status(
     width = max(40, min(width, WIDEST))
     onward: Telling = lambda ways: tell(ways, scope)  # noqa: E731
     blocks = [_headline(brief, style, width), TreeView(brief.state, brief.facts, style, width).lines()]
-    blocks += [_now(brief, style, width, onward), _around(brief, style, width, onward)]
-    return _finish("\n\n".join("\n".join(block) for block in blocks if block), unicode)
+    blocks += [_now(brief, style, width, scope, onward), _around(brief, style, width, onward)]
+    return _joined(blocks)
 
 
-def _finish(text: str, unicode: bool) -> str:
-    return (text if unicode else to_ascii(text)) + "\n"
+def _joined(blocks: Iterable[list[str]]) -> str:
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
@@ -73,7 +71,7 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     return out
 
 
-def _now(brief: Briefing, style: Style, width: int, onward: Telling) -> list[str]:
+def _now(brief: Briefing, style: Style, width: int, scope: Scope, onward: Telling) -> list[str]:
     """What blocks it, and the one command that leads on; for the current step and for others that are open."""
     state = brief.state
     if state.finished_at and not state.cancelled:
@@ -82,14 +80,16 @@ def _now(brief: Briefing, style: Style, width: int, onward: Telling) -> list[str
     out: list[str] = []
     for path in [*([brief.step] if brief.step else []), *others[:2]]:
         label = style.bold(style.cyan(pad("Now" if not out else "Also", _LABEL)))
-        unmet = brief.blockers_of(path)
+        unmet = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = "" if brief.stopped else f"{_name(brief, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
         # The tree shows why a step stands still; here it would be said twice.
         message = _STUCK.get(unmet[0].kind, unmet[0].message)
-        said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 3)
+        said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 4)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
         out.append(" " * _LABEL + style.cyan(escape(onward(unmet[0].remedies))))
+        own = () if scope.person else brief.for_person if path == brief.step else people_of([unmet[0].remedies])
+        out += [f"{' ' * _LABEL}For a person: {style.cyan(escape(typed(one, scope)))}" for one in own]
     if len(others) > 2:
         out.append(" " * _LABEL + style.dim(f"… {len(others) - 2} more open"))
     return out
@@ -128,6 +128,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
     ]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
     rows += [("Decided", str, text) for text in brief.decided]
+    rows += [("Asked", str, text) for text in brief.asked]
     rows += [("Failed", str, text) for text in brief.failures]
     return _labelled([*rows, *_kept(brief)], style, width)
 
@@ -157,7 +158,6 @@ def next_step(
     style: Style,
     width: int = 80,
     *,
-    unicode: bool = True,
     scope: Scope = ANYWHERE,
     tell: Callable[[Sequence[Remedy], Scope], str] = told,
 ) -> str:
@@ -165,7 +165,7 @@ def next_step(
     width = max(40, min(width, WIDEST))
     path = brief.step
     if path is None:
-        return _finish(f"{style.green('✓')} {escape(brief.title)}: all steps are done", unicode)
+        return f"{style.green('✓')} {escape(brief.title)}: all steps are done\n"
     agents, task = brief.state.plan.step(path).agents, brief.task
     view = TreeView(brief.state, brief.facts, style, width)
     right = " · ".join(w for w in (brief.step_status.replace("_", " "), brief.tries) if w)
@@ -178,19 +178,20 @@ def next_step(
     blocks.append(_labelled([row for row in around if row[2]], style, width))
     inputs = [f"{one.name}  → {one.path}{f', {one.changed}' if one.changed else ''}" for one in brief.inputs]
     meanings = [f"{one.name}: {one.about}" for one in brief.conditions if one.about]
-    commands = [f"{one.name} runs: {one.command}" for one in brief.conditions if one.command]
+    commands = [f"check {one.name}: {one.command}" for one in brief.conditions if one.command]
     criteria = [*view.gates(path, "  "), *_items([*meanings, *task.criteria, *commands], width)]
     blocks += [
         _block("It builds on", _items(inputs, width), style),
         _block("It is done when these hold", criteria, style),
-        _block("What people decided", _items(brief.decided, width), style),
+        _block("What was decided", _items(brief.decided, width), style),
+        _block("Changes asked for", _items(brief.asked, width), style),
         _block("What failed, newest first", _items(brief.failures, width, "↳ "), style),
         _block("Do not do again", _items(brief.avoid, width), style),
         _labelled(_kept(brief), style, width),
     ]
-    why = wrap(escape(brief.reason or "", lines=True), width, UNCUT)
-    ways = dict.fromkeys(tell(way, scope) for way in _ways(brief))
-    own = [] if scope.person else [one for one in brief.now if one.who == "person"]
+    why = wrap(escape(brief.lacks, lines=True), width, UNCUT)
+    ways = dict.fromkeys(tell(way, scope) for way in brief.ways)
+    own = () if scope.person else brief.for_person
     later = {
         "Now": ways,
         "For a person": [typed(one, scope) for one in own],
@@ -200,13 +201,7 @@ def next_step(
     blocks += [_block(name, [f"  {style.cyan(escape(one))}" for one in told_], style) for name, told_ in later.items()]
     if brief.after:
         blocks.append([style.dim(clip(escape(f"After it: {_name(brief, brief.after)}"), width))])
-    return _finish("\n\n".join("\n".join(block) for block in blocks if block), unicode)
-
-
-def _ways(brief: Briefing) -> Iterable[tuple[Remedy, ...]]:
-    """What leads on now: of several checks each, and otherwise what the first blocker needs."""
-    checks = [one.remedies for one in brief.blockers if one.kind == "check"]
-    return checks if brief.first and brief.first.kind == "check" else [brief.now]
+    return _joined(blocks)
 
 
 def _block(heading: str, lines: list[str], style: Style) -> list[str]:
@@ -221,11 +216,11 @@ def _items(texts: Iterable[str], width: int, mark: str = "") -> list[str]:
     return out
 
 
-def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int, now: str, *, unicode: bool = True) -> str:
+def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int, now: str) -> str:
     """A table of workflows. What does not fit beside goes on a line of its own under the row."""
     known = list(entries)
     if not known:
-        return _finish("no workflows", unicode)
+        return "no workflows\n"
     rows = [_cells(entry, now, named_steps=True) for entry in known]
     wide = _widths(rows)
     if sum(wide) > width:
@@ -245,7 +240,7 @@ def listing(entries: Iterable[Mapping[str, Any]], style: Style, width: int, now:
         rest = " · ".join(word for word in (row[6], row[5]) if word)
         if beside == 5 and rest:
             out.append(style.dim(clip(f"    {rest}", width)))
-    return _finish("\n".join(out), unicode)
+    return "\n".join(out) + "\n"
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
@@ -269,14 +264,14 @@ _NARROWEST_TITLE = 12
 _MOST = [40, 16, 12, 24, 8, 16, WIDEST]
 
 
-def log(records: Iterable[Record], style: Style, width: int = 80, *, unicode: bool = True) -> str:
+def log(records: Iterable[Record], style: Style, width: int = 80) -> str:
     """The timeline of a workflow, one command after the other."""
     from holdfast.surfaces import timeline
 
-    return _finish("\n".join(timeline.lines(records, style, width)), unicode)
+    return "\n".join(timeline.lines(records, style, width)) + "\n"
 
 
-def metrics_table(figures: Mapping[str, Any], style: Style, *, unicode: bool = True) -> str:
+def metrics_table(figures: Mapping[str, Any], style: Style) -> str:
     rest = {"human_approval_time_seconds": "Waiting for people", "paused_seconds": "Paused"}
     plain = {
         "retry_count": "Retries",
@@ -301,4 +296,4 @@ def metrics_table(figures: Mapping[str, Any], style: Style, *, unicode: bool = T
     right = max(len(value) for _, value in rows)
     out = [style.bold(escape(str(figures["workflow_id"])))]
     out += [f"  {pad(clip(label, wide), wide)}  {style.cyan(f'{value:>{right}}')}" for label, value in rows]
-    return _finish("\n".join(out), unicode)
+    return "\n".join(out) + "\n"

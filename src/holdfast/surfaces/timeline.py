@@ -7,17 +7,9 @@ from _collections_abc import Iterable
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record
+from holdfast.core.value import assert_never
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 from holdfast.surfaces.tree import paint
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import assert_never
-else:
-
-    def assert_never(value: object) -> None:
-        raise AssertionError(f"unhandled {value!r}")
-
 
 WIDEST_ACTOR = 18
 _LINES = 2

@@ -6,7 +6,7 @@ from _collections_abc import Callable
 
 from holdfast.core import conditions, gates, lifecycle, moment, queries
 from holdfast.core.commands import Facts
-from holdfast.core.diagram import MARKS
+from holdfast.core.lifecycle import MARKS
 from holdfast.core.state import State
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 

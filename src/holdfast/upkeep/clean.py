@@ -1,4 +1,4 @@
-"""Putting away what is over, and giving up what was left standing. Nothing is deleted that cannot be read again.
+"""Archives workflows that ended, and cancels those that nobody continued. Nothing is deleted that cannot be read again.
 
 The order makes a crash harmless at any point: first the document goes, then the journal moves to the archive, then
 the index forgets it. Cleaning once more does the rest.
@@ -67,7 +67,7 @@ def clean(
         if not kept_for or (not all and moment.between(_ended(state), now) < kept_for):
             continue
         path = _document(wired, state)
-        if not dry_run and not _put_away(wired, state, path):
+        if not dry_run and not _archived(wired, state, path):
             continue
         archived.append(state.id)
         removed += [path] if path else []
@@ -113,7 +113,7 @@ def _document(wired: Wired, state: State) -> str:
         return ""
 
 
-def _put_away(wired: Wired, state: State, path: str) -> bool:
+def _archived(wired: Wired, state: State, path: str) -> bool:
     """False when somebody opened the workflow again meanwhile."""
     if path:
         data = wired.documents.read(state, path)

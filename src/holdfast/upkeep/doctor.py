@@ -12,8 +12,8 @@ from holdfast.core.state import State
 from holdfast.documents import reconcile as kinds
 from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
-from holdfast.systems.seam.orphans import orphaned
-from holdfast.systems.seam.registry import dialect, upkeep
+from holdfast.systems.seam.found import orphaned
+from holdfast.systems.seam.registry import dialect, system, upkeep
 from holdfast.upkeep import hooks, installed, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 
@@ -164,6 +164,11 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
     for reading in readings:
         state = reading.state
         if state is None or reading.damage or not queries.is_active(state):
+            continue
+        try:
+            system(state.dialect)
+        except HoldfastError as refusal:
+            yield warning(refusal.code, f"{state.id} cannot go on: {refusal.message}", refusal.remedies)
             continue
         kind, path = _document(wired, state)
         status = remedies.status(workflow=state.ulid)

@@ -51,7 +51,7 @@ def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterat
     if not installation.is_there(host, at):
         return
     again = remedies.named("install", {"host": host, "scope": "user" if at.is_user else ""})
-    if installation.installing(host, at, wired.settings.data_dir).is_needed:
+    if installation.planned(host, at, wired.settings.data_dir).is_needed:
         yield warning("host", f"{host}: what is installed is not all that this version installs", again)
     for path, listed in installation.running(host, at):
         name = installation.name_of(path, at)
@@ -76,7 +76,7 @@ def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
     if not words:
         return "the line belongs to another installation of Holdfast"
     try:
-        return _serves(wired, words, at) if about == "MCP server" else _fires(wired, words)
+        return _serves(wired, words) if about == "MCP server" else _fires(wired, words)
     except OSError as failure:
         return f"{words[0]} cannot be run: {failure.strerror}"
 
@@ -107,11 +107,9 @@ def _fires(wired: Wired, words: list[str]) -> str:
     return ""
 
 
-def _serves(wired: Wired, words: list[str], at: Setting) -> str:
+def _serves(wired: Wired, words: list[str]) -> str:
     import subprocess
 
-    if not at.serves:
-        return "the MCP server's package is not installed: pip install 'holdfast[mcp]'"
     process = subprocess.Popen(
         words, cwd=wired.place.worktree, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     )

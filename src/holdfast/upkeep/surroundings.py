@@ -9,6 +9,7 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK
 from holdfast.core import remedies
 from holdfast.core.definition import Step
 from holdfast.core.names import is_ulid
+from holdfast.core.remedy import shell
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import remove
 from holdfast.machine import place as places
@@ -161,6 +162,7 @@ def _commands(steps: tuple[Step, ...]) -> bool:
 
 
 def git(wired: Wired) -> Finding:
+    from holdfast.git import commits, is_unsettled
     from holdfast.git.command import git as run
 
     repository = wired.place.repository
@@ -170,5 +172,8 @@ def git(wired: Wired) -> Finding:
         if repository is None:
             return warning("git", f"{error.message}; nothing here needs it", error.remedies)
         return broken("git", f"{error.message}, and {repository.top} is a repository", error.remedies)
+    if repository and is_unsettled(repository):
+        message = "a commit of Holdfast's is under way; if its process is stopped or hangs, end that"
+        return warning("commit_unfinished", message, shell("ps", "-fp", str(commits.committing(repository))))
     where = f"the repository {repository.top}" if repository else "no repository"
-    return ok("git", f"{version}, {where}")
+    return ok("git", "; ".join(filter(None, (f"{version}, {where}", wired.settled))))

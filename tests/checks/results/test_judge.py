@@ -23,7 +23,8 @@ def holds(file: str, function: str) -> bool:
 
 
 def red(passed: bool, test: str, detail: str) -> Verdict:
-    return Verdict(passed=passed, test=test, detail=detail)
+    unnamed = not passed and (detail.startswith("name the test") or " did not run: these " in detail)
+    return Verdict(passed=passed, test=test, detail=detail, unnamed=unnamed)
 
 
 AT_ONCE = "passes already: a test that passes at once shows nothing"

@@ -55,14 +55,6 @@ def test_a_part_of_a_segment_or_a_beginning_means_nothing(full, asked):
     assert not matches(full, asked)
 
 
-def test_of_several_tests_with_the_name_one_failure_is_enough():
-    both = Results(failing=("b.py::test_login",), passing=("a.py::test_login", "a.py::test_logout"), total=3)
-    assert both.outcome("test_login") == "failed"
-    assert both.outcome("test_logout") == "passed"
-    assert both.outcome("a.py::test_login") == "passed"
-    assert both.outcome("test_nothing") == ""
-
-
 def test_a_test_that_fails_by_its_part_has_the_reason_of_the_part_and_is_no_culprit():
     results = Results(failing=("TestLogin", "TestLogin/a_b"), reasons={"TestLogin/a_b": "refused"}, total=2)
     assert results.culprits() == ("TestLogin/a_b",)

@@ -66,7 +66,7 @@ def test_the_output_of_pytest_and_its_report_agree(tmp_path, options):
         assert results.reasons[f"{deep}[c - d]"].startswith("AssertionError: assert 'c - d' == 'a PASSED b'")
         assert results.broken == {"test_torn.py": "SyntaxError: invalid syntax"}
         assert results.skipped == 1
-        assert results.outcome("test_deep[a PASSED b]") == "passed" or results.unnamed
+        assert results.success("test_deep[a PASSED b]") or results.unnamed
     assert merged(output, report) == report.replace(reasons=merged(output, report).reasons)
 
 

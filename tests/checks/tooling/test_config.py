@@ -17,7 +17,7 @@ def mistakes(folder, text):
         configured(str(folder.path))
     error = caught.value
     assert error.code == "bad_config"
-    assert error.remedy == "${EDITOR:-vi} .holdfast/config.toml"
+    assert error.remedy == "correct .holdfast/config.toml"
     assert error.facts["path"] == str(folder.path / CONFIG)
     listed = error.facts["mistakes"]
     assert isinstance(listed, list)

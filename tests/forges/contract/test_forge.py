@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, NotFound, OutcomeUnknown, UsageError
 from holdfast.forges.github.repository import Repository
-from holdfast.forges.model import Comment, PullRequest, Review, Thread
+from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from tests.forges.github.conversation import KeptThread
 from tests.forges.github.server import BRANCH, Fault
 
@@ -181,10 +181,6 @@ def test_a_comment_that_was_a_draft_is_as_old_as_the_review_it_was_handed_in_wit
     comments = [said("x", createdAt=at, pullRequestReview=review) for at, review in cases]
     github.threads[1] = [KeptThread("T1", "a.md", comments)]
     assert [one.created_at for one in client.threads(1)[0].comments] == [evening] * 3
-
-
-def test_the_viewer_is_whose_login_it_is(client):
-    assert client.viewer() == "mona-the-reviewer"
 
 
 @pytest.mark.parametrize("what", ["get", "reviews", "comments", "threads"])

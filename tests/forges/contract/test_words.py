@@ -79,7 +79,6 @@ def test_whatever_needs_an_answer_is_refused_with_the_code_of_the_refusal(forge)
         lambda: forge.find("fix", "main"),
         lambda: forge.open("fix", "main", "Mend it", ""),
         lambda: forge.open_issue("Mend it", ""),
-        forge.viewer,
         *(lambda ask=ask: ask(1) for ask in (forge.get, forge.reviews, forge.comments, forge.threads)),
     ]
     for call in calls:
@@ -90,13 +89,16 @@ def test_whatever_needs_an_answer_is_refused_with_the_code_of_the_refusal(forge)
 
 
 def test_without_a_forge_the_remedy_is_the_command_for_people():
-    forge = NoForge("")
+    forge = NoForge("https://example.com/o/r.git")
     with pytest.raises(Refused) as caught:
         forge.open("fix/door", "main", "Mend it", "")
     assert caught.value.remedy == forge.typed("fix/door", "Mend it", "main")
     with pytest.raises(Refused) as caught:
         forge.open_issue("Don't $(touch x)", "")
     assert shlex.split(caught.value.remedy) == ["gh", "issue", "create", "--title", "Don't $(touch x)"]
+    with pytest.raises(Refused) as caught:
+        NoForge("").open_issue("Mend it", "")
+    assert caught.value.remedy == "git remote add origin URL"
 
 
 # Names and commands

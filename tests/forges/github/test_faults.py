@@ -28,7 +28,7 @@ def created(client):
 
 def test_a_login_that_is_not_accepted_is_refused_with_the_way_to_another(client, github):
     github.token = "another"
-    for call in (lambda: client.find(BRANCH), client.viewer):
+    for call in (lambda: client.find(BRANCH), lambda: client.threads(1)):
         refusal = failure(call, Refused)
         assert refusal.code == "github_unauthorized"
         assert "gh auth login --hostname github.com" in refusal.remedy
@@ -66,9 +66,9 @@ def test_what_the_login_may_not_do_is_refused_in_the_words_of_github(client, git
     said = "Resource not accessible by \x1b[31mpersonal\x1b[0m access token\n\u202e"
     github.faults += [
         Fault(403, {"message": said}),
-        Fault(200, {"data": {"viewer": None}, "errors": [{"type": "FORBIDDEN", "message": said}]}),
+        Fault(200, {"data": {"repository": None}, "errors": [{"type": "FORBIDDEN", "message": said}]}),
     ]
-    for call in (lambda: client.get(1), client.viewer):
+    for call in (lambda: client.get(1), lambda: client.threads(1)):
         refusal = failure(call, Refused)
         assert refusal.code == "github_forbidden"
         plain = refusal.message.replace("^[[31m", "").replace("^[[0m", "")  # gh shows them by their names
@@ -218,7 +218,6 @@ def test_lists_and_data_of_another_form_are_odd(client, github):
             {}, [], {"data": None}, {"data": {"repository": None}}, {"data": {"repository": {"pullRequest": None}}},
             {"data": {"repository": {"pullRequest": {"reviewThreads": {"nodes": [{}], "pageInfo": {}}}}}},
         ],
-        client.viewer: [{"data": {"viewer": {"login": None}}}],
     }  # fmt: skip
     for call, documents in calls.items():
         for document in documents:

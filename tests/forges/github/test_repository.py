@@ -92,7 +92,7 @@ def test_without_a_token_and_without_gh_the_refusal_says_what_to_set(tmp_path):
                           (THEIRS, "export GH_HOST=github.example.com GH_ENTERPRISE_TOKEN=TOKEN")):  # fmt: skip
         client = connect(where, top=str(tmp_path), environ=nothing)
         with pytest.raises(Refused) as caught:
-            client.viewer()
+            client.threads(1)
         assert caught.value is client.refusal
         assert (caught.value.code, caught.value.remedy) == ("github_no_login", remedy)
 

@@ -41,19 +41,19 @@ def failure(call):
 def test_a_token_travels_through_a_proxy_inside_of_tls(github, tmp_path):
     client = connect(HERE, top=str(tmp_path), environ=os.environ)
     assert client.open(BRANCH, "main", "Mend the door", "").number == 1
-    assert client.viewer() == "mona-the-reviewer"
+    assert client.threads(1) == ()
 
 
 def test_the_login_of_gh_is_used_where_there_is_no_token(github, tmp_path, monkeypatch):
     (tmp_path / "github" / "config" / "hosts.yml").write_text("github.com:\n  oauth_token: a-token-of-the-test\n")
     monkeypatch.delenv("GH_TOKEN")
     client = connect(HERE, top=str(tmp_path), environ=os.environ)
-    assert client.viewer() == "mona-the-reviewer"
+    assert client.find(BRANCH) is None
 
 
 def test_gh_without_a_login_is_told_to_make_one(github, monkeypatch, by_gh):
     monkeypatch.delenv("GH_TOKEN")
-    refusal = failure(Client(by_gh(), HERE).viewer)
+    refusal = failure(lambda: Client(by_gh(), HERE).threads(1))
     assert (refusal.code, refusal.remedy) == ("github_unauthorized", "gh auth login --hostname github.com")
 
 
@@ -62,7 +62,7 @@ def test_a_certificate_that_nobody_vouches_for_ends_the_attempt(github, tmp_path
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     proxy = os.environ["HTTPS_PROXY"]
     token = TokenTransport("github.com", "a-token-of-the-test", proxy=proxy)
-    refusal = failure(Client(by_gh() if way == "gh" else token, HERE).viewer)
+    refusal = failure(lambda: Client(by_gh() if way == "gh" else token, HERE).threads(1))
     assert refusal.code == "github_unreachable"
     assert "certificate" in refusal.message
     assert github.operations == []
@@ -74,14 +74,14 @@ def test_a_host_that_is_not_there_is_unreachable(github, tmp_path, monkeypatch, 
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
     monkeypatch.setenv("HTTPS_PROXY", nobody)
     token = TokenTransport("github.com", "a-token-of-the-test", base_url=nobody)
-    refusal = failure(Client(by_gh() if way == "gh" else token, HERE).viewer)
+    refusal = failure(lambda: Client(by_gh() if way == "gh" else token, HERE).threads(1))
     assert refusal.code == "github_unreachable"
     assert refusal.facts == {"host": "github.com"}
 
 
 def test_a_name_that_nobody_knows_is_unreachable(github, tmp_path):
     carried = TokenTransport("github.invalid", "a-token-of-the-test")
-    assert failure(Client(carried, HERE).viewer).code == "github_unreachable"
+    assert failure(lambda: Client(carried, HERE).threads(1)).code == "github_unreachable"
 
 
 def test_a_redirect_to_another_host_is_not_followed_with_a_token(github):
@@ -93,7 +93,7 @@ def test_a_redirect_to_another_host_is_not_followed_with_a_token(github):
             github.faults.append(Fault(302, {}, {"Location": target}))
             assert failure(lambda: client.get(1)).code == "github_odd_answer"
             github.faults.append(Fault(307, {}, {"Location": target}))
-            assert failure(client.viewer).code == "github_odd_answer"
+            assert failure(lambda: client.threads(1)).code == "github_odd_answer"
         with pytest.raises(BlockingIOError):
             other.accept()
     assert github.operations == []
@@ -141,7 +141,7 @@ def test_gh_has_an_enterprise_token_only_for_a_host_that_the_user_named(tmp_path
     monkeypatch.setenv("GH_ENTERPRISE_TOKEN", "three")
     monkeypatch.setenv("GH_HOST", "github.example.com" if named else "other.example.com")
     there = HERE.replace(host="github.example.com")
-    assert failure(Client(by_gh(there.host), there).viewer).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(there.host), there).threads(1)).code == "github_unreachable"
     token, folder, *words = seen.read_text().splitlines()
     assert (token, folder) == ("three" if named else "", str(tmp_path))
     assert words[:3] == ["api", "--hostname", "github.example.com"]
@@ -149,11 +149,11 @@ def test_gh_has_an_enterprise_token_only_for_a_host_that_the_user_named(tmp_path
 
 
 def test_a_gh_that_is_gone_or_has_nowhere_to_run_says_so(tmp_path, stand_in, by_gh):
-    assert failure(Client(by_gh(top=str(tmp_path / "nowhere")), HERE).viewer).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(top=str(tmp_path / "nowhere")), HERE).threads(1)).code == "github_unreachable"
     program = stand_in("exit 0")
     transport = by_gh()
     program.unlink()
-    assert failure(Client(transport, HERE).viewer).code == "github_unreachable"
+    assert failure(lambda: Client(transport, HERE).threads(1)).code == "github_unreachable"
 
 
 def test_gh_is_found_where_the_environment_says_and_not_in_the_folder_one_stands_in(stand_in, tmp_path, monkeypatch):
@@ -165,7 +165,7 @@ def test_gh_is_found_where_the_environment_says_and_not_in_the_folder_one_stands
 
 def test_a_gh_that_hangs_is_ended_with_all_it_started(stand_in, tmp_path, by_gh):
     stand_in(f"sleep 600 & echo $! > '{tmp_path}/sleeper'; wait")
-    assert failure(Client(by_gh(timeout=1), HERE).viewer).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(timeout=1), HERE).threads(1)).code == "github_unreachable"
     assert ends(int((tmp_path / "sleeper").read_text()))
 
 
@@ -183,7 +183,7 @@ def ends(pid):
 
 def test_a_gh_that_complains_without_end_is_stopped(stand_in, by_gh):
     stand_in("yes >&2")
-    assert failure(Client(by_gh(), HERE).viewer).code == "github_unreachable"
+    assert failure(lambda: Client(by_gh(), HERE).threads(1)).code == "github_unreachable"
 
 
 def test_gh_runs_in_a_session_of_its_own_and_has_nobody_to_ask(stand_in, tmp_path, by_gh):

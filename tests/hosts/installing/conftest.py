@@ -20,23 +20,22 @@ class Room:
 
     def __init__(self, root: Path, home: Path) -> None:
         self.root, self.home = root, home
-        self.serves = True
 
     def setting(self, scope="project", **changes):
         at = setting.setting(read(os.environ, terminal=False, surface="test"), scope, str(self.root))
-        return at.replace(serves=self.serves, server=SERVER, **changes)
+        return at.replace(server=SERVER, **changes)
 
     @property
     def data(self) -> str:
         return os.environ["XDG_DATA_HOME"]
 
     def install(self, host, scope="project", **changes):
-        plan = installation.installing(host, self.setting(scope, **changes), self.data)
+        plan = installation.planned(host, self.setting(scope, **changes), self.data)
         installation.carry_out(plan)
         return plan
 
     def uninstall(self, host, scope="project", **changes):
-        plan = installation.removing(host, self.setting(scope, **changes), self.data)
+        plan = installation.planned(host, self.setting(scope, **changes), self.data, is_removal=True)
         installation.carry_out(plan)
         return plan
 

@@ -360,7 +360,7 @@ def test_a_file_that_is_a_link_or_no_file_is_refused(room, tmp_path):
 
 def test_a_file_that_changes_between_looking_and_writing_is_left_alone(room):
     room.write(".claude/settings.json", "{}")
-    plan = installation.installing("claude-code", room.setting(), room.data)
+    plan = installation.planned("claude-code", room.setting(), room.data)
     room.write(".claude/settings.json", '{"model": "opus"}')
     with pytest.raises(Conflict) as conflict:
         installation.carry_out(plan)
@@ -382,20 +382,6 @@ def test_records_are_nobody_else_s_to_read(room):
     room.install("claude-code")
     (record,) = Path(room.data).rglob("*.json")
     assert record.stat().st_mode & 0o777 == 0o600
-
-
-def test_without_its_package_the_server_is_left_out_and_one_that_is_there_stays(room):
-    room.serves = False
-    plan = room.install("claude-code")
-    assert not (room.root / ".mcp.json").exists()
-    assert any("holdfast[mcp]" in said for said in plan.said)
-    room.serves = True
-    room.install("claude-code")
-    room.serves = False
-    room.install("claude-code")
-    assert "holdfast" in room.json(".mcp.json")["mcpServers"]
-    room.uninstall("claude-code")
-    assert not list(room.root.iterdir())
 
 
 def test_a_server_that_somebody_switched_off_stays_off(room):
@@ -464,7 +450,7 @@ def test_a_server_that_somebody_made_their_own_after_us_stays(room):
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_server_of_another_installation_is_upgraded(room, host, old):
     at = room.setting().replace(server=old)
-    installation.carry_out(installation.installing(host, at, room.data))
+    installation.carry_out(installation.planned(host, at, room.data))
     room.install(host)
     written = b"".join(data or b"" for _, data in tree(room.root).values())
     assert b"/old/" not in written
@@ -532,7 +518,7 @@ def test_a_configuration_that_moved_takes_the_server_with_it(room):
 
 def test_what_was_put_in_before_a_failure_can_be_taken_out_and_installed_again(lived_in):
     before = tree(lived_in.root)
-    plan = installation.installing("claude-code", lived_in.setting(), lived_in.data)
+    plan = installation.planned("claude-code", lived_in.setting(), lived_in.data)
     server = lived_in.root / ".mcp.json"
     server.unlink()
     server.mkdir()
@@ -549,7 +535,7 @@ def test_what_was_put_in_before_a_failure_can_be_taken_out_and_installed_again(l
 
 def test_a_crash_before_the_first_file_is_written_leaves_nothing_to_take_out(lived_in):
     before = tree(lived_in.root)
-    plan = installation.installing("claude-code", lived_in.setting(), lived_in.data)
+    plan = installation.planned("claude-code", lived_in.setting(), lived_in.data)
     record.write(plan.place, plan.keeps)
     assert not lived_in.uninstall("claude-code").is_needed
     assert tree(lived_in.root) == before
@@ -563,7 +549,7 @@ def test_a_crash_in_an_upgrade_leaves_old_files_that_are_still_ours(lived_in, mo
             texts, "commands", lambda: {name: f"{text}\n" for name, text in commands.items()} | {"old": commands["dev"]}
         )
         lived_in.install("claude-code")
-    plan = installation.installing("claude-code", lived_in.setting(), lived_in.data)
+    plan = installation.planned("claude-code", lived_in.setting(), lived_in.data)
     lived_in.write(".claude/commands/dev.md", "meanwhile")
     with pytest.raises(Conflict):
         installation.carry_out(plan)

@@ -97,13 +97,25 @@ def test_a_second_start_is_refused_with_the_name_of_the_first(run):
     assert everything(run) == before
 
 
+def test_a_run_whose_tries_or_money_are_used_up_is_a_persons_to_resume_or_to_give_up(at_work):
+    for _ in range(9):
+        if at_work.agent("task", "iterate", "1.1", "--reason", "nope").code:
+            break
+    refused = at_work.agent("start", "orchestrate", FILE, "--json").error
+    assert refused["remedy"] == "show this to a person and stop, or holdfast wait --for person"
+    own = [one for one in refused["remedies"] if one["who"] == "person"]
+    assert [one["command"] for one in own] == ["holdfast resume", f"holdfast start orchestrate {FILE} --fresh"]
+    for one in own:
+        assert at_work.agent(*one["command"].split()[1:], "--json").error["code"] == "person_needed"
+
+
 def test_a_start_with_another_document_is_refused_as_well(run):
     run.write("other.md", DOCUMENT)
     assert run.agent("start", "orchestrate", "other.md", "--json").error["code"] == "already_active"
 
 
 def test_a_document_is_checked_before_it_is_run(written):
-    assert written.ok("workflows", "check", FILE).out == f"✓ {FILE} is right: User authentication, 2 phases, 4 tasks\n"
+    assert written.ok("workflows", "check", FILE).out == f"✓ {FILE} is valid: User authentication, 2 phases, 4 tasks\n"
     said = written.ok("workflows", "check", FILE, "--json").json
     assert (said["ok"], said["title"], said["phases"], said["tasks"]) == (True, "User authentication", 2, 4)
     written.write("wrong.md", DOCUMENT.replace("**Maximum cost**: $1", "**Maximum cost**: plenty"))

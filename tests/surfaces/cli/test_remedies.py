@@ -56,7 +56,7 @@ def two(project):
 
 
 def commands(answer) -> list[dict]:
-    return [one for one in answer.error["remedies"] if one["command"].startswith("holdfast ")]
+    return [one for one in answer.error["remedies"] if one.get("command", "").startswith("holdfast ")]
 
 
 def name_of(command: str) -> str:
@@ -119,6 +119,26 @@ def test_a_command_that_could_mean_several_workflows_is_repeated_with_each_of_th
             assert project.agent(*shlex.split(line)[1:]).code == 0
 
 
+def test_what_a_command_decided_is_not_repeated_where_it_could_mean_several_workflows(two):
+    project, first, second = two
+    for words, left_open in (
+        (("check", "lint", "--passed"), "holdfast check lint --passed-or-failed"),
+        (("check", "--failed", "lint"), "holdfast check --passed-or-failed lint"),
+        (("review", "look", "--verdict", "approved"), "holdfast review look --verdict APPROVED_OR_NEEDS_REVISION"),
+        (("review", "look", "--verdict=approved"), "holdfast review look --verdict APPROVED_OR_NEEDS_REVISION"),
+    ):
+        found = commands(project.agent(*words, "--json"))
+        assert [one["command"] for one in found] == [f"{left_open} --json -w {id}" for id in (second, first)]
+        assert all(one["blanks"] for one in found)
+        assert [project.agent(*shlex.split(one["command"])[1:]).code for one in found] == [2, 2]
+    for decision in (("approve", "sign-off"), ("reject", "sign-off", "--feedback", "no"), ("extend", "--cost", "5")):
+        answer = project.agent(*decision, "--json")
+        assert answer.error["remedy"] == "show this to a person and stop"
+        assert {one["who"] for one in commands(answer)} == {"person"}
+        assert len(commands(answer)) == 2
+    assert "holdfast approve" not in project.agent("approve", "sign-off").err.partition("for a person: ")[0]
+
+
 def test_a_step_or_check_that_only_one_workflow_has_says_which_is_meant(two):
     project, first, second = two
     third = project.ok("start", "custom", "Clean up", "--phases", "Sort,Sweep", "--json").json["workflow_id"]
@@ -137,8 +157,8 @@ def test_a_check_that_nobody_trusted_is_a_persons_duty_before_it_is_refused(proj
     project.ok("check", "lint", "--passed")
     said = project.ok("next", "--json").json
     first = said["blockers"][0]
-    assert (said["turn"], first["remedies"][0]["who"]) == ("person", "person")
-    assert first["remedies"][0]["command"].startswith("holdfast trust release")
+    assert (said["turn"], [one["who"] for one in first["remedies"]]) == ("person", ["agent", "person"])
+    assert first["remedies"][1]["command"].startswith("holdfast trust release")
     assert "nobody on this machine has trusted" in first["message"]
     assert "check tests --run" not in project.ok("next").out
     trust_file(project.opened(), str(project.root / DEFINITION))
@@ -154,4 +174,68 @@ def test_an_agent_is_told_to_wait_for_a_person_and_a_person_what_to_type(project
     assert "→ holdfast approve sign-off" in project.person("begin", "pick").out
     said = project.agent("begin", "pick", "--json").error
     assert said["remedy"] == "show sign-off to a person and stop, or holdfast wait --for person"
-    assert {one["who"] for one in said["remedies"] if one["command"].startswith("holdfast approve")} == {"person"}
+    assert {one["who"] for one in said["remedies"] if one.get("command", "").startswith("holdfast approve")} == {
+        "person"
+    }
+
+
+def test_a_refusal_and_next_say_the_same_of_a_check_that_nobody_trusted(project):
+    project.until("verify").ok("begin", "verify")
+    said = project.ok("next", "--json").json["required_action"]
+    for words in (("done", "verify"), ("begin", "look")):
+        refused = project.agent(*words, "--json").error
+        assert refused["remedy"] == said == "show this to a person and stop", words
+        assert "--run" not in str(refused)
+
+
+def test_where_the_resume_packet_comes_first_every_answer_says_so(project):
+    project.write(".holdfast/config.toml", "[resume]\nrequire_ack = true\n")
+    first = project.ok("start", "custom", "Clean up", "--phases", "Sort,Sweep", "--json").json["workflow_id"]
+    session = {"CLAUDE_CODE_SESSION_ID": "one"}
+    said = project.agent("compacted", "-w", first, env=session)
+    assert said.code == 0, said
+    action = project.agent("next", "-w", first, "--json", env=session).json["required_action"]
+    assert action.startswith("holdfast ack ")
+    assert f"({action})" in said.out
+    for command in ("next", "status", "resume-packet"):
+        assert action in project.agent(command, "-w", first, env=session).out
+    assert project.agent(*shlex.split(action)[1:], env=session).code == 0
+    after = project.agent("next", "-w", first, "--json", env=session).json["required_action"]
+    assert project.agent(*shlex.split(after)[1:], env=session).code == 0
+
+
+def test_a_workflow_that_another_session_holds_is_no_work_of_this_one(project):
+    mine, other = ({"CLAUDE_CODE_SESSION_ID": name} for name in ("one", "two"))
+    assert project.agent("start", "release", "1.4.0", "--resume", env=other).code == 0
+    project.agent("agent", "start", "release", env=other)
+    said = project.agent("next", "--json", env=mine).json
+    refused = project.agent("begin", "draft", "--json", env=mine).error
+    assert refused["code"] == "lease_held"
+    assert refused["remedy"] == said["required_action"]
+    assert said["required_action"].startswith("wait until it ends: holdfast wait --for change")
+    assert "another session (two…) is at work here since" in said["blocking_reason"]
+    assert "--token" not in str(refused)
+    assert "holdfast begin" not in project.agent("next", env=mine).out
+    packet = project.agent("resume-packet", env=mine).out
+    assert "\nNext command: wait until it ends: holdfast wait --for change" in packet
+    assert project.agent("next", "--json", env=other).json["required_action"] == "holdfast begin draft"
+
+
+def test_the_commands_of_a_person_are_shown_to_a_person_who_reads_status_or_the_packet(project):
+    project.until("sign-off").ok("begin", "sign-off")
+    project.ok("done", "sign-off")
+    assert "        For a person: holdfast approve sign-off\n" in project.ok("status").out
+    assert "\nFor a person:\n- holdfast approve sign-off -w " in project.ok("resume-packet").out
+    assert "For a person" not in project.person("status").out
+
+
+def test_at_a_check_that_nobody_trusted_only_the_command_of_trust_names_no_workflow(project):
+    first = project.until("verify").ok("begin", "verify", "--json").json["workflow_id"]
+    project.ok("start", "release", "1.5.0")
+    said = project.ok("next", "-w", first)
+    lines = [line.strip() for line in said.out.splitlines() if "holdfast " in line]
+    assert lines == [f"holdfast check lint --passed-or-failed -w {first}", "read it, then: holdfast trust release"]
+    assert said.out.index("For a person") < said.out.index("holdfast trust")
+    shown = [line.strip() for line in project.ok("status", "-w", first).out.splitlines() if "holdfast " in line]
+    assert shown == ["For a person: read it, then: holdfast trust release"]
+    assert project.ok("next", "-w", first, "--json").json["required_action"] == "show this to a person and stop"

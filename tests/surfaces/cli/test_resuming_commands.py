@@ -45,6 +45,32 @@ def test_a_file_is_named_from_where_one_stands(docs):
     assert answer.json["reading"] == ["@docs/a.md", "@check.py"]
 
 
+def test_a_path_as_it_is_printed_can_be_typed_in_any_folder(docs):
+    below = docs.root / "docs"
+    assert docs.agent("reading", "add", "docs/a.md", "--json", cwd=below).json["reading"] == ["@docs/a.md"]
+    docs.ok("begin", "draft")
+    handed_in = docs.agent("done", "draft", "--artifact", "draft=docs/a.md", "--json", cwd=below)
+    assert handed_in.json["step"]["artifacts"]["draft"] == "docs/a.md"
+
+
+def test_resume_and_its_packet_are_about_the_same_workflow(docs):
+    """The session's own first, else the one last worked on: also of two that are active."""
+    first, second = (docs.ok("start", "custom", name, "--phases", "A,B", "--json").json["workflow_id"] for name in "XY")
+    docs.agent("begin", "a", "-w", first, env=S1)
+    docs.agent("begin", "a", "-w", second, env=S2)
+    for env in (S1, S2, {}):
+        told = docs.agent("resume-packet", "--json", env=env).json["workflow_id"]
+        went_on = docs.agent("resume", "--json", env=env)
+        assert (went_on.json.get("workflow_id") or went_on.error["facts"]["workflow"]) == told, went_on
+
+
+def test_where_no_workflow_is_active_the_finished_ones_are_listed_by_what_is_suggested(docs):
+    docs.ok("cancel")
+    refusal = docs.agent("next", "--json").error
+    assert refusal["remedy"].endswith("name a finished one with -w: holdfast list --all")
+    assert "1.4.0" in docs.ok("list", "--all").out
+
+
 def test_a_file_need_not_be_read_any_more(docs):
     docs.ok("reading", "add", "docs/a.md", "docs/b c.md")
     assert docs.ok("reading", "remove", "docs/a.md").out.startswith("✓ 1 file has to be read")

@@ -50,7 +50,7 @@ def test_the_version_and_the_overview_load_no_engine(project):
     assert project.ok("--version").out == f"holdfast {__version__}\n"
 
 
-_NAMES = {"holdfast.core.names", "holdfast.core.naming"}
+_NAMES = {"holdfast.core.names", "holdfast.core.naming", "holdfast.core.value"}
 
 
 def test_the_overview_names_every_command_in_its_group(project):

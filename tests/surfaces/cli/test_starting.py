@@ -66,10 +66,10 @@ def test_a_start_says_what_was_done_and_which_commands_will_run(bench):
     assert lines[0].startswith("✓ started dev-")
     assert lines[1:] == [
         "on the new branch feat/user-login",
-        "lint: no command found, so somebody reports it",
+        "lint: no command found: self-reported, Holdfast does not run it",
         "test: python3 -m pytest -v (from pytest.ini)",
-        "security_review: no command found, so somebody reports it",
-        "code_simplifier: no command found, so somebody reports it",
+        "security_review: no command found: self-reported, Holdfast does not run it",
+        "code_simplifier: no command found: self-reported, Holdfast does not run it",
     ]
 
 
@@ -547,7 +547,7 @@ def test_a_broken_state_file_that_no_journal_knows_is_set_aside_and_said(bench):
     path.write_text('{"workflow": ')
     os.utime(path, (0, 0))
     answer = bench.ok(*START)
-    assert "a corrupted state file was in the way: starting fresh, a copy is in " in answer.out
+    assert "the state file was corrupted: starting fresh, a copy is in " in answer.out
     assert document(bench)["workflow"]["status"] == "in_progress"
 
 
@@ -567,7 +567,7 @@ def test_a_person_trusts_the_projects_configuration_and_only_then_it_runs(bench)
         bench.ok("done", {"a": TASK, "b": "task_execution/2"}[name])
     refused = bench.agent("check", "lint", "--json")
     assert (refused.code, refused.error["code"]) == (3, "untrusted")
-    command = refused.error["remedies"][0]["command"].removeprefix("holdfast ").split()
+    command = refused.error["remedies"][1]["command"].removeprefix("holdfast ").split()
     assert command == ["trust", ".holdfast/config.toml"]
     assert bench.agent(*command, "--json").error["code"] == "person_needed"
     declined = bench.person(*command, says="n")

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.docs.blocks import matches
+
 
 @pytest.fixture
 def waiting(project):
@@ -31,6 +33,27 @@ def test_a_wait_ends_when_a_person_decides(waiting):
     said = json.loads(out)
     assert said["revision"] > revision
     assert [one["step"] for one in said["waiting"] if one["step"] == "sign-off"] == []
+    (decided,) = said["decided"]
+    assert (decided["step"], decided["decision"]) == ("sign-off", "approved")
+    assert said["required_action"].startswith("holdfast begin ")
+    assert said["remedies"][0]["command"] == said["required_action"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("approve", "sign-off", "--modify", "size=2", "--yes"), 'approved by … with modifications {"size": 2}'),
+        (("reject", "sign-off", "--feedback", "Shorter."), "rejected by …: Shorter."),
+        (("reject", "sign-off"), "rejected by …: rejected by …"),
+    ],
+)
+def test_a_wait_says_what_was_decided_and_what_comes_next(waiting, words, said):
+    project, revision = waiting
+    assert project.person(*words).code == 0
+    _, decided, following = project.ok("wait", "--for", "person", "--since", str(revision)).out.splitlines()
+    assert matches(f"  sign-off: {said}", decided)
+    assert following.startswith("  next: ")
+    assert "holdfast " in following
 
 
 def test_what_happened_between_looking_and_waiting_is_not_lost(waiting):
@@ -47,7 +70,7 @@ def test_after_its_time_a_wait_says_what_people_are_asked_for(waiting):
     assert (said["revision"], said["status"]) == (revision, "waiting")
     (asked,) = said["waiting"]
     assert (asked["step"], asked["kind"]) == ("sign-off", "approval")
-    own = [one for one in asked["remedies"] if "approve" in one["command"]]
+    own = [one for one in asked["remedies"] if "approve" in one.get("command", "")]
     assert {one["who"] for one in own} == {"person"}
 
 

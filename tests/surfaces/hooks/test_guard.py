@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.core import naming
 from holdfast.machine import settings
 from holdfast.surfaces.hooks import guard, patterns
 from tests.surfaces.hooks.scene import workflow
@@ -187,6 +188,10 @@ def test_documents_lie_in_the_worktree_of_their_workflow(scene, tmp_path):
 # What only a person does
 
 
+def test_the_guard_knows_every_command_that_is_a_person_s():
+    assert set(guard._ONLY_PEOPLE) == {*naming.PEOPLES, "mcp"}
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -207,6 +212,8 @@ def test_documents_lie_in_the_worktree_of_their_workflow(scene, tmp_path):
         "holdfast approve $STEP",
         "h'old'fast approve sign-off",
         "holdfast extend --cost 5",
+        "holdfast task retry 1.1",
+        "holdfast -w a task skip 1.1 --reason x",
         "holdfast trust",
         "env -u CLAUDECODE holdfast status",
         "env -i holdfast status",

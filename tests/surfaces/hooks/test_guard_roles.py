@@ -123,7 +123,7 @@ def test_these_lines_only_look(led, line):
 def test_these_lines_change_something_and_are_the_leads(led, line):
     reason = led.bash(line, agent_type=REVIEWER)
     assert "requirements-reviewer may look at release-1" in reason
-    assert "Report what you found to whoever leads the work" in reason
+    assert "Report what you found to the lead agent" in reason
 
 
 def test_the_line_is_shown_without_what_a_terminal_would_obey(led):
@@ -139,7 +139,7 @@ def test_the_line_is_shown_without_what_a_terminal_would_obey(led):
     "role", ["reviewer", "creator", "code-reviewer", "architecture-creator", "kit:reviewer", "kit:test-creator"]
 )
 def test_a_role_fits_by_its_pattern_with_or_without_the_name_of_a_plugin(led, role):
-    assert "whoever leads the work" in led.bash("holdfast done 1", agent_type=role)
+    assert "the lead agent" in led.bash("holdfast done 1", agent_type=role)
 
 
 @pytest.mark.parametrize("role", ["", "lead", "general-purpose", "reviewers", "reviewer-lead", "creative", 7, None, []])
@@ -193,7 +193,7 @@ def asked(project, tool, given, **more):
 
 def test_a_reviewer_of_a_feature_records_nothing_and_its_lead_does(feature):
     line = {"command": "holdfast review 1"}
-    assert "whoever leads the work" in asked(feature, "Bash", line, agent_type=REVIEWER)
+    assert "the lead agent" in asked(feature, "Bash", line, agent_type=REVIEWER)
     assert asked(feature, "Bash", {"command": "holdfast status"}, agent_type=REVIEWER) == ""
     assert asked(feature, "Bash", line) == ""
 

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,19 @@ ERAS = (LEGACY, MODERN)
 SESSION = "work-on-chapter-02"
 BLUEPRINT = "acts/act-1/chapters/chapter-02/scenes/scene-0204-blueprint.md"
 EXAMPLES: dict[str, Any] = json.loads((Path(__file__).parents[2] / "systems/story/data/tools.json").read_text())
+_STANDING = (
+    *("finished_percentage", "title", "step", "try", "turn", "blockers", "skipped", "decided"),
+    *("failures", "reminders", "alerts", "signal"),
+)
+MORE = {
+    "get_workflow_status": _STANDING,
+    "start_workflow": _STANDING,
+    "get_next_step": (
+        *("step", "agents", "turn", "task", "try", "conditions", "outputs", "hand_in", "inputs", "skipped"),
+        *("decisions", "asked_for", "failures", "avoid", "reminders", "signal", "for_person", "tries", "notes", "rest"),
+    ),
+}
+"""Which keys of Holdfast may follow those that the convention shows, tool by tool and in this order."""
 PATIENCE = 60
 RELEASE = """\
 name = "release"
@@ -177,7 +190,7 @@ async def refused(client: Client, name: str, **arguments: Any) -> dict[str, Any]
     assert result.is_error, result.content
     assert result.structured_content is None
     error = json.loads(text_of(result))["error"]
-    assert set(error) - {"for_person"} == {"code", "message", "remedy", "facts"}
+    assert list(error) == ["code", "message", "remedy", "remedies", "facts"]
     assert error["message"]
     assert error["remedy"]
     return error
@@ -187,6 +200,16 @@ async def follow(client: Client, remedy: str) -> CallToolResult:
     """Does what a remedy says: the name of a tool, then its arguments."""
     name, _, arguments = remedy.partition(" ")
     return await client.call_tool(name, json.loads(arguments))
+
+
+def beyond(tool: str, answer: dict[str, Any], fixed: Iterable[str]) -> dict[str, Any]:
+    """What an answer has after its fixed keys: only what is listed, in that order, and nothing that is empty."""
+    shown = list(fixed)
+    assert list(answer)[: len(shown)] == shown
+    more = {name: answer[name] for name in list(answer)[len(shown) :]}
+    assert list(more) == [name for name in MORE.get(tool, ()) if name in more]
+    assert not [name for name, value in more.items() if value in ("", [], {}, None)]
+    return more
 
 
 def text_of(result: CallToolResult) -> str:

@@ -49,11 +49,12 @@ def elsewhere(house: House, *words: str) -> None:
 
 
 def gone(pid: int) -> bool:
-    """A process that ended, whoever has to take note of it."""
+    """A process that ended, also one that its parent has not waited for."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
+    # Linux answers a read with ESRCH where the process vanished after the file was opened.
+    except (FileNotFoundError, ProcessLookupError):
         return True
 
 

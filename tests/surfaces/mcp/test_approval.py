@@ -7,6 +7,7 @@ import json
 import pytest
 
 from holdfast.core import lifecycle
+from holdfast.core.state import Actor
 from holdfast.errors import Conflict
 from holdfast.surfaces import approving
 from holdfast.surfaces.mcp.picture import picture
@@ -51,7 +52,7 @@ def test_what_is_approved_is_shown(house, era):
 def test_what_is_new_since_the_last_approval_is_shown_as_a_difference(house, era):
     id = house.waiting("one\ntwo\nthree\n")
     approve(house, id, Person(decision="approve"), era)
-    house.bench.open().workflow(id).reopen("sign-off")
+    house.bench.open().workflow(id).reopen("sign-off", actor=Actor("human"))
     house.bench.write("notes.md", "one\n2\nthree\n")
     house.bench.open().workflow(id).begin("sign-off").done("sign-off", {"notes": str(house.root / "notes.md")})
     person = Person(decision="approve")
@@ -126,7 +127,8 @@ def test_without_forms_a_human_gate_names_the_command_for_a_person(house, era):
     assert error["code"] == "person_needed"
     assert error["remedy"] == "show this to a person and stop"
     assert house.step(id, "sign-off").status == lifecycle.WAITING
-    command = error["for_person"][0]["command"]
+    (command,) = (one["command"] for one in error["remedies"] if one["who"] == "person")
+    assert error["remedies"][0] == {"who": "agent", "text": error["remedy"]}
     assert command.endswith("holdfast approve sign-off")
     assert house.bench.person(*command.partition("holdfast ")[2].split(), says="y").code == 0
     assert house.step(id, "sign-off").grant.word == "own"

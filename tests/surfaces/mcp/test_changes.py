@@ -155,7 +155,7 @@ def test_a_check_that_nobody_trusted_is_not_run(house):
     error = running(story)
     assert error["code"] == "untrusted"
     assert error["remedy"] == "show this to a person and stop"
-    assert error["for_person"][0]["command"].endswith("holdfast trust release")
+    assert error["remedies"][1]["command"].endswith("holdfast trust release")
     assert not (house.root / "pids").exists()
 
 

@@ -77,12 +77,3 @@ def test_the_server_names_itself_and_its_version(house, era):
 
     newest = "2025-11-25" if era == LEGACY else "2026-07-28"
     assert running(story) == ("holdfast", holdfast.__version__, newest)
-
-
-def test_without_the_sdk_the_command_says_what_to_install(house):
-    """A folder that comes first on the path has a package of the same name that cannot be imported."""
-    house.bench.write("shadow/mcp/__init__.py", "raise ModuleNotFoundError('no module', name='mcp')\n")
-    answer = house.bench.agent("mcp", "--json", env={"PYTHONPATH": str(house.root / "shadow")})
-    assert answer.code == 1
-    assert answer.error["code"] == "not_installed"
-    assert answer.error["remedy"] == "pip install 'holdfast[mcp]'"

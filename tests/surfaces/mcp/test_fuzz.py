@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
@@ -11,10 +12,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.surfaces import tools
-from tests.surfaces.mcp.house import House, running, text_of
+from tests.surfaces.mcp.house import House, beyond, running, text_of
 
 CALLS = 60
 """How many calls of each tool; every one of them goes through a real server."""
+REFUSED = ["code", "message", "remedy", "remedies", "facts"]
+FILLED = {
+    "verdict": "approved",
+    "passed": True,
+    "note": "done",
+    "reason": "no disk",
+    "feedback": "shorter",
+    "artifacts": {"draft": "draft.md"},
+}
+"""What an agent puts in place of the blanks of a call."""
 WORDS = st.sampled_from(
     [
         "release",
@@ -94,26 +105,35 @@ def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
         return text
     if result.is_error:
         error = json.loads(text)["error"]
-        complete = set(error) - {"for_person"} == {"code", "message", "remedy", "facts"} and all(
-            error[name] for name in ("code", "message")
-        )
-        complete = complete and bool(error["remedy"]) and result.structured_content is None
-        return "" if complete and callable_(error["remedy"]) else text
-    jsonschema.validate(result.structured_content, tools.output_schema(tool))
-    if not set(result.structured_content) >= set(tool.outputs) or json.loads(text) != result.structured_content:
+        complete = list(error) == REFUSED and result.structured_content is None
+        if not complete or not all(error[name] for name in ("code", "message", "remedy")):
+            return text
+        takes_calls(error["remedy"])
+        own = [one for one in error["remedies"] if one["who"] == "person"]
+        return "" if all(map(is_persons, own)) else text
+    said = result.structured_content
+    jsonschema.validate(said, tools.output_schema(tool))
+    if json.loads(text) != said:
         return text
+    beyond(tool.name, said, tool.outputs)
     small = len(text.encode()) <= 2048 or {"limit", "tail"} & set(given)
     return "" if small else f"{len(text.encode())} bytes"
 
 
-def callable_(remedy: str) -> bool:
-    """Whether a remedy that is the call of a tool is one that the tool takes, once its placeholders are filled in."""
-    name, _, given = remedy.partition(" ")
-    if name not in tools.TOOLS or not given.startswith("{"):
-        return True
-    filled = json.loads(given.partition("}, ")[0] + ("}" if "}, " in given else ""))
-    filled.update({name: value for name, value in {"verdict": "approved", "passed": True}.items() if name in filled})
-    return bool(tools.checked(tools.TOOLS[name], filled) or filled == {})
+def is_persons(remedy: dict[str, Any]) -> bool:
+    """Whether it is a command that a person types, with every blank in it named."""
+    shape = [name for name in ("who", "text", "command", "blanks") if name in remedy]
+    blank = [one for one in remedy.get("blanks", ()) if one not in remedy["command"]]
+    whole = list(remedy) == shape and all(remedy.values()) and not blank
+    return whole and remedy["who"] == "person" and remedy["command"].startswith("holdfast ")
+
+
+def takes_calls(remedy: str) -> None:
+    """Every call of a tool in a remedy is one that the tool takes, once its blanks are filled in."""
+    for call in re.finditer(r"\b([a-z_]+) (?={)", remedy):
+        if call[1] in tools.TOOLS:
+            made, _ = json.JSONDecoder().raw_decode(remedy, call.end())
+            tools.checked(tools.TOOLS[call[1]], {**made, **{name: FILLED[name] for name in FILLED if name in made}})
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS.values(), ids=lambda tool: tool.name)

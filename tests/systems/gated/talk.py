@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.forges.model import Comment, Review, Thread
+from holdfast.forges.port import Comment, Review, Thread
 from holdfast.systems.gated.conversation import Heard, Said, heard
 
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")

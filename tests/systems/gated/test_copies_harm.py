@@ -7,7 +7,8 @@ import json
 import pytest
 
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.systems.gated.delivery import pulled, recovery
+from holdfast.systems.gated import journal_copy
+from holdfast.systems.gated.delivery import recovery
 from tests.systems.gated.lost import DOCUMENT, FIRST, HOME, JOURNAL, PHASES, SECOND, SLUG, Site
 
 
@@ -231,7 +232,7 @@ def test_a_file_named_workflow_stops_nothing(site):
     site.git("switch", "-q", "main")
     site.write("workflow", "a file\n")
     assert "another-one" not in site.ok("list").out
-    pulled.take_over(site.project().wired)
+    journal_copy.take_over(site.project().wired)
     with pytest.raises(HoldfastError):
         recovery.chosen(site.project().wired, "")
     assert SECOND not in site.agent("recover", SLUG).out

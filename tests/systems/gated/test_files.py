@@ -486,10 +486,10 @@ def test_in_review_every_reader_learns_which_file_the_reviewer_writes(account):
     asked = tools.call(account.bench.open(), "get_next_step", {"workflow_id": "dark-mode"})
     printed = answers.next_step(brief)
     assert brief.turn == "reviewer"
-    assert printed["required_action"].startswith(f"once the reviewer wrote {file}: holdfast review {ONE}")
+    assert printed["required_action"].startswith(f"once it is written: holdfast review {ONE}")
     for text in (
         *(asked["blocking_reason"], printed["blocking_reason"]),
         *(" ".join(said.split()) for said in (render.next_step(brief, Style(False)), packet(brief))),
     ):
         assert f"{file}, with the line '## Decision: APPROVED' or '## Decision: NEEDS_REVISION'" in text
-    assert file in asked["required_action"]
+    assert file in asked["blocking_reason"]

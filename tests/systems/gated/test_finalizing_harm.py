@@ -92,7 +92,8 @@ def test_a_doc_that_appeared_after_the_approval_is_not_published(tmp_path):
     house = Undocumented(tmp_path / "house").publish().completed()
     house.write(f"{HOME}/{DOCS}/api-docs.md", "# Nobody has read this\n")
     refused(house, DOCS, f"{HOME}/{DOCS}/api-docs.md")
-    house.ok("reopen", DOCS, "-w", SLUG)
+    assert house.agent("reopen", DOCS, "-w", SLUG, "--json").error["code"] == "person_needed"
+    assert house.person("reopen", DOCS, "-w", SLUG).code == 0
     house.reviewed(DOCS, 1)
     house.approve(DOCS)
     house.ok("finalize")

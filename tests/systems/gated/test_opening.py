@@ -112,6 +112,43 @@ def test_a_feature_that_is_under_way_is_not_started_again(house):
     assert error["code"] == "already_active"
 
 
+def test_a_feature_under_way_is_never_given_up_by_a_start_that_is_refused(house):
+    house.begun()
+    error = not_started(house, TITLE, exit_code=3)
+    assert "--fresh" not in error["remedy"]
+    assert f"holdfast start feature '{TITLE}' --set slug=NAME" in error["remedy"]
+    error = not_started(house, TITLE, "--fresh", exit_code=3)
+    assert error["code"] == "workspace_exists"
+    assert error["remedy"].startswith("go on with it: holdfast next · or ")
+    house.ok("start", "feature", TITLE, "--set", "slug=second-key")
+    assert house.project().workflow(SLUG).state.cancelled is None
+
+
+def test_what_a_phase_that_waits_suggests_is_as_short_as_any_command(house):
+    house.begun()
+    house.write(f"{HOME}/{FIRST}/requirements.md", "# Requirements\n\nDoors open by key.\n")
+    house.ok("done", FIRST)
+    below = house.at(house.root / "docs")
+    below.write(f"{HOME}/{FIRST}/reviews/review-1.md", "## Decision: APPROVED\n")
+    refusal = below.refused("review", FIRST, code=4)
+    lies = f"{HOME}/{FIRST}/reviews/review-1.md"
+    assert refusal["remedy"] == f"move {below.root / lies} to {house.root / lies}"
+    house.write(lies, "## Decision: APPROVED\n")
+    house.ok("review", FIRST)
+    said = house.ok("continue").out
+    assert f"holdfast approve {FIRST} · or holdfast reject {FIRST} --feedback TEXT (" in said
+
+
+def test_a_feature_that_was_given_up_is_taken_up_by_what_a_new_start_suggests(house):
+    house.begun()
+    house.ok("cancel", "-w", SLUG)
+    error = not_started(house, TITLE, exit_code=3)
+    assert error["code"] == "workspace_exists"
+    assert f"holdfast resume -w {SLUG}" in error["remedy"]
+    house.ok("resume", "-w", SLUG)
+    assert house.project().workflow(SLUG).state.cancelled is None
+
+
 def test_a_branch_of_that_name_that_stands_elsewhere_is_left_alone(house):
     house.git("switch", "-q", "-c", BRANCH)
     house.write("more.txt", "")

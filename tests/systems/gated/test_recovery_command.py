@@ -154,7 +154,7 @@ def test_a_fork_is_shown_from_both_sides(forked):
     answer = forked.agent("recover", "--json")
     error = answer.json["error"]
     assert (answer.code, error["code"]) == (5, "journal_forked")
-    assert error["remedy"] == f"holdfast recover {SLUG} --take git|here"
+    assert error["remedy"] == f"holdfast recover {SLUG} --take GIT_OR_HERE"
     assert (error["facts"]["here"]["what"], error["facts"]["git"]["what"]) == ("block", "done")
     assert error["facts"]["git"]["lines"] == 1
     assert "agent ada" in error["message"]

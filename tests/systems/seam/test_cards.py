@@ -6,6 +6,7 @@ import importlib
 
 import pytest
 
+from holdfast.errors import Refused
 from holdfast.surfaces.hooks import quick
 from holdfast.systems.seam import parts, registry
 from holdfast.systems.seam.system import System
@@ -25,3 +26,19 @@ def test_a_part_is_on_the_card_if_the_package_has_it(card: System):
         except ModuleNotFoundError:
             found = None
         assert (part in card.parts) == hasattr(found, part.upper())
+
+
+@pytest.fixture
+def enabled():
+    """The systems of other packages, in a thread that has none afterwards."""
+    yield registry.use
+    registry.use({})
+
+
+def test_a_system_that_is_refused_from_now_on_has_nothing_left_of_it(enabled):
+    enabled({"mine": registry.system("gated").replace(name="mine")})
+    found = (registry.dialect("mine"), registry.work("mine"))
+    assert found == (registry.dialect("gated"), registry.work("gated"))
+    enabled({"mine": Refused("untrusted", "nobody trusts it any more", remedy="show this to a person")})
+    assert registry.dialect("mine") != found[0]
+    assert registry.work("mine") == parts.PARTS["work"]

@@ -272,9 +272,9 @@ def test_images_within_images_are_a_long_text_and_nothing_worse(mistakes):
 
 def test_a_file_of_the_greatest_size_is_read_and_a_larger_one_refused(file):
     head, tail = "# F\n\n", "\n\n## Tasks\n- [ ] a\n"
-    filler = "word " * (features.LARGEST // 5)
-    whole = head + filler[: features.LARGEST - len(head) - len(tail)] + tail
-    assert len(whole) == features.LARGEST
+    filler = "word " * (feature_file.LARGEST // 5)
+    whole = head + filler[: feature_file.LARGEST - len(head) - len(tail)] + tail
+    assert len(whole) == feature_file.LARGEST
     assert features.read(file(whole), "a.md").tasks[0].text == "a"
     with pytest.raises(UsageError, match="larger than 1048576 bytes") as refusal:
         features.read(file(whole + "\n"), "a.md")
@@ -321,14 +321,14 @@ def test_a_folder_lists_its_feature_files_by_number_and_then_by_name(tmp_path):
     (tmp_path / "1-folder.md").mkdir()
     (tmp_path / "1-folder.md" / "1-below.md").touch()
     (tmp_path / "1-link.md").symlink_to("b.md")
-    assert features.in_folder(str(tmp_path)) == ["02-a.md", "2-x.md", "3-s.MD", "10-y.md", "A.md", "b.md"]
+    assert feature_file.names(str(tmp_path)) == ["02-a.md", "2-x.md", "3-s.MD", "10-y.md", "A.md", "b.md"]
 
 
 def test_only_a_folder_can_be_listed(file, tmp_path):
     with pytest.raises(UsageError, match="cannot be listed"):
-        features.in_folder(file(""))
+        feature_file.names(file(""))
     with pytest.raises(NotFound) as refusal:
-        features.in_folder(str(tmp_path / "none"))
+        feature_file.names(str(tmp_path / "none"))
     assert refusal.value.code == "no_feature"
 
 

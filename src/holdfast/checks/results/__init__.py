@@ -7,12 +7,6 @@ from _collections_abc import Sequence
 from holdfast.checks.results.judge import Verdict, must_fail, must_pass
 from holdfast.checks.results.model import Results, function_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.checks.results.cargo_output import CargoOutput
-    from holdfast.checks.results.go_output import GoOutput
-    from holdfast.checks.results.pytest_output import PytestOutput
-
 __all__ = [
     "Reading",
     "Results",
@@ -38,8 +32,8 @@ class Reading:
         from holdfast.checks.results.pytest_output import PytestOutput
 
         self._line = bytearray()
-        self._pytest: PytestOutput = PytestOutput()
-        self._others: tuple[CargoOutput, GoOutput] = (CargoOutput(), GoOutput())
+        self._pytest = PytestOutput()
+        self._others = (CargoOutput(), GoOutput())
 
     def take(self, chunk: bytes) -> None:
         first, *rest = chunk.split(b"\n")

@@ -16,6 +16,8 @@ class Verdict(Value):
     passed: bool
     test: str = ""
     detail: str = ""
+    unnamed: bool = False
+    """Whether naming a test, or another one, leads on."""
 
 
 def must_fail(
@@ -79,7 +81,7 @@ def _red_of_unknown_tool(named: str, output: str) -> Verdict:
     import re
 
     if not named:
-        return Verdict(False, "", "the output is of no known test tool: name the test that must fail")
+        return Verdict(False, "", "the output is of no known test tool: name the test that must fail", unnamed=True)
     if re.search(rf"(?<!\w){re.escape(named)}(?!\w)", output):
         return Verdict(True, named, "the command failed, and its output names the test")
     return Verdict(
@@ -87,6 +89,7 @@ def _red_of_unknown_tool(named: str, output: str) -> Verdict:
         named,
         f"the command failed, but its output does not name {named}: "
         "let the tool print the names of failing tests, or write a JUnit XML report",
+        unnamed=True,
     )
 
 
@@ -100,7 +103,7 @@ def _named_red(results: Results, named: str, holds: Callable[[str, str], bool]) 
         if file == named or (_may_be_in(file, named) and holds(file, function)):
             return Verdict(True, named, reason or f"{file} cannot be loaded")
     what = _listed("these failed", results.culprits()) or _listed("these cannot be loaded", results.broken)
-    return Verdict(False, named, f"{named} did not run: {what or 'no test failed'}")
+    return Verdict(False, named, f"{named} did not run: {what or 'no test failed'}", unnamed=bool(what))
 
 
 def _may_be_in(file: str, named: str) -> bool:
@@ -114,13 +117,17 @@ def _only_red(results: Results) -> Verdict:
     if len(failing) == 1:
         return Verdict(True, failing[0], results.reason(failing[0]) or f"{failing[0]} fails")
     if failing:
-        return Verdict(False, "", f"name the test that must fail: {_listed('these failed', failing)}")
+        return _unclear(_listed("these failed", failing))
     if len(results.broken) == 1:
         ((file, reason),) = results.broken.items()
         return Verdict(True, file, reason or f"{file} cannot be loaded")
     if results.broken:
-        return Verdict(False, "", f"name the test that must fail: {_listed('these cannot be loaded', results.broken)}")
+        return _unclear(_listed("these cannot be loaded", results.broken))
     return Verdict(False, "", "the command failed, but no test did")
+
+
+def _unclear(which: str) -> Verdict:
+    return Verdict(False, "", f"name the test that must fail: {which}", unnamed=True)
 
 
 def _not_green(results: Results, named: str) -> Verdict:

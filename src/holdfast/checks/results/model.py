@@ -20,12 +20,6 @@ class Results(Value):
     total: int = 0  # tests that ran: passed and failed
     unnamed: int = 0  # tests that passed without their names being printed or kept; at least so many
 
-    def outcome(self, name: str) -> str:
-        """How the test fared that has this name or ends in it: `failed`, `passed`, or nothing when unknown."""
-        if any(matches(full, name) for full in self.failing):
-            return "failed"
-        return "passed" if any(matches(full, name) for full in self.passing) else ""
-
     def failure(self, name: str) -> str:
         """The failing test that `name` means, in full; an exact match goes first. Empty when there is none."""
         return _first(self.failing, name)

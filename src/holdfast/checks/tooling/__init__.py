@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.checks.tooling import cargo, golang, makefile, node, python
+from holdfast.checks.tooling import manifests, python
 from holdfast.checks.tooling.config import configured
-from holdfast.checks.tooling.folder import Folder
-from holdfast.checks.tooling.tool import NAMES, Tool
+from holdfast.checks.tooling.folder import NAMES, Folder, Tool
 from holdfast.machine.configuration import CONFIG
 
 __all__ = ["CONFIG", "NAMES", "Tool", "commands", "configured"]
 
-_FINDERS = (python.find, node.find, cargo.find, golang.find, makefile.find)
+_FINDERS = (python.find, manifests.node, manifests.cargo, manifests.go, manifests.make)
 
 
 def commands(root: str, worktree: str = "") -> dict[str, Tool]:

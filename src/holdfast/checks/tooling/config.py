@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.checks.tooling.tool import NAMES, Tool
+from holdfast.checks.tooling.folder import NAMES, Tool
 from holdfast.core.names import nearest
 from holdfast.core.value import Any
 from holdfast.machine import configuration

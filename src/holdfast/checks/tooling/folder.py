@@ -1,13 +1,28 @@
-"""A project's folder, looked at without harm: regular files of at most 1 MiB, and what is broken shows nothing."""
+"""A project's folder, looked at without harm, and a command that its files tell of.
+
+Regular files of at most 1 MiB are read, and what is broken shows nothing.
+"""
 
 from __future__ import annotations
 
 import os
+from _collections_abc import Callable
 
-from holdfast.core.value import Any
+from holdfast.core.value import Any, Value
 from holdfast.machine.place import regular
 
+NAMES = ("lint", "test", "security_review", "code_simplifier")
 LARGEST = 1 << 20
+
+
+class Tool(Value):
+    """A command as a list of words, run without a shell in the project's folder. No words: the project has none."""
+
+    run: tuple[str, ...]
+    source: str
+    """The file that told of it, relative to the folder it was found in."""
+    report: str = ""
+    """Where the command writes JUnit XML, relative to the project; empty when it does not."""
 
 
 class Folder:
@@ -16,7 +31,6 @@ class Folder:
     def __init__(self, path: str) -> None:
         self.path = path
         self._texts: dict[str, str] = {}
-        self._tables: dict[str, dict[str, Any]] = {}
 
     def has(self, name: str) -> bool:
         """Whether there is such a regular file; links are followed."""
@@ -44,30 +58,21 @@ class Folder:
         """The text of a file, without a byte order mark; nothing when it cannot be had."""
         if name not in self._texts:
             try:
-                content = read(self._at(name))
+                content = regular(self._at(name), LARGEST + 1)
                 self._texts[name] = content.decode("utf-8-sig") if len(content) <= LARGEST else ""
             except (OSError, ValueError):
                 self._texts[name] = ""
         return self._texts[name]
 
     def toml(self, name: str) -> dict[str, Any]:
-        if name not in self._tables:
-            import tomllib
+        import tomllib
 
-            try:
-                self._tables[name] = tomllib.loads(self.text(name))
-            except (ValueError, RecursionError):
-                self._tables[name] = {}
-        return self._tables[name]
+        return _parsed(tomllib.loads, self.text(name))
 
     def json(self, name: str) -> dict[str, Any]:
         import json
 
-        try:
-            data = json.loads(self.text(name))
-        except (ValueError, RecursionError):
-            return {}
-        return data if isinstance(data, dict) else {}
+        return _parsed(json.loads, self.text(name))
 
     def sections(self, name: str) -> list[str]:
         """The `[section]` headers of an INI file."""
@@ -78,9 +83,11 @@ class Folder:
         return os.path.join(self.path, name)
 
 
-def read(path: str) -> bytes:
-    """The bytes of a regular file, as far as LARGEST and one more."""
-    return regular(path, LARGEST + 1)
+def _parsed(parse: Callable[[str], Any], text: str) -> dict[str, Any]:
+    try:
+        return table(parse(text))
+    except (ValueError, RecursionError):
+        return {}
 
 
 def table(data: object, *keys: str) -> dict[str, Any]:

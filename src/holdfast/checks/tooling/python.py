@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterator
 
-from holdfast.checks.tooling.folder import Folder, table
-from holdfast.checks.tooling.tool import Tool
+from holdfast.checks.tooling.folder import Folder, Tool, table
 from holdfast.core.value import Any
 
 PYPROJECT = "pyproject.toml"

@@ -6,23 +6,15 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import refusals, remedies
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked, checked_text
+from holdfast.core.names import checked, optional_text
 from holdfast.core.patterns import matches
 from holdfast.core.rules import locks
 from holdfast.core.state import Lease
 from holdfast.errors import UsageError
 
 LEASED = (
-    cmd.Begin,
-    cmd.Done,
-    cmd.Attach,
-    cmd.Submit,
-    cmd.Fail,
-    cmd.Iterate,
-    cmd.Block,
-    cmd.Unblock,
-    cmd.Skip,
-    cmd.Reopen,
+    *(cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.Fail),
+    *(cmd.Iterate, cmd.Block, cmd.Unblock, cmd.Skip, cmd.Reopen),
 )
 """What an agent without a lease may not do to a step that another agent holds."""
 OPEN_TO_ALL = (
@@ -76,22 +68,11 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         draft.step(command.step)
     held = draft.state.leases.get(command.agent or f"{command.role}@{command.step}")
     if held and held.session and held.session == draft.actor.session:
-        draft.emit(ev.Beat(held.token, draft.facts.boot, draft.facts.mono + command.ttl))
-        locks.renew(draft, held.token)
+        _renew(draft, held, command.ttl)
         return
     if held and not held.expired(draft.facts.boot, draft.facts.mono):
         raise refusals.lease_held(held, command.step)
-    lease = Lease(
-        role=command.role,
-        token=draft.state.fence + 1,
-        at=draft.facts.now,
-        boot=draft.facts.boot,
-        deadline=draft.facts.mono + command.ttl,
-        ttl=command.ttl,
-        step=command.step,
-        session=draft.actor.session,
-        agent=command.agent,
-    )
+    lease = Lease(role=command.role, **draft.claim(command.ttl), step=command.step, agent=command.agent)
     if held:
         locks.free(draft, held.token)
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
@@ -102,30 +83,28 @@ def stay(draft: Draft) -> None:
     for lease in draft.state.leases.values():
         left = lease.deadline - draft.facts.mono
         if lease.session and lease.session == draft.actor.session and left < 0.75 * lease.ttl:
-            draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + lease.ttl))
-            locks.renew(draft, lease.token)
+            _renew(draft, lease, lease.ttl)
 
 
 def beat(draft: Draft, command: cmd.BeatAgent) -> None:
     lease = _lease(draft, command.token)
-    draft.emit(ev.Beat(command.token, draft.facts.boot, draft.facts.mono + lease.ttl))
-    locks.renew(draft, command.token)
+    _renew(draft, lease, lease.ttl)
+
+
+def _renew(draft: Draft, lease: Lease, ttl: int) -> None:
+    draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + ttl))
+    locks.renew(draft, lease.token)
 
 
 def end(draft: Draft, command: cmd.EndAgent) -> None:
-    if command.agent:
-        seen = draft.state.leases.get(command.agent)
-        if seen is not None:
-            locks.free(draft, seen.token)
-            draft.emit(ev.Released(seen.token, command.outcome))
+    lease = draft.state.leases.get(command.agent) if command.agent else _lease(draft, command.token)
+    if lease is None:
         return
-    lease = _lease(draft, command.token)
     if command.stale and not lease.expired(draft.facts.boot, draft.facts.mono):
         raise refusals.lease_held(lease, lease.step)
-    if command.outcome:
-        checked_text(command.outcome, "outcome")
-    locks.free(draft, command.token)
-    draft.emit(ev.Released(command.token, command.outcome))
+    optional_text(command.outcome, "outcome")
+    locks.free(draft, lease.token)
+    draft.emit(ev.Released(lease.token, command.outcome))
 
 
 def spend(draft: Draft, command: cmd.Spend) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import remedies
+from holdfast.core import refusals, remedies
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked_text
+from holdfast.core.names import checked_text, optional_text
 from holdfast.core.state import Learning
 from holdfast.errors import UsageError
 
@@ -47,23 +47,15 @@ def advise(draft: Draft, command: cmd.Advise) -> None:
 
 
 def learn(draft: Draft, command: cmd.Learn) -> None:
-    attempt = 0
-    if command.step:
-        _, progress = draft.step(command.step)
-        attempt = progress.attempt
+    attempt = draft.step(command.step)[1].attempt if command.step else 0
     if command.type not in KINDS:
-        raise UsageError(
-            "bad_usage", f"{command.type[:40]!r} is not one of {', '.join(KINDS)}", remedy=remedies.usage("learn")
-        )
-    for what, text in (("pattern", command.pattern), ("context", command.context)):
-        if text:
-            checked_text(text, what)
+        raise refusals.misused(f"{command.type[:40]!r} is not one of {', '.join(KINDS)}", remedies.usage("learn"))
     learning = Learning(
         at=draft.facts.now,
         lesson=checked_text(command.lesson, "lesson"),
         type=command.type,
-        pattern=command.pattern,
-        context=command.context,
+        pattern=optional_text(command.pattern, "pattern"),
+        context=optional_text(command.context, "context"),
         step=command.step,
         attempt=attempt,
     )

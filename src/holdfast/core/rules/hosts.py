@@ -65,9 +65,8 @@ def remember(draft: Draft, command: cmd.Remember) -> None:
 def urge(draft: Draft, command: cmd.Urge) -> None:
     """Holds an agent at work that it can do; never where people or bounds have the word, and not for ever."""
     state = draft.state
-    spent = any(usage.reached for usage in queries.usages(state, draft.facts.now))
     most = state.bounds.max_iterations or MOST_HOLDS
-    if state.keep_going and queries.status(state) == "in_progress" and not spent and state.urged < most:
+    if state.keep_going and queries.status(state) == "in_progress" and not draft.is_spent and state.urged < most:
         draft.emit(ev.Urged())
 
 

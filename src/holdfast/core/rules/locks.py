@@ -18,9 +18,7 @@ MOST = 1000
 def lock(draft: Draft, command: cmd.Lock) -> None:
     """All of the files or none. The same agent again renews its hold; one that ran out is taken over."""
     if not command.paths:
-        raise UsageError(
-            "bad_usage", "a lock names at least one file", remedy=remedies.named("lock", {"paths": [remedies.PATH]})
-        )
+        raise refusals.misused("a lock names at least one file", remedies.named("lock", {"paths": [remedies.PATH]}))
     if not 1 <= command.ttl <= 86_400:
         raise UsageError("bad_number", "a lock lasts between one second and a day", remedy="--ttl 10m")
     agent, facts = _holder(draft, command.agent), draft.facts
@@ -33,17 +31,7 @@ def lock(draft: Draft, command: cmd.Lock) -> None:
                 raise refusals.locked(path, other, hold)
     if len({*draft.state.locks, *command.paths}) > MOST:
         raise UsageError("too_many", f"a workflow keeps at most {MOST} files locked", remedy="lock a folder instead")
-    token = draft.state.fence + 1
-    hold = Hold(
-        agent=agent,
-        token=token,
-        at=facts.now,
-        boot=facts.boot,
-        deadline=facts.mono + command.ttl,
-        ttl=command.ttl,
-        session=draft.actor.session,
-        lease=draft.token,
-    )
+    hold = Hold(agent=agent, **draft.claim(command.ttl), lease=draft.token)
     draft.emit(ev.Locked(dict.fromkeys(command.paths, hold)))
 
 

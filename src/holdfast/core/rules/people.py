@@ -7,9 +7,9 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked_text, is_name
+from holdfast.core.names import is_name, optional_text
 from holdfast.core.rules import steps
-from holdfast.core.state import Grant, Progress, Verdict
+from holdfast.core.state import Grant, Verdict
 from holdfast.errors import UsageError
 
 
@@ -17,39 +17,24 @@ def review(draft: Draft, command: cmd.Review) -> None:
     step, progress = draft.step(command.step)
     if command.verdict not in ("approved", "needs_revision"):
         raise UsageError(
-            "bad_verdict", f"{command.verdict[:60]!r} is not a verdict", remedy="--verdict approved|needs_revision"
+            "bad_verdict", f"{command.verdict[:60]!r} is not a verdict", remedy=gates.reviewing(step, command.step)
         )
-    if command.feedback:
-        checked_text(command.feedback, "feedback", 20_000)
-    if progress.status != lifecycle.IN_REVIEW:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "reviewed", (lifecycle.IN_REVIEW,))
+    optional_text(command.feedback, "feedback", 20_000)
+    draft.require_status(command.step, "reviewed", lifecycle.IN_REVIEW)
     by = step.review.by if step.review else ()
     if by and draft.actor.name not in by and not draft.is_person:
-        raise refusals.wrong_reviewer(command.step, draft.actor.name, by)
+        raise refusals.wrong_reviewer(step, command.step, draft.actor.name)
     if command.verdict == "approved":
         steps.must_have_work(draft, command.step)
-    draft.emit(ev.Reviewed(command.step, _verdict(draft, command, progress)))
+    verdict = Verdict(command.verdict, draft.facts.now, draft.actor.label, progress.attempt, command.feedback)
+    draft.emit(ev.Reviewed(command.step, verdict))
     if command.verdict == "approved":
-        _pass_on(draft, command.step)
-    elif step.review and draft.state.step(command.step).rounds >= step.review.max:
-        rounds = draft.state.step(command.step).rounds
-        draft.move(
-            "escalated", command.step, reason=f"{rounds} reviews asked for a revision", feedback=command.feedback
-        )
+        steps.pass_on(draft, command.step)
+    elif step.review and (rounds := draft.state.step(command.step).rounds) >= step.review.max:
+        reason = f"{rounds} reviews asked for a revision"
+        draft.move("escalated", command.step, reason=reason, feedback=command.feedback)
     else:
         draft.move("revised", command.step, feedback=command.feedback)
-
-
-def _verdict(draft: Draft, command: cmd.Review, progress: Progress) -> Verdict:
-    return Verdict(command.verdict, draft.facts.now, draft.actor.label, progress.attempt, command.feedback)
-
-
-def _pass_on(draft: Draft, path: str) -> None:
-    step, progress = draft.step(path)
-    if gates.policy(step) and gates.grant_verdict(progress, draft.facts) != "valid":
-        draft.move("awaited", path)
-    else:
-        steps.complete(draft, path)
 
 
 def approve(draft: Draft, command: cmd.Approve) -> None:
@@ -62,9 +47,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         if gates.grant_verdict(progress, draft.facts) != "valid":
             _renew(draft, command, step)
         return
-    approvable = (lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
-    if progress.status not in approvable:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "approved", approvable)
+    draft.require_status(command.step, "approved", lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     _check_word(draft, command, step, person=escalated)
     draft.attach(command.step, steps.named_before(progress))
     if not escalated:
@@ -94,8 +77,8 @@ def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
 def _check_word(draft: Draft, command: cmd.Approve, step: Step, *, person: bool) -> None:
     """Whether this actor's word counts for this gate."""
     policy = gates.policy(step)
-    if (policy == "human" or person) and not draft.is_person:
-        raise refusals.person_needed(f"approve {command.step}", gates.approving(step, command.step))
+    if policy == "human" or person:
+        draft.require_person(f"approve {command.step}", gates.approving(step, command.step))
     if policy == "signed" and not draft.facts.signer:
         raise refusals.signature_needed(command.step)
     options = step.choice.options if step.choice else ()
@@ -127,13 +110,11 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
 
 def reject(draft: Draft, command: cmd.Reject) -> None:
     """With feedback the work goes on with it; without, the step has failed, or goes on where the gate says so."""
-    step, progress = draft.step(command.step)
-    if progress.status != lifecycle.WAITING:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "rejected")
-    if gates.policy(step) in ("human", "signed") and not draft.is_person:
-        raise refusals.person_needed(f"reject {command.step}", remedies.reject(command.step))
-    if command.feedback:
-        checked_text(command.feedback, "feedback", 20_000)
+    step, _ = draft.step(command.step)
+    draft.require_status(command.step, "rejected")
+    if gates.policy(step) in ("human", "signed"):
+        draft.require_person(f"reject {command.step}", remedies.reject(command.step))
+    optional_text(command.feedback, "feedback", 20_000)
     if command.modifications:
         draft.emit(ev.Recorded({"modifications": command.modifications}, command.step))
     revise = any(gate.rejected == "revise" for gate in (step.approval, step.choice) if gate)

@@ -8,13 +8,11 @@ from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked, checked_text
+from holdfast.core.names import checked, checked_text, optional_text
 from holdfast.core.needs import trusted_with
-from holdfast.core.state import BASE, BEGAN, Progress
+from holdfast.core.state import BASE, BEGAN, BY_HAND, Progress
 from holdfast.core.value import Any
 
-BY_HAND = "by_hand"
-"""The fact about a step that a person does it."""
 _OPEN = (lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING)
 _ENDS = ("completed", "skipped", "overridden")
 
@@ -23,8 +21,7 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
     _, progress = draft.step(command.step)
     if progress.status == lifecycle.ACTIVE:
         return
-    if not lifecycle.allows(progress.status, "began"):
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "began")
+    draft.require_status(command.step, "began")
     require(draft, command.step)
     draft.open_branches(command.step)
     draft.move("began", command.step)
@@ -47,9 +44,8 @@ def require(draft: Draft, path: str) -> None:
 
 
 def attach(draft: Draft, command: cmd.Attach) -> None:
-    _, progress = draft.step(command.step)
-    if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "given artifacts", _OPEN)
+    draft.step(command.step)
+    draft.require_status(command.step, "given artifacts", *_OPEN)
     for name in command.artifacts:
         checked(name, "artifact")
     draft.attach(command.step, dict(command.artifacts))
@@ -67,8 +63,7 @@ def done(draft: Draft, command: cmd.Done) -> None:
         must_have_work(draft, command.step)
         complete(draft, command.step)
         return
-    if not lifecycle.allows(progress.status, "submitted"):
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "completed")
+    draft.require_status(command.step, "completed")
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
@@ -118,7 +113,14 @@ def settle(draft: Draft, path: str) -> None:
     must_have_work(draft, path)
     if step.review and not progress.reviewed:
         draft.move("submitted", path)
-    elif gates.policy(step) and gates.grant_verdict(progress, draft.facts) != "valid":
+    else:
+        pass_on(draft, path)
+
+
+def pass_on(draft: Draft, path: str) -> None:
+    """To the people who have to agree, or to its end."""
+    step, progress = draft.step(path)
+    if gates.policy(step) and gates.grant_verdict(progress, draft.facts) != "valid":
         draft.move("awaited", path)
     else:
         complete(draft, path)
@@ -144,9 +146,13 @@ def complete(draft: Draft, path: str) -> None:
     draft.move("completed", path)
     draft.close_branches(path)
     if _is_checkpointed(draft, path):
-        taken = draft.state.snapshots
-        number = taken[-1].number + 1 if taken else 1
-        draft.emit(ev.Snapshotted(number, draft.facts.head, draft.state.plan.step(path).id))
+        take_snapshot(draft, cmd.TakeSnapshot(draft.state.plan.step(path).id))
+
+
+def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
+    taken = draft.state.snapshots
+    number = taken[-1].number + 1 if taken else 1
+    draft.emit(ev.Snapshotted(number, draft.facts.head, optional_text(command.label, "label", 500)))
 
 
 def advance(draft: Draft, *, starting: bool = False) -> None:
@@ -156,8 +162,7 @@ def advance(draft: Draft, *, starting: bool = False) -> None:
     if not state.advance or not (ended or starting) or queries.status(state) != "in_progress":
         return
     at = queries.current(state)
-    spent = any(usage.reached for usage in queries.usages(state, facts.now))
-    if at is None or state.step(at).status != lifecycle.PENDING or spent or gates.missing(state, at, facts):
+    if at is None or state.step(at).status != lifecycle.PENDING or draft.is_spent or gates.missing(state, at, facts):
         return
     draft.open_branches(at)
     draft.move("began", at)
@@ -172,7 +177,7 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     step, progress = draft.step(command.step)
     in_review = progress.status == lifecycle.IN_REVIEW
     if in_review and step.retry is None:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "failed", (lifecycle.ACTIVE,))
+        draft.require_status(command.step, "failed", lifecycle.ACTIVE)
     back_to = queries.judged(draft.state.plan, command.step)
     draft.move("failed", command.step, reason=command.reason, data=command.data, blames=back_to)
     retry, failures = step.retry, queries.failures(draft.state, command.step)
@@ -196,11 +201,10 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
 def iterate(draft: Draft, command: cmd.Iterate) -> None:
     """One more try, as long as the bounds allow it. Where they do not, the step has failed and a person decides."""
     checked_text(command.reason, "reason")
-    step, progress = draft.step(command.step)
+    step, _ = draft.step(command.step)
     if step.kind not in draft.state.conduct.iterated:
         raise refusals.not_a_task(command.step)
-    if progress.status != lifecycle.ACTIVE:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "iterated", (lifecycle.ACTIVE,))
+    draft.require_status(command.step, "iterated", lifecycle.ACTIVE)
     draft.move("failed", command.step, reason=command.reason)
     if _may_try_again(draft, command.step, is_reopened=False):
         draft.move("retried", command.step, feedback=command.reason)
@@ -210,21 +214,16 @@ def _may_try_again(draft: Draft, path: str, *, is_reopened: bool) -> bool:
     """A failure is recorded whatever else holds; the next try begins only if work may go on from there."""
     state, facts = draft.state, draft.facts
     limit = state.bounds.max_iterations
-    if state.paused or any(usage.reached for usage in queries.usages(state, facts.now)):
+    if state.paused or draft.is_spent or (limit and state.step(path).attempt >= limit):
         return False
-    if limit and state.step(path).attempt >= limit:
-        return False
-    return not is_reopened or not (gates.missing(state, path, facts) or draft.used_up_after(path))
+    return not is_reopened or not (gates.missing(state, path, facts) or queries.used_up_after(state, path))
 
 
 def block(draft: Draft, command: cmd.Block) -> None:
     _, progress = draft.step(command.step)
     checked_text(command.reason, "reason")
     if command.by_hand:
-        if not draft.is_person:
-            raise refusals.person_needed(
-                "take a step over by hand", remedies.named("task manual", {"task": command.step})
-            )
+        draft.require_person("take a step over by hand", remedies.named("task manual", {"task": command.step}))
         if progress.status == lifecycle.FAILED:  # no try is used up by a person's own work
             draft.emit(ev.Moved("resumed", command.step, progress.attempt, renewed=True))
     draft.move("blocked", command.step, reason=command.reason)
@@ -234,29 +233,24 @@ def block(draft: Draft, command: cmd.Block) -> None:
 
 def unblock(draft: Draft, command: cmd.Unblock) -> None:
     _, progress = draft.step(command.step)
-    if command.guidance:
-        checked_text(command.guidance, "guidance", 20_000)
+    optional_text(command.guidance, "guidance", 20_000)
+    draft.require_status(command.step, "unblocked", lifecycle.BLOCKED, lifecycle.ESCALATED)
     if progress.status == lifecycle.ESCALATED:
-        if not draft.is_person:
-            raise refusals.person_needed("guide an escalated step", remedies.unblock(command.step, guided=True))
+        draft.require_person("guide an escalated step", remedies.unblock(command.step, guided=True))
         draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
-    elif progress.status == lifecycle.BLOCKED:
-        by_hand = progress.data.get(BY_HAND) is True
-        if by_hand and not draft.is_person:
-            raise refusals.person_needed("let others at a step that a person does", remedies.unblock(command.step))
-        draft.move("resumed", command.step, feedback=command.guidance)
-        if by_hand:
-            draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))
-    else:
-        unblockable = (lifecycle.BLOCKED, lifecycle.ESCALATED)
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "unblocked", unblockable)
+        return
+    by_hand = progress.data.get(BY_HAND) is True
+    if by_hand:
+        draft.require_person("let others at a step that a person does", remedies.unblock(command.step))
+    draft.move("resumed", command.step, feedback=command.guidance)
+    if by_hand:
+        draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))
 
 
 def skip(draft: Draft, command: cmd.Skip) -> None:
     """Only where the definition or a person allows it; counts as done for what follows."""
     step, progress = draft.step(command.step)
-    if command.reason:
-        checked_text(command.reason, "reason")
+    optional_text(command.reason, "reason")
     if step.mandatory:
         raise refusals.never_skipped(command.step)
     if not step.optional and not draft.is_person:
@@ -273,23 +267,30 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
 
 def reopen(draft: Draft, command: cmd.Reopen) -> None:
     draft.step(command.step)
-    if command.feedback:
-        checked_text(command.feedback, "feedback")
+    optional_text(command.feedback, "feedback")
     open_again(draft, command.step, command.feedback)
 
 
 def open_again(draft: Draft, path: str, feedback: str = "", *, renewed: bool | None = None) -> None:
     """A done step is worked on once more; what came after it goes back to pending, its approvals stale.
 
-    A person who opens it gives it all its tries again.
+    A person who opens it gives it all its tries again. What a definition says of failures goes on by itself.
     """
     require(draft, path)
+    if renewed is None:
+        _require_own(draft, path)
     draft.move("reopened", path, feedback=feedback, renewed=draft.is_person if renewed is None else renewed)
-    for child in reversed(draft.state.plan.below(path)):
-        if draft.state.step(child).status != lifecycle.PENDING:
-            draft.move("reset", child, renewed=draft.is_person)
+    draft.reset_below(path)
     draft.reset_later(path)
     draft.open_branches(path)
+
+
+def _require_own(draft: Draft, path: str) -> None:
+    """Refuses an agent where a decision of a person would be undone; the agent's own work it may set back."""
+    affected = (path, *queries.later(draft.state, path), *draft.state.plan.below(path))
+    decided = [step for step in affected if gates.is_decided(draft.state.step(step), draft.facts)]
+    if decided:
+        draft.require_person(f"undo what a person decided of {decided[0]}", remedies.reopen(path))
 
 
 def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
@@ -299,8 +300,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if command.evidence.run_by == "engine" and not draft.facts.trusted:
         raise refusals.untrusted(trusted_with(draft.state, check))
-    if progress.status not in lifecycle.OPEN:
-        raise refusals.wrong_status(draft.state, draft.facts, command.step, "checked", _OPEN)
+    draft.require_status(command.step, "checked", *_OPEN)
     if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":
         raise refusals.engine_must_run(command.step, command.name)
     evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)

@@ -7,7 +7,6 @@ from holdfast.core import events as ev
 from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.definition import POLICIES, Step
 from holdfast.core.draft import Draft
-from holdfast.core.mistakes import check_steps
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
 
@@ -41,17 +40,18 @@ def change(draft: Draft, command: cmd.ChangeStep) -> None:
 
 def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:
     """Whether this tree may take the place of the old one: it fits, nobody went past it, and who may loosen does."""
+    from holdfast.core.mistakes import check_steps
+
     plan = draft.state.plan
     check_steps(amended.steps)
     needed = [p for p in plan.paths if plan.step(p).mandatory]
     dropped = [p for p in needed if p not in amended or not amended.step(p).mandatory]
     if dropped:
         raise refusals.never_skipped(dropped[0])
-    if not draft.is_person:
-        begun = [p for p in plan.paths if p not in amended and draft.state.step(p).status != lifecycle.PENDING]
-        if begun or loosens_plan(plan, amended):
-            command = remedies.amend(path, retire=path not in amended)
-            raise refusals.person_needed(f"{what}, which loosens a gate or drops work", command)
+    begun = [p for p in plan.paths if p not in amended and draft.state.step(p).status != lifecycle.PENDING]
+    if begun or loosens_plan(plan, amended):
+        command = remedies.amend(path, retire=path not in amended)
+        draft.require_person(f"{what}, which loosens a gate or drops work", command)
     late = [p for p in amended.paths if _out_of_order(draft, amended, p) and not _out_of_order(draft, plan, p)]
     if late:
         raise refusals.too_late(path, late, _in_time(draft, amended, path, late[0]))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
+from holdfast.core.definition import Bounds
 from holdfast.core.draft import Draft
-from holdfast.core.names import checked_text
+from holdfast.core.names import checked_text, optional_text
 from holdfast.core.rules import steps, tree
 from holdfast.core.state import Progress, State
 from holdfast.errors import UsageError
@@ -15,19 +16,15 @@ from holdfast.errors import UsageError
 def resume(draft: Draft, command: cmd.Resume) -> None:
     """Takes the marks away and gets the first stuck step going again, or the one that is named."""
     state = draft.state
-    for usage in queries.usages(state, draft.facts.now):
-        if usage.reached:
-            raise refusals.bound_reached(usage.bound, usage.used_text, usage.limit_text)
+    draft.require_bounds()
     if state.cancelled:
         draft.emit(ev.Marked("cancelled", on=False))
     if state.paused:
         draft.emit(ev.Marked("paused", on=False))
-    if command.step:
-        _resume_at(draft, command.step)
-        return
-    stuck = next((p for p in state.plan.paths if state.step(p).status in lifecycle.STUCK), None)
-    if stuck:
-        _resume_at(draft, stuck)
+    stuck = (path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK)
+    at = command.step or next(stuck, "")
+    if at:
+        _resume_at(draft, at)
     elif not draft.events and state.finished_at:
         raise refusals.nothing_to_resume(state)
 
@@ -36,8 +33,8 @@ def _resume_at(draft: Draft, path: str) -> None:
     _, progress = draft.step(path)
     if progress.status in lifecycle.STUCK:
         used_up = queries.is_used_up(draft.state, path)
-        if used_up and not draft.is_person:
-            raise refusals.person_needed("resume when the attempts are used up", remedies.resume(path))
+        if used_up:
+            draft.require_person("resume when the attempts are used up", remedies.resume(path))
         draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)
@@ -50,32 +47,21 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
         return
     if draft.state.finished_at:
         raise refusals.already_finished(draft.state)
-    if command.reason:
-        checked_text(command.reason, "reason", 500)
-    if not draft.is_person and draft.state.conduct.guarded_end and _is_a_persons_turn(draft):
-        raise refusals.person_needed("give up a run that stands where a person has to decide", remedies.cancel())
+    optional_text(command.reason, "reason", 500)
+    if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
+        draft.require_person("give up a run that stands where a person has to decide", remedies.cancel())
     draft.emit(ev.Marked("cancelled", reason=command.reason))
-
-
-def _is_a_persons_turn(draft: Draft) -> bool:
-    """Whether the work stopped where a person decides how it goes on: whoever gave it up could begin it afresh."""
-    state = draft.state
-    spent = any(usage.reached for usage in queries.usages(state, draft.facts.now))
-    return spent or any(queries.is_used_up(state, path) for path in state.plan.leaves())
 
 
 def reset(draft: Draft, command: cmd.Reset) -> None:
     """Approvals and reviews of the step and of all after it are gone with it, so only a person may."""
     path = command.step or draft.state.plan.children("")[0]
     _, progress = draft.step(path)
-    if not draft.is_person:
-        raise refusals.person_needed("begin a step anew", remedies.reset(command.step or "all"))
+    draft.require_person("begin a step anew", remedies.reset(command.step or "all"))
     if progress.status == lifecycle.PENDING:
         raise refusals.not_begun(path)
     steps.require(draft, path)
-    for child in reversed(draft.state.plan.below(path)):
-        if draft.state.step(child).status != lifecycle.PENDING:
-            draft.move("reset", child, renewed=True)
+    draft.reset_below(path)
     draft.reset_later(path)
     draft.move("reset", path, renewed=True)
     steps.begin(draft, cmd.Begin(path))
@@ -102,22 +88,18 @@ def pause(draft: Draft, command: cmd.Pause) -> None:
 
 def extend(draft: Draft, command: cmd.Extend) -> None:
     """Only a person gives more money, time or tries."""
-    wanted = {"cost": command.cost, "time": command.time, "iterations": command.iterations}
+    wanted = dict(command.items())
     if not any(wanted.values()) or any(value < 0 for value in wanted.values()):
         some = tuple(remedies.extend(**{bound: more}) for bound, more in remedies.MORE.items())
         raise UsageError("bad_number", "nothing to extend", remedy=some)
-    if not draft.is_person:
-        raise refusals.person_needed("extend a bound", remedies.extend(**_typed(command)))
-    bounds = draft.state.bounds
-    old = {"cost": bounds.max_cost, "time": bounds.max_time, "iterations": bounds.max_iterations}
+    draft.require_person("extend a bound", remedies.extend(**_typed(command)))
+    limits = dict(draft.state.bounds.items())
     for name, more in wanted.items():
-        limit = old[name]
-        if more and limit is None:
+        if more and limits[f"max_{name}"] is None:
             raise refusals.no_such_bound(name)
-        old[name] = None if limit is None else limit + more
-    draft.emit(
-        ev.Extended(bounds.replace(max_cost=old["cost"], max_time=old["time"], max_iterations=old["iterations"]))
-    )
+        if more:
+            limits[f"max_{name}"] += more
+    draft.emit(ev.Extended(Bounds(**limits)))
 
 
 def _typed(command: cmd.Extend) -> dict[str, object]:
@@ -184,28 +166,17 @@ def record(draft: Draft, command: cmd.Record) -> None:
         draft.emit(ev.Recorded(command.values, command.step, command.removed))
 
 
-def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
-    if command.label:
-        checked_text(command.label, "label", 500)
-    taken = draft.state.snapshots
-    number = taken[-1].number + 1 if taken else 1
-    draft.emit(ev.Snapshotted(number, draft.facts.head, command.label))
-
-
 def restore(draft: Draft, command: cmd.Restore) -> None:
     """The steps are as they were. Tries and attempts stay counted, and what people have to say is not got round."""
     past, state = draft.facts.past, draft.state
     if past is None:
         raise refusals.no_snapshot(command.number, [s.number for s in state.snapshots])
     stuck = any(queries.is_used_up(state, path) for path in state.plan.paths)
-    if (stuck or tree.loosens_plan(state.plan, past.plan)) and not draft.is_person:
-        raise refusals.person_needed(
-            "go back behind a gate that was added or used up", remedies.restore(command.number)
-        )
+    if stuck or tree.loosens_plan(state.plan, past.plan):
+        draft.require_person("go back behind a gate that was added or used up", remedies.restore(command.number))
     won = [path for path in past.plan.paths if _is_won_back(past, state, path)]
-    if won and not draft.is_person:
-        what = f"bring {won[0]} back to where people had it"
-        raise refusals.person_needed(what, remedies.restore(command.number))
+    if won:
+        draft.require_person(f"bring {won[0]} back to where people had it", remedies.restore(command.number))
     progress = {path: _counted(past.step(path), state.step(path)) for path in past.plan.paths}
     draft.emit(ev.Restored(command.number, past.plan.steps, progress))
 
@@ -238,10 +209,10 @@ def take_over(draft: Draft, command: cmd.TakeOver) -> None:
     """What git brought is taken, except that it sets nothing going again that only a person may."""
     draft.emit(ev.Edited(path=command.path, document=command.document, source="git"))
     state = draft.state
-    progress = {}
-    for path, said in command.progress.items():
-        now = state.step(path)
-        progress[path] = now if queries.is_used_up(state, path) else _counted(said, now)
+    progress = {
+        path: state.step(path) if queries.is_used_up(state, path) else _counted(said, state.step(path))
+        for path, said in command.progress.items()
+    }
     draft.emit(ev.Restored(0, state.plan.steps, progress))
 
 

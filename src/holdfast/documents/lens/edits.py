@@ -10,14 +10,11 @@ from holdfast.core.definition import Step
 from holdfast.core.plan import Plan, parent
 from holdfast.core.remedy import shell
 from holdfast.core.state import Evidence, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import is_moment
 from holdfast.documents.lens.mapping import Change, at, changes, new_entries
 from holdfast.documents.lens.spec import ABSENT, Document, Meaning
 from holdfast.errors import Refused
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def edit(

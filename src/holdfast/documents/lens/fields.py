@@ -7,13 +7,9 @@ from _collections_abc import Iterable, Mapping
 from holdfast.core import moment, remedies
 from holdfast.core.names import is_name
 from holdfast.core.state import Artifact, Grant, Mark, Progress
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Field, as_found
 from holdfast.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def first(text: Any) -> Any:

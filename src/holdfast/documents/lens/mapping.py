@@ -9,14 +9,10 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import remedies
 from holdfast.core.state import State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning, as_found
 from holdfast.documents.lens.text import Entries, Kept, KeptList
 from holdfast.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MISSING = object()
 
@@ -237,14 +233,11 @@ def _has_nothing_to_say(part: Items, state: State, item: str) -> bool:
 
 def _by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
     if part.key and isinstance(data, list):
-        return {entry[part.key]: entry for entry in data if isinstance(entry, dict) and _hashable(entry.get(part.key))}
+        entries = (entry for entry in data if isinstance(entry, dict))
+        return {entry[part.key]: entry for entry in entries if isinstance(entry.get(part.key), (str, int))}
     if not part.key and isinstance(data, dict):
         return {name: entry for name, entry in data.items() if isinstance(entry, dict)}
     return {}
-
-
-def _hashable(name: Any) -> bool:
-    return isinstance(name, (str, int))
 
 
 def _field_change(field: Field, item: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:

@@ -11,11 +11,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition
 from holdfast.core.state import State
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any, Value
 
 
 class _Nothing:
@@ -75,7 +71,9 @@ class Items(Value):
     each: Callable[[State], list[str]]
     name: Callable[[State, str], Any]
     fields: tuple[Field, ...]
-    depends: Callable[[State, str], tuple[object, ...]]
+    depends: Callable[[State, str], tuple[object, ...]] = staticmethod(
+        lambda state, path: (state.step(path), state.plan.step(path), state.origin)
+    )
     key: str = ""
     when: Callable[[State], bool] | None = None
     follows: Callable[[State], tuple[object, ...]] | None = None

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
+from holdfast.core.value import Any
 from holdfast.plain.plainjson import quote as _text
 from holdfast.plain.plainjson import spaced as _line
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 WIDTH = 110
 _ATOMS = (str, int, float, bool, type(None))

@@ -9,20 +9,20 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.core.names import checked_text
+from holdfast.core.remedy import shell
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
 from holdfast.forges import addresses
 from holdfast.forges.addresses import require_branches
 from holdfast.forges.github import documents, queries, refusals
-from holdfast.forges.github.transport import GRAPHQL
+from holdfast.forges.github.repository import Repository
+from holdfast.forges.github.transport import GRAPHQL, Answer, Transport
+from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from holdfast.plain import plainjson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    from holdfast.forges.github.repository import Repository
-    from holdfast.forges.github.transport import Answer, Transport
-    from holdfast.forges.model import Comment, PullRequest, Review, Thread
+    from typing import TypeVar
 
     T = TypeVar("T")
 
@@ -129,10 +129,6 @@ class Client:
             return tuple(thread for thread in every if thread.comments)
 
         return self._understood(what, read)
-
-    def viewer(self) -> str:
-        what = "the login"
-        return self._understood(what, lambda: documents.text(self._asked(queries.VIEWER, {}, what)["viewer"], "login"))
 
     def page(self, branch: str, base: str) -> str:
         """Without a base it offers the default branch."""
@@ -266,7 +262,9 @@ def _next_query(link: str) -> str:
 
 def _require_number(number: int) -> None:
     if type(number) is not int or not 0 < number < _LARGEST_NUMBER:
-        raise UsageError("bad_number", "the number of a pull request is a whole one from 1 on", remedy="gh pr list")
+        raise UsageError(
+            "bad_number", "the number of a pull request is a whole one from 1 on", remedy=shell("gh", "pr", "list")
+        )
 
 
 def _require_words(title: str, body: str) -> None:

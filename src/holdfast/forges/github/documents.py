@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core.value import Any
 from holdfast.forges.addresses import is_issue, number_in
-from holdfast.forges.model import Comment, PullRequest, Review, Thread
+from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from holdfast.plain import plainjson
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from typing import TypeVar
 
     T = TypeVar("T")
 

@@ -1,8 +1,6 @@
-"""What is asked in GraphQL: only there does a GitHub say whether a thread is resolved, and whose login it is."""
+"""What is asked in GraphQL: only there does a GitHub say whether a thread is resolved."""
 
 from __future__ import annotations
-
-VIEWER = "query HoldfastViewer { viewer { login } }"
 
 DEFAULT_BRANCH = """query HoldfastDefaultBranch($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) { defaultBranchRef { name } }

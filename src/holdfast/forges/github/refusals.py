@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from _collections_abc import Mapping, Sequence
 
+from holdfast.core.remedy import line, shell
 from holdfast.errors import HoldfastError, NotFound, Refused
+from holdfast.forges.github.transport import Answer
 from holdfast.git.command import plain_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.forges.github.transport import Answer
 
 _LONGEST = 500
 _SENTENCES = 10
@@ -46,7 +44,10 @@ def odd(host: str, why: str, remedy: str = "") -> HoldfastError:
 
 def unauthorized(host: str, login: str, said: str) -> HoldfastError:
     return Refused(
-        "github_unauthorized", f"{host} does not accept the login: {clean(said)}", remedy=login, facts={"host": host}
+        "github_unauthorized",
+        f"{host} does not accept the login: {clean(said)}",
+        remedy=line(login),
+        facts={"host": host},
     )
 
 
@@ -89,7 +90,7 @@ def from_errors(errors: object, headers: Mapping[str, str], host: str, login: st
 
 def _missing(host: str, login: str, what: str, facts: Mapping[str, object]) -> HoldfastError:
     sentence = f"{host} has nothing to answer for {what}: it is not there, or the login may not see it"
-    return NotFound("github_not_found", sentence, remedy=f"git remote -v; {login}", facts=facts)
+    return NotFound("github_not_found", sentence, remedy=(shell("git", "remote", "-v"), line(login)), facts=facts)
 
 
 def _forbidden(
@@ -99,7 +100,7 @@ def _forbidden(
     import re
 
     page = re.search(r"\burl=(https://[!-:<-~]{1,500})", headers.get("x-github-sso", ""))
-    remedy = f"open {page[1]} and allow the organisation's login" if page else login
+    remedy = f"open {page[1]} and allow the organisation's login" if page else line(login)
     return Refused("github_forbidden", f"{host} does not allow {what}: {facts['said']}", remedy=remedy, facts=facts)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
 from holdfast.forges.addresses import LONGEST_ADDRESS
 from holdfast.forges.github import refusals
@@ -187,7 +188,7 @@ def _require_token(token: str) -> None:
 
     if not re.fullmatch(r"[!-~]{1,1000}", token):
         sentence = "a token has 1 to 1000 printable ASCII characters without spaces, and this one has not"
-        raise UsageError("bad_token", sentence, remedy="gh auth token")
+        raise UsageError("bad_token", sentence, remedy=shell("gh", "auth", "token"))
 
 
 def _checked_root(address: str) -> str:
@@ -214,5 +215,5 @@ def _checked_proxy(proxy: str) -> SplitResult | None:
     form = r"http://(?:[!-.0->A-~]*@)?(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?/?"
     if not re.fullmatch(form, whole) or not _origin(whole)[0]:
         sentence = "HTTPS_PROXY names a proxy of another kind than http://HOST:PORT"
-        raise UsageError("bad_proxy", sentence, remedy="unset HTTPS_PROXY https_proxy")
+        raise UsageError("bad_proxy", sentence, remedy=shell("unset", "HTTPS_PROXY", "https_proxy"))
     return urlsplit(whole)

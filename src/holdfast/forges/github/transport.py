@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.value import Value
+from holdfast.core.value import Protocol, Value
 from holdfast.errors import Refused, UsageError
 from holdfast.forges.addresses import is_host
 from holdfast.forges.github.repository import PUBLIC, token_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn, Protocol
+    from typing import NoReturn
 
     from holdfast.errors import HoldfastError
-else:
-
-    class Protocol: ...
-
 
 GRAPHQL = "graphql"
 ANSWER_LIMIT = 16 << 20

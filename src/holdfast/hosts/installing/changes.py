@@ -33,22 +33,15 @@ class Change(Value):
         return "removed" if self.after is None else "changed"
 
 
-class Found(Value):
-    """What lies at a path now."""
-
-    data: bytes | None = None
-    mode: int = 0
-
-
-def look(path: str, name: str, within: str) -> Found:
-    """A file of a host. What is no regular file, or leads out of the project, is left alone."""
+def look(path: str, name: str, within: str = "") -> Change:
+    """A file of a host as it is, unchanged. What is no regular file, or leads out of the project, is refused."""
     folder = os.path.realpath(os.path.dirname(path))
     if within and folder != within and not folder.startswith(os.path.join(within, "")):
         raise _refused("symlink", f"{name} leads out of the project", path)
     try:
         found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
-        return Found()
+        return Change(path, None, None)
     if S_ISLNK(found.st_mode):
         raise _refused("symlink", f"{name} is a symbolic link and is not replaced", path)
     if not S_ISREG(found.st_mode):
@@ -56,7 +49,8 @@ def look(path: str, name: str, within: str) -> Found:
     if found.st_size > LARGEST:
         raise _refused("too_large", f"{name} is larger than 16 MiB", path)
     with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-        return Found(file.read(), S_IMODE(found.st_mode))
+        data = file.read()
+        return Change(path, data, data, S_IMODE(found.st_mode))
 
 
 def text_of(data: bytes, name: str) -> str:
@@ -76,7 +70,7 @@ def make(changes: Iterable[Change], shown: dict[str, str]) -> None:
     for change in changes:
         if change.kind == "unchanged":
             continue
-        if look(change.path, shown[change.path], "").data != change.before:
+        if look(change.path, shown[change.path]).before != change.before:
             said = f"{shown[change.path]} was changed by somebody else just now, and is left as it is"
             raise Conflict("changed_meanwhile", said, remedy="the same command again", facts={"path": change.path})
         if change.after is None:

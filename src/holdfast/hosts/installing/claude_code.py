@@ -31,20 +31,24 @@ def files(at: Setting) -> list[File]:
     found = [File(os.path.join(folder, "settings.json"), settings)]
     server = {"type": "stdio", "command": at.server[0], "args": list(at.server[1:]), "alwaysLoad": True}
     entry = Entry("MCP server", ("mcpServers", "holdfast"), server)
-    found.append(File(_servers(at), (entry,), is_server=True))
-    for name, text in texts.commands().items():
-        found.append(File(os.path.join(folder, "commands", f"{name}.md"), (Whole(f"command /{name}", text),)))
+    found.append(File(_servers(at), (entry,)))
+    return [*found, *prompts(folder)]
+
+
+def prompts(folder: str, *unknown: str) -> list[File]:
+    """The commands and the skill, which opencode keeps in the same way, but with keys `unknown` to it."""
+    found = [
+        File(
+            os.path.join(folder, "commands", f"{name}.md"), (Whole(f"command /{name}", texts.without(text, *unknown)),)
+        )
+        for name, text in texts.commands().items()
+    ]
     skill = os.path.join(folder, "skills", texts.SKILL, "SKILL.md")
     return [*found, File(skill, (Whole(f"skill {texts.SKILL}", texts.skill()),))]
 
 
-def own_folder(at: Setting) -> str:
-    """The person's, for all their projects."""
-    return at.claude
-
-
 def traces(at: Setting) -> list[str]:
-    """What a person or project has that works with it."""
+    """What a person or project has that works with it: of a person, the folder that the host keeps for them."""
     return [at.claude] if at.is_user else [os.path.join(at.base, name) for name in (".claude", ".mcp.json")]
 
 

@@ -18,14 +18,9 @@ def files(at: Setting) -> list[File]:
     found = [File(os.path.join(folder, "hooks.json"), (Hooks(at.hook_line, EVENTS),))]
     server: dict[str, str | list[str]] = {"command": at.server[0], "args": list(at.server[1:])}
     table = Table(("mcp_servers", "holdfast"), server)
-    found.append(File(os.path.join(folder, "config.toml"), (table,), is_server=True))
+    found.append(File(os.path.join(folder, "config.toml"), (table,)))
     agents = os.path.join(folder if at.is_user else at.base, "AGENTS.md")
     return [*found, File(agents, (Paragraph(texts.paragraph()),))]
-
-
-def own_folder(at: Setting) -> str:
-    """The person's, for all their projects."""
-    return at.codex
 
 
 def traces(at: Setting) -> list[str]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 HOSTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, opencode, codex)}
+_BARE = ("", "{}")
+"""What a file of ours may still hold when nothing of anybody is in it."""
 
 
 class Plan(Value):
@@ -50,14 +52,6 @@ def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
         for name, module in HOSTS.items()
         if any(map(os.path.lexists, module.traces(at))) or on_path(module.PROGRAM)
     ]
-
-
-def installing(host: str, at: Setting, data_dir: str) -> Plan:
-    return _planned(host, at, data_dir, is_removal=False)
-
-
-def removing(host: str, at: Setting, data_dir: str) -> Plan:
-    return _planned(host, at, data_dir, is_removal=True)
 
 
 def carry_out(plan: Plan) -> None:
@@ -106,7 +100,8 @@ def name_of(path: str, at: Setting) -> str:
     return path
 
 
-def _planned(host: str, at: Setting, data_dir: str, *, is_removal: bool) -> Plan:
+def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False) -> Plan:
+    """What installing in a host, or removing it from there, has to change."""
     known_at = _known_at(host, at, data_dir)
     known = record.read(known_at)
     within = "" if at.is_user else os.path.realpath(at.base)
@@ -117,18 +112,14 @@ def _planned(host: str, at: Setting, data_dir: str, *, is_removal: bool) -> Plan
     said: list[str] = []
     for file in files:
         name = shown[file.path]
-        there = changes.look(file.path, name, within)
-        now = Change(file.path, there.data, there.data, there.mode)
-        is_left_out = file.is_server and not at.serves and not is_removal
+        now = changes.look(file.path, name, within)
         is_others = _is_changed_by_others(file, now, known)
-        if is_left_out:
-            said.append(f"{name}: the MCP server is left out until its package is there: pip install 'holdfast[mcp]'")
-        elif is_others:
+        if is_others:
             said.append(f"{name} was changed since it was put there, and stays as it is")
         else:
             now = _taken(file, now, known, name) if is_removal else _put(file, now, said, name)
         found.append(now)
-        if (is_left_out or is_others) and file.path in known.files:
+        if is_others and file.path in known.files:
             kept[file.path] = known.files[file.path]
         elif not is_removal and now.after is not None:
             before = _before(file, now, known, name)
@@ -153,16 +144,15 @@ def _planned(host: str, at: Setting, data_dir: str, *, is_removal: bool) -> Plan
 
 def _known_at(host: str, at: Setting, data_dir: str) -> str:
     """Where the record is. A person may have several folders of a host, each of which is an installation."""
-    return record.place(data_dir, host, at.scope, HOSTS[host].own_folder(at) if at.is_user else at.base)
+    return record.place(data_dir, host, at.scope, HOSTS[host].traces(at)[0] if at.is_user else at.base)
 
 
 def _left_over(path: str, known: Record, name: str, said: list[str]) -> Change:
     """A file that another version put there, or that the host does not read any more: it is as if it had not been."""
-    there = changes.look(path, name, "")
-    now = Change(path, there.data, there.data, there.mode)
-    if known.is_untouched(path, there.data):
+    now = changes.look(path, name)
+    if known.is_untouched(path, now.before):
         return now.replace(after=known.files[path].before)
-    if there.data is not None:
+    if now.before is not None:
         said.append(f"{name} has something of Holdfast that is of no use any more, and was changed: remove it by hand")
     return now
 
@@ -199,7 +189,7 @@ def _without(file: File, data: bytes, name: str, *, is_ours: bool) -> bytes | No
         text = part.take(text, name)
     if text == before:
         return data
-    if not text or (is_ours and text.strip() in file.bare):
+    if not text or (is_ours and text.strip() in _BARE):
         return None
     return changes.bytes_of(text, data)
 
@@ -224,5 +214,4 @@ def _read(file: File, now: Change, name: str) -> str:
 
 def _text(file: File, at: Setting) -> str:
     name = name_of(file.path, at)
-    data = changes.look(file.path, name, "").data
-    return _read(file, Change(file.path, data, data), name)
+    return _read(file, changes.look(file.path, name), name)

@@ -24,13 +24,6 @@ def server_words() -> list[str]:
     return [sys.executable, "-P", "-m", "holdfast", "mcp"]
 
 
-def can_serve() -> bool:
-    """Whether the package that the MCP server needs is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("mcp") is not None
-
-
 def joined(words: list[str]) -> str:
     import shlex
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts.installing import texts
-from holdfast.hosts.installing.parts import Entry, Plugin, Whole
+from holdfast.hosts.installing import claude_code, texts
+from holdfast.hosts.installing.parts import Entry, Plugin
 from holdfast.hosts.installing.setting import File, Setting
 
 NAME = PROGRAM = "opencode"
@@ -17,19 +17,10 @@ def files(at: Setting) -> list[File]:
     folder = at.opencode if at.is_user else os.path.join(at.base, ".opencode")
     server = {"type": "local", "command": list(at.server), "enabled": True}
     entry = Entry("MCP server", ("mcp", "holdfast"), server, comments=True)
-    found = [File(_config(at), (entry,), is_server=True)]
+    found = [File(_config(at), (entry,))]
     plugin = Plugin(texts.plugin(list(at.hook)), at.hook_line)
     found.append(File(os.path.join(folder, "plugins", "holdfast.js"), (plugin,)))
-    for name, text in texts.commands().items():
-        own = Whole(f"command /{name}", texts.without(text, "allowed-tools", "argument-hint"))
-        found.append(File(os.path.join(folder, "commands", f"{name}.md"), (own,)))
-    skill = os.path.join(folder, "skills", texts.SKILL, "SKILL.md")
-    return [*found, File(skill, (Whole(f"skill {texts.SKILL}", texts.skill()),))]
-
-
-def own_folder(at: Setting) -> str:
-    """The person's, for all their projects."""
-    return at.opencode
+    return [*found, *claude_code.prompts(folder, "allowed-tools", "argument-hint")]
 
 
 def traces(at: Setting) -> list[str]:

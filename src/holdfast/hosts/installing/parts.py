@@ -111,7 +111,7 @@ class Entry(Part):
 
 
 class StatusLine(Entry):
-    """A host has one status line: whoever has their own is told how to have both."""
+    """A host has one status line: people who have their own are told how to have both."""
 
     called, by_hand = "status line", "holdfast statusline"
 
@@ -151,10 +151,7 @@ class Table(Part):
         return _started(self._there(text, name))
 
     def _there(self, text: str, name: str) -> Any:
-        found: Any = tomltext.read(text, name)
-        for key in self.path:
-            found = _object(found).get(key)
-        return found
+        return tomltext.value(tomltext.read(text, name), self.path)
 
 
 class Paragraph(Part):

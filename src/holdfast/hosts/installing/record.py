@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core.remedy import shell
 from holdfast.core.value import Any, Value
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write, read_file, remove
@@ -56,7 +57,10 @@ def read(path: str) -> Record:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as wrong:
         said = f"what is known of an installation cannot be read: {path}"
         raise Broken(
-            "broken_record", said, remedy=f"mv {path} {path}.broken", facts={"path": path, "reason": str(wrong)[:200]}
+            "broken_record",
+            said,
+            remedy=shell("mv", path, f"{path}.broken"),
+            facts={"path": path, "reason": str(wrong)[:200]},
         ) from None
 
 

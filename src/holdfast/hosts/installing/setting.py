@@ -26,8 +26,6 @@ class Setting(Value):
     hook: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
     server: tuple[str, ...] = ()
-    serves: bool = True
-    """Whether the server's own package is installed: without it the entry would only fail."""
 
     @property
     def is_user(self) -> bool:
@@ -39,12 +37,10 @@ class Setting(Value):
 
 
 class File(Value):
-    """A file of a host and what goes into it. `bare` is what it may still hold when nothing of anybody is in it."""
+    """A file of a host and what goes into it."""
 
     path: str
     parts: tuple[Part, ...]
-    bare: tuple[str, ...] = ("", "{}")
-    is_server: bool = False
 
     @property
     def nothing(self) -> str:
@@ -52,10 +48,9 @@ class File(Value):
 
 
 def setting(settings: Settings, scope: str, worktree: str) -> Setting:
-    is_user = scope == USER
     return Setting(
         scope=scope,
-        base=settings.home if is_user else worktree,
+        base=settings.home if scope == USER else worktree,
         home=settings.home,
         claude=settings.claude_dir,
         opencode=os.path.join(settings.config_dir, "opencode"),
@@ -63,5 +58,4 @@ def setting(settings: Settings, scope: str, worktree: str) -> Setting:
         hook=tuple(lines.hook_words()),
         status=tuple(lines.status_words()),
         server=tuple(lines.server_words()),
-        serves=lines.can_serve(),
     )

@@ -16,8 +16,8 @@ from holdfast.hosts.installing.jsontext import broken
 def put(text: str, name: str, path: tuple[str, ...], table: Mapping[str, str | list[str]]) -> str:
     """The text with these values in the table; other values that it has stay."""
     before = read(text, name)
-    there = _at(before, path)
-    if not isinstance(_at(before, path[:-1]) or {}, dict):
+    there = value(before, path)
+    if not isinstance(value(before, path[:-1]) or {}, dict):
         raise _by_hand(name)
     if isinstance(there, dict) and all(there.get(key) == value for key, value in table.items()):
         return text
@@ -37,7 +37,7 @@ def put(text: str, name: str, path: tuple[str, ...], table: Mapping[str, str | l
 def take(text: str, name: str, path: tuple[str, ...]) -> str:
     """The text without the table and those below it."""
     before = read(text, name)
-    if _at(before, path) is None:
+    if value(before, path) is None:
         return text
     kept: list[str] = []
     behind: list[str] = []
@@ -112,7 +112,7 @@ def _by_hand(name: str) -> UsageError:
     return UsageError("broken_file", said, remedy=f"edit mcp_servers.holdfast in {name} by hand", facts={"path": name})
 
 
-def _at(data: dict[str, Any], path: tuple[str, ...]) -> Any:
+def value(data: dict[str, Any], path: tuple[str, ...]) -> Any:
     found: Any = data
     for key in path:
         found = found.get(key) if isinstance(found, dict) else None

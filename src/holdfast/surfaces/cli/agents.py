@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
+from holdfast.core.value import Any
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.commands import Facts
     from holdfast.core.state import Lease
     from holdfast.project.workflow import Workflow

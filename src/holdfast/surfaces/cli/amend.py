@@ -10,8 +10,9 @@ from holdfast.core import queries, refusals, remedies
 from holdfast.core.definition import BUILT_IN, Definition, Step
 from holdfast.core.remedy import Blank
 from holdfast.core.tasks import TASK
+from holdfast.core.value import Any
 from holdfast.definitions import Change, changes
-from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.errors import NotFound, Refused
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
 from holdfast.systems.seam.parts import Asked
@@ -19,8 +20,6 @@ from holdfast.systems.seam.registry import subject as subject_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import State
     from holdfast.project.workflow import Workflow
 
@@ -35,11 +34,10 @@ def amend(call: Call) -> None:
     args = call.args
     ways = [bool(args.step), bool(args.all), bool(args.add)]
     if sum(ways) > 1 or (args.retire and not args.step):
-        raise UsageError(
-            "bad_usage", "amend takes a step, --all or --add ID, and only one of them", remedy=remedies.usage("amend")
-        )
+        usage = remedies.usage("amend")
+        raise refusals.misused("amend takes a step, --all or --add ID, and only one of them", usage)
     if (args.name or args.under or args.after) and not args.add:
-        raise UsageError("bad_usage", "--name, --under and --after go with --add ID", remedy=remedies.usage("amend"))
+        raise refusals.misused("--name, --under and --after go with --add ID", remedies.usage("amend"))
     workflow = call.workflow()
     if args.add:
         _add(call, workflow)
@@ -116,7 +114,7 @@ def _take_over(call: Call, workflow: Workflow) -> None:
     for change in found:
         workflow.execute(_command(workflow.state, change), **call.how())
     made: list[dict[str, Any]] = [{"op": change.op, "path": change.path} for change in found]
-    said = ", ".join(f"{change.path} is {_DONE[change.op]}" for change in found) or "nothing to take over"
+    said = ", ".join(f"{change.path} is {_DONE[change.op]}" for change in found) or "nothing to apply"
     call.changed(workflow, said=call.ok(said), more={"amended": made})
 
 

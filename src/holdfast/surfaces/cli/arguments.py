@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
+from holdfast.plain.terminal import write
 from holdfast.surfaces.cli.grammar import Command, Option
-from holdfast.surfaces.cli.output import write
-from holdfast.surfaces.cli.readers import reader
 from holdfast.surfaces.cli.table import ALWAYS, COMMON
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 class Parsed:
@@ -76,6 +74,9 @@ def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Opti
         return flags[name], value
     if short and short.type and not word.startswith("--"):
         return short, word[2:]
+    either = [f"--{one}" for one in name[2:].split("-or-")]
+    if len(either) > 1 and all(one in flags for one in either):
+        raise _wrong(command, f"{name} stands for what only you know: type {' or '.join(either)}")
     from holdfast.core.names import nearest
 
     close = nearest(name, tuple(flag for flag in flags if flag.startswith("--")))
@@ -103,6 +104,11 @@ def _take(command: Command, option: Option, word: str | None, values: dict[str, 
         return
     if option.choices and word not in option.choices:
         raise _wrong(command, f"{word[:80]!r} is not one of {', '.join(option.choices)}")
+    from holdfast.core.remedy import is_blank
+    from holdfast.surfaces.cli.readers import reader
+
+    if is_blank(word):
+        raise _wrong(command, f"{word[:80]!r} stands for what only you know: {option.help or option.flags}")
     value = reader(option.type)(word)
     if option.many or option.nargs in ("*", "+"):
         values[option.dest] = [*values[option.dest], value]
@@ -111,6 +117,6 @@ def _take(command: Command, option: Option, word: str | None, values: dict[str, 
 
 
 def _wrong(command: Command, said: str) -> UsageError:
-    from holdfast.core import remedies
+    from holdfast.core import refusals, remedies
 
-    return UsageError("bad_usage", f"holdfast {command.name}: {said}", remedy=remedies.usage(command.name))
+    return refusals.misused(f"holdfast {command.name}: {said}", remedies.usage(command.name))

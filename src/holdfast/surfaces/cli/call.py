@@ -7,18 +7,16 @@ import sys
 from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import answers, lifecycle, queries
-from holdfast.core.diagram import MARKS
+from holdfast.core.briefing import SESSION
 from holdfast.core.remedy import Remedy, Scope, told
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.machine import settings as settings_
-from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour
+from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour, write
 from holdfast.surfaces.cli.grammar import Command
-from holdfast.surfaces.cli.output import write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.briefing import Briefing
     from holdfast.core.state import State
     from holdfast.project.project import Project
@@ -57,6 +55,8 @@ class Call:
             from holdfast.project.project import open_project
 
             self._project = open_project(".", settings=self.settings, one_request=True)
+            if self._project.wired.settled:
+                sys.stderr.write(f"{escape(self._project.wired.settled)}\n")
         return self._project
 
     def workflow(self) -> Workflow:
@@ -69,6 +69,11 @@ class Call:
             raise
         self.about = found.state.ulid
         return found
+
+    def step(self) -> tuple[Workflow, str]:
+        """The workflow, and the path of the step that the command names."""
+        workflow = self.workflow()
+        return workflow, workflow.path(self.args.step)
 
     def _has_step(self, ulid: str) -> bool:
         """Whether a workflow has the step, or the check, that the command names."""
@@ -152,8 +157,10 @@ class Call:
             return f"{said} · {self.style.green('all steps are done')}"
         if brief.step == path and (first.kind in lifecycle.STUCK or (told and brief.ready)):
             what = ""
-        elif first.kind == "bound" or brief.step == path:
-            what = f" · {first.message}"
+        elif first.kind in ("bound", *SESSION) or brief.step == path:
+            # The command that ran a check has just said why it failed.
+            why = first.message.partition(" failed: ")[2]
+            what = "" if why and why in said else f" · {first.message}"
         elif first.kind == "mark":
             what = ""
         else:
@@ -167,7 +174,8 @@ class Call:
         word = lifecycle.SAID.get(progress.status, progress.status)
         again = f", attempt {progress.attempt}" if progress.status == lifecycle.ACTIVE and progress.attempt > 1 else ""
         reason = f": {progress.reason}" if progress.reason and progress.status in lifecycle.STUCK else ""
-        return f"{paint(self.style, progress.status)(MARKS[progress.status])} {path} {word}{again}{escape(reason)}"
+        mark = paint(self.style, progress.status)(lifecycle.MARKS[progress.status])
+        return f"{mark} {path} {word}{again}{escape(reason)}"
 
     def ok(self, text: str) -> str:
         return f"{self.style.green('✓')} {escape(text)}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from holdfast.errors import HoldfastError
+from holdfast.plain.terminal import write
 from holdfast.surfaces.cli.arguments import options_of
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.grammar import Command, Option
-from holdfast.surfaces.cli.output import write
 from holdfast.surfaces.cli.table import COMMANDS
 
 TYPE_CHECKING = False

@@ -7,6 +7,7 @@ import os
 from holdfast.checks import trust as trust_
 from holdfast.core import refusals, remedies
 from holdfast.core.plan import Plan
+from holdfast.core.value import Any
 from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.plain.terminal import columns, escape, pad
@@ -15,8 +16,7 @@ from holdfast.systems.seam.trusted import content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from holdfast.systems.seam.external import Offer
     from holdfast.systems.seam.parts import Content
 
 
@@ -60,12 +60,12 @@ def check(call: Call) -> None:
         about = dict(content(file, call.project.root).about)
         title = about.pop("title", "")
         counts = "".join(f", {number} {what}" for what, number in about.items())
-        call.answer({"ok": True, "title": title, **about}, call.ok(f"{file} is right: {title}{counts}"))
+        call.answer({"ok": True, "title": title, **about}, call.ok(f"{file} is valid: {title}{counts}"))
         return
     found = call.project.wired.catalogue.load(file)
     steps = len(Plan(found.steps).leaves())
     data = {"ok": True, "name": found.name, "version": found.version, "digest": found.digest, "steps": steps}
-    call.answer(data, call.ok(f"{file} is right: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
+    call.answer(data, call.ok(f"{file} is valid: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
 
 
 def new(call: Call) -> None:
@@ -105,22 +105,26 @@ def trust(call: Call) -> None:
     seen = content(path, call.project.root)
     if not call.args.yes and not call.ask(_picture(call, shown, seen), "Trust it?"):
         raise HoldfastError("declined", f"{shown} is not trusted", remedy=remedies.trust(said))
-    if content(path, call.project.root).digest != seen.digest:
+    if content(path, call.project.root) != seen:
         raise Conflict(
             "changed_meanwhile",
             f"{shown} changed while you looked at it; it is not trusted",
             remedy=remedies.trust(said),
         )
-    trust_.trust(path, seen.digest, data_dir=settings.data_dir, now=call.project.wired.world.now())
+    for digest in (*seen.seals, seen.digest):
+        trust_.trust(path, digest, data_dir=settings.data_dir, now=call.project.wired.world.now())
     rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in seen.commands]
     data = {"path": shown, "digest": seen.digest, "trusted": True, "commands": rows}
+    if seen.systems:
+        data["systems"] = [_offered(name, offer) for name, offer in seen.systems.items()]
     call.answer(data, call.ok(f"{shown} is trusted, as it is now"))
 
 
 def _file(call: Call, said: str) -> str:
     """A file is meant when it is there; else the file a name stands for."""
-    if os.path.isfile(said) or said.endswith(".toml"):
-        return said
+    file = call.project.wired.place.typed(said)
+    if os.path.isfile(file) or said.endswith(".toml"):
+        return file
     path = call.project.wired.catalogue.path_of(said)
     if path is None:
         raise UsageError("built_in", f"{said} comes with Holdfast and needs no trust", remedy=remedies.start(said))
@@ -135,9 +139,18 @@ def _runs_commands(call: Call, entry: Entry) -> bool:
 def _picture(call: Call, shown: str, seen: Content) -> str:
     import shlex
 
-    head = call.style.bold(escape(shown)) + (" may run:" if seen.commands else " runs no commands")
+    runs = bool(seen.commands or seen.systems)
+    head = call.style.bold(escape(shown)) + (" may run:" if runs else " runs no commands")
     rows = [(call.style.dim(escape(f"{step} · {name}:")), escape(shlex.join(run))) for step, name, run in seen.commands]
+    for name, offer in seen.systems.items():
+        said = f"all code of {offer.package} {offer.version}, in {offer.folder}" if offer else "no package offers it"
+        rows.append((call.style.dim(escape(f"system {name}:")), escape(said)))
     return "\n".join([head, *(f"  {what} {run}" for what, run in rows)]) + "\n"
+
+
+def _offered(name: str, offer: Offer | None) -> dict[str, Any]:
+    said = {"package": offer.package, "version": offer.version, "folder": offer.folder} if offer else {}
+    return {"system": name, "installed": bool(offer), **said}
 
 
 def schema(call: Call) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
-
 from holdfast.core.naming import NAMES, Spelling
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
+from holdfast.surfaces.cli.options import MEANINGS
 
 
 class Option(Spelling):
@@ -29,24 +25,20 @@ class Option(Spelling):
 class Command:
     """A command with its options in the order in which they are spelled."""
 
-    def __init__(
-        self, name: str, group: str, about: str, handler: str, said: Mapping[str, str | tuple[Any, ...]] | None = None
-    ) -> None:
+    def __init__(self, name: str, group: str, about: str, handler: str) -> None:
         self.name, self.group, self.about, self.handler = name, group, about, handler
         self.takes, self._written = NAMES[name][:2]
-        self._said = said or {}
         self._options: tuple[Option, ...] | None = None
 
     @property
     def options(self) -> tuple[Option, ...]:
         if self._options is None:
-            self._options = tuple(self._option(written) for written in self._written.split())
+            self._options = tuple(option(written, self.name) for written in self._written.split())
         return self._options
 
-    def _option(self, written: str) -> Option:
-        said = self._said[Spelling(written).dest]
-        return Option(written, said) if isinstance(said, str) else Option(written, *said)
 
-
-def make(*rows: tuple[Any, ...]) -> dict[str, Command]:
-    return {row[0]: Command(*row) for row in rows}
+def option(written: str, command: str = "") -> Option:
+    """An option with what it means to a command, or to all of them."""
+    dest = Spelling(written).dest
+    said = MEANINGS.get(f"{command} {dest}") or MEANINGS[dest]
+    return Option(written, said) if isinstance(said, str) else Option(written, *said)

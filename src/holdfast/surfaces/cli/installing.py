@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import refusals, remedies
-from holdfast.core.remedy import Blank
+from holdfast.core.remedy import one_of
 from holdfast.errors import NotFound, UsageError
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
@@ -29,21 +29,21 @@ def install(call: Call) -> None:
         raise NotFound(
             "no_host",
             "no agent host was found here",
-            remedy=remedies.named("install", {"host": Blank("|".join(installation.HOSTS))}, text="name one"),
+            remedy=remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one"),
         )
-    plans = [installation.installing(host, at, call.settings.data_dir) for host in hosts]
+    plans = [installation.planned(host, at, call.settings.data_dir) for host in hosts]
     _carried_out(call, plans, "it is there already")
 
 
 def uninstall(call: Call) -> None:
-    """Agents are not asked: whoever is held by a hook must not be the one who takes it out."""
+    """Agents are refused: an agent that a hook restricts must not be able to remove the hook."""
     from holdfast.hosts.installing import installation
 
     if not call.args.dry_run and settings_.is_hosted():
-        raise refusals.person_needed("take Holdfast out of an agent host", remedies.named("uninstall"))
+        raise refusals.person_needed("remove Holdfast from an agent host", remedies.named("uninstall"))
     at = _setting(call)
     hosts = [_host(call)] if call.args.host else list(installation.HOSTS)
-    plans = [installation.removing(host, at, call.settings.data_dir) for host in hosts]
+    plans = [installation.planned(host, at, call.settings.data_dir, is_removal=True) for host in hosts]
     _carried_out(call, plans, "it is not there")
 
 
@@ -65,17 +65,15 @@ def _setting(call: Call) -> Setting:
 
 
 def _host(call: Call) -> str:
-    from holdfast.core.names import nearest
     from holdfast.hosts.installing.installation import HOSTS
 
     named = str(call.args.host)
     if named in HOSTS:
         return named
-    close = nearest(named, tuple(HOSTS)) or "claude-code"
     raise UsageError(
         "bad_host",
         f"{named[:80]!r} is not one of {', '.join(HOSTS)}",
-        remedy=remedies.named(call.command.name, {"host": close}),
+        remedy=remedies.named(call.command.name, {"host": one_of(*HOSTS)}),
         facts={"hosts": list(HOSTS)},
     )
 

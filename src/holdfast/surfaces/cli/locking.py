@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def lock(call: Call) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
+from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
@@ -19,7 +20,7 @@ def find(argv: list[str]) -> tuple[Command, list[str]]:
     at = _first_word(argv)
     before, words = argv[:at], argv[at:]
     if not words:
-        raise UsageError("no_command", "there is no command", remedy="holdfast --help")
+        raise UsageError("no_command", "there is no command", remedy=shell("holdfast", "--help"))
     for length in (2, 1):
         command = COMMANDS.get(" ".join(words[:length])) if len(words) >= length else None
         if command:
@@ -35,19 +36,6 @@ def _first_word(argv: list[str]) -> int:
     return at
 
 
-def without_workflow(argv: list[str]) -> list[str]:
-    """What was typed, without the option that names a workflow."""
-    flags = COMMON["w"].flags.split()
-    out: list[str] = []
-    rest = iter(argv)
-    for word in rest:
-        if word in flags:
-            next(rest, None)
-        elif not word.startswith(tuple(f"{flag}=" for flag in flags)):
-            out.append(word)
-    return out
-
-
 def _unknown(words: list[str]) -> UsageError:
     from holdfast.core import remedies
     from holdfast.core.names import nearest
@@ -58,7 +46,7 @@ def _unknown(words: list[str]) -> UsageError:
         return UsageError("no_command", said, remedy=remedies.usage(below[0]), facts={"commands": below})
     close = nearest(words[0], tuple(dict.fromkeys(name.split()[0] for name in COMMANDS)))
     hint = f", did you mean {close!r}?" if close else ""
-    remedy = f"holdfast {close} --help" if close else "holdfast --help"
+    remedy = shell("holdfast", *((close,) if close else ()), "--help")
     return UsageError("no_command", f"there is no command {words[0][:80]!r}{hint}", remedy=remedy)
 
 

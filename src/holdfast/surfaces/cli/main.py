@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.errors import HoldfastError, UsageError, unexpected
-from holdfast.surfaces.cli.output import Unwritten, write
+from holdfast.core.value import Any
+from holdfast.errors import HoldfastError, UsageError
+from holdfast.plain.terminal import Unwritten, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from holdfast.core.remedy import Scope
 
@@ -56,6 +57,8 @@ def _guarded(argv: list[str]) -> int:
 
             sys.stderr.write("".join(traceback.format_exception(error)).encode("utf-8", "replace").decode())
             return 1
+        from holdfast.core.refusals import unexpected
+
         return _report(unexpected(error), argv)
 
 
@@ -134,19 +137,12 @@ def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None) -
 def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Any, ...]:
     """The remedies without the command that was refused; where that is ambiguous, it is repeated with each `-w`."""
     from holdfast.core import remedies
-    from holdfast.core.remedy import quoted, shell, typed
+    from holdfast.core.remedy import quoted, typed
 
     if error.code == "ambiguous_workflow":
-        from holdfast.surfaces.cli.lookup import without_workflow
+        from holdfast.surfaces.cli.repeating import with_each_workflow
 
-        candidates = error.facts["candidates"]
-        assert isinstance(candidates, list)
-        fitting = [one["ulid"] for one in candidates if one.get("fits")] or [one["ulid"] for one in candidates]
-        again = without_workflow(argv)
-        at = again.index("--") if "--" in again else len(again)
-        return tuple(
-            shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]) for ulid in fitting[:8]
-        )
+        return with_each_workflow(error, argv, scope)
     refused = " ".join(quoted(word) for word in ("holdfast", *argv) if word != "--json")
     others = tuple(
         one

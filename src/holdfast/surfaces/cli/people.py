@@ -7,34 +7,27 @@ import sys
 from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.gates import policy
 from holdfast.core.remedy import Blank
-from holdfast.errors import NotFound, UsageError
+from holdfast.core.value import Any
+from holdfast.errors import NotFound
 from holdfast.plain.terminal import escape
 from holdfast.surfaces import approving
 from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.project.workflow import Workflow
 
 
 def submit(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
+    workflow, path = call.step()
     call.changed(workflow.submit(path, dict(call.args.artifact), **call.how()), path)
 
 
 def review(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
+    workflow, path = call.step()
     gate = workflow.state.plan.step(path).review
     if not call.args.verdict and not (gate and gate.files):
-        raise UsageError(
-            "bad_usage",
-            "a review says whether the work is approved",
-            remedy=remedies.review(path),
-        )
+        raise refusals.misused("a review says whether the work is approved", remedies.review(path))
     workflow.review(path, call.args.verdict, call.args.feedback or "", **call.how())
     call.changed(workflow, path)
 
@@ -46,9 +39,7 @@ def approve(call: Call) -> None:
     path = workflow.path(args.step)
     modifications = pairs(args.values)
     if args.sign and args.signature:
-        raise UsageError(
-            "bad_usage", "--sign and --signature exclude each other", remedy=remedies.approve(path, sign=Blank("KEY"))
-        )
+        raise refusals.misused("--sign and --signature exclude each other", remedies.approve(path, sign=Blank("KEY")))
     if args.payload:
         _payload(call, workflow, path, modifications)
         return
@@ -56,12 +47,6 @@ def approve(call: Call) -> None:
     signature = _content(args.signature) if args.signature else b""
     workflow.approve(path, args.variant, modifications, sign=args.sign, signature=signature, **call.how())
     call.changed(workflow, path)
-
-
-def reject(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
-    call.changed(workflow.reject(path, call.args.feedback or "", **call.how()), path)
 
 
 def _payload(call: Call, workflow: Workflow, path: str, modifications: dict[str, Any]) -> None:

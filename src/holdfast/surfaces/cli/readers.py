@@ -5,11 +5,13 @@ from __future__ import annotations
 from _collections_abc import Callable
 
 from holdfast.core.names import checked, checked_text, is_name
+from holdfast.core.remedy import shell
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import NoReturn
 
 LONGEST_WORD = 1000
 LONGEST_VALUE = 16_384
@@ -70,26 +72,18 @@ def _whole(text: str, least: str, most: str) -> int:
 def _money(text: str) -> int:
     from holdfast.core.moment import read_money
 
-    amount = read_money(text)
-    if not amount:
-        raise UsageError(
-            "bad_number", f"{text[:60]!r} is not an amount of money", remedy="write it as 5 or 0.75", facts=_value(text)
-        )
-    return amount
+    return read_money(text) or _no_number(text, "an amount of money", "5 or 0.75")
 
 
 def _span(text: str) -> int:
     from holdfast.core.moment import read_span
 
-    seconds = read_span(text)
-    if not seconds:
-        raise UsageError(
-            "bad_number",
-            f"{text[:60]!r} is not a span of time",
-            remedy="write it as 90s, 10m or 2h",
-            facts=_value(text),
-        )
-    return seconds
+    return read_span(text) or _no_number(text, "a span of time", "90s, 10m or 2h")
+
+
+def _no_number(text: str, what: str, example: str) -> NoReturn:
+    said = f"{text[:60]!r} is not {what}"
+    raise UsageError("bad_number", said, remedy=f"write it as {example}", facts=_value(text))
 
 
 def _value(text: str) -> dict[str, object]:
@@ -99,7 +93,10 @@ def _value(text: str) -> dict[str, object]:
 def sha(text: str) -> str:
     if not 4 <= len(text) <= 64 or not set(text) <= set("0123456789abcdefABCDEF"):
         raise UsageError(
-            "bad_commit", f"{text[:60]!r} is not the hash of a commit", remedy="git rev-parse HEAD", facts=_value(text)
+            "bad_commit",
+            f"{text[:60]!r} is not the hash of a commit",
+            remedy=shell("git", "rev-parse", "HEAD"),
+            facts=_value(text),
         )
     return text.lower()
 
@@ -108,7 +105,7 @@ def _commit(text: str) -> str:
     """A commit as git takes it: a hash, HEAD, a branch."""
     plain = text.isascii() and all(c.isalnum() or c in "._/~^@{}-" for c in text)
     if not plain or not 1 <= len(text) <= 200 or text.startswith("-"):
-        raise UsageError("bad_commit", f"{text[:60]!r} names no commit", remedy="git log", facts=_value(text))
+        raise UsageError("bad_commit", f"{text[:60]!r} names no commit", remedy=shell("git", "log"), facts=_value(text))
     return text
 
 

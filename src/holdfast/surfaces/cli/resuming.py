@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import queries, remedies
-from holdfast.errors import UsageError
+from holdfast.core import queries, refusals, remedies
 from holdfast.plain.terminal import escape
 from holdfast.project.required import OUTSIDE
 from holdfast.surfaces.cli.call import Call
@@ -37,9 +36,7 @@ def reading_remove(call: Call) -> None:
     workflow = call.workflow()
     led = [one.entry for one in workflow.required() if one.standing == OUTSIDE] if call.args.outside else []
     if not call.args.paths and not call.args.outside:
-        raise UsageError(
-            "bad_usage", "no file is named", remedy=remedies.named("reading remove", {"paths": [remedies.PATH]})
-        )
+        raise refusals.misused("no file is named", remedies.named("reading remove", {"paths": [remedies.PATH]}))
     if call.args.paths or led:
         workflow.read_no_more(*call.args.paths, *led, **call.how())
     _said_reading(call, workflow)
@@ -76,14 +73,8 @@ def packet(call: Call) -> None:
     """Without a name: the workflow this session is at, else the one of this branch or last worked on."""
     from holdfast.project import seats
 
-    project, session = call.project, call.settings.actor.session
-    others: list[str] = []
-    if call.args.workflow:
-        workflow = call.workflow()
-    else:
-        project.heal()
-        bound, others = seats.chosen(project, session)
-        workflow = bound or project.latest()
+    session = call.settings.actor.session
+    workflow, others = seats.named_or_chosen(call.project, call.args.workflow or "", session)
     text = workflow.packet(others=others, limit=call.args.limit or 0)
     data = {"workflow_id": workflow.id, "packet_id": queries.packet_id(workflow.state, session), "text": text}
     call.answer(data, text)
@@ -97,9 +88,11 @@ def ack(call: Call) -> None:
 
 def hook(call: Call) -> int:
     """One event of a host on standard input, its answer on standard output; never anything but success."""
-    from holdfast.surfaces.hooks import command_line, quick
+    from holdfast.hosts.installing import lines
+    from holdfast.surfaces.hooks import quick
 
     if call.args.line:
-        call.answer({"command": command_line()}, command_line())
+        line = lines.joined(lines.hook_words())
+        call.answer({"command": line}, line)
         return 0
     return quick.main()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core import answers, queries, remedies
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.plain.terminal import escape
 from holdfast.surfaces import render
@@ -12,8 +13,6 @@ from holdfast.surfaces.cli.call import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.apply import Record
     from holdfast.core.state import State
     from holdfast.project.workflow import Workflow
@@ -35,7 +34,7 @@ def status(call: Call) -> None:
             }
         )
         return
-    text = render.status(brief, call.style, call.width, unicode=call.unicode, scope=call.scope())
+    text = render.status(brief, call.style, call.width, scope=call.scope())
     told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart, *lost) if said)
     call.answer({}, text + told)
 
@@ -63,10 +62,10 @@ def _definition_changed(call: Call, state: State) -> str:
 
 def next_step(call: Call) -> None:
     workflow = call.workflow()
-    brief = workflow.briefing()
+    brief = workflow.going_on()
     call.answer(
         {**answers.next_step(brief, call.scope()), "workflow_id": workflow.id},
-        lambda: render.next_step(brief, call.style, call.width, unicode=call.unicode, scope=call.scope()),
+        lambda: render.next_step(brief, call.style, call.width, scope=call.scope()),
     )
 
 
@@ -82,7 +81,7 @@ def listing(call: Call) -> None:
     lost = project.troubles
 
     def text() -> str:
-        shown = render.listing(rows, call.style, call.width, project.wired.world.now(), unicode=call.unicode)
+        shown = render.listing(rows, call.style, call.width, project.wired.world.now())
         return shown + "".join(f"\n⚠ {escape(said)} (holdfast doctor)\n" for said in lost)
 
     call.answer({"workflows": rows, "total": len(rows), **({"unreadable": lost} if lost else {})}, text)
@@ -111,7 +110,7 @@ def log(call: Call) -> None:
         "revision": workflow.state.revision,
         "records": [_record(one) for one in records] if call.args.json else [],
     }
-    call.answer(data, lambda: render.log(records, call.style, call.width, unicode=call.unicode))
+    call.answer(data, lambda: render.log(records, call.style, call.width))
 
 
 def _record(record: Record) -> dict[str, Any]:
@@ -129,7 +128,7 @@ def _record(record: Record) -> dict[str, Any]:
 
 def metrics(call: Call) -> None:
     figures = call.workflow().metrics()
-    call.answer(figures, lambda: render.metrics_table(figures, call.style, unicode=call.unicode))
+    call.answer(figures, lambda: render.metrics_table(figures, call.style))
 
 
 def diagram(call: Call) -> None:

@@ -5,33 +5,26 @@ from __future__ import annotations
 import os
 import sys
 
-from holdfast.core import remedies
-from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.core import refusals, remedies
+from holdfast.errors import NotFound
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.surfaces.cli.call import Call
 
 
 def mcp(call: Call) -> None:
-    """Whoever speaks through a host is an agent, whatever terminal the host was started in."""
+    """A caller that comes through a host is an agent, whatever terminal the host was started in."""
     args = call.args
     if not os.path.isdir(args.root):
         raise NotFound("no_folder", f"there is no folder {args.root[:200]!r}", remedy="name a folder that exists")
     if not args.http and (args.no_token or args.allow_host or args.allow_origin):
-        raise UsageError(
-            "bad_usage",
-            "these options are for HTTP, and --http is missing",
-            remedy=remedies.named("mcp", {"http": True}),
-        )
+        wanted = remedies.named("mcp", {"http": True})
+        raise refusals.misused("these options are for HTTP, and --http is missing", wanted)
     os.chdir(args.root)  # relative paths of tools mean the project, wherever the host was started
     settings = settings_.read(os.environ, terminal=False, surface="mcp", role=args.role or "")
-    try:
-        from holdfast.surfaces.mcp import logs, serving
-        from holdfast.surfaces.mcp.projects import Projects
-    except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] == "holdfast":
-            raise
-        raise _not_installed(missing) from None
+    from holdfast.surfaces.mcp import logs, serving
+    from holdfast.surfaces.mcp.projects import Projects
+
     logs.set_up(debug=args.debug)
     projects = Projects(places.find("."), settings)
     if not args.http:
@@ -46,12 +39,3 @@ def mcp(call: Call) -> None:
     call.answer(data, call.ok(f"{listener.url}{said}"))
     sys.stdout.flush()
     http.serve(listener)
-
-
-def _not_installed(missing: ModuleNotFoundError) -> HoldfastError:
-    return HoldfastError(
-        "not_installed",
-        f"the MCP server needs a package that is not installed: {missing.name}",
-        remedy="pip install 'holdfast[mcp]'",
-        facts={"package": missing.name or ""},
-    )

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from holdfast.core import answers, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
-from holdfast.errors import HoldfastError, UsageError
+from holdfast.core.value import Any
+from holdfast.errors import HoldfastError
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
-from holdfast.systems.seam.registry import system, texts
+from holdfast.systems.seam.registry import subject, system, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.core.state import Lease, State
     from holdfast.project.workflow import Workflow
 
@@ -22,15 +21,15 @@ def start(call: Call) -> None:
 
     args, context = call.args, pairs(call.args.values)
     if args.resume and args.fresh:
-        raise UsageError("bad_usage", "--resume and --fresh exclude each other", remedy=remedies.usage("start"))
+        raise refusals.misused("--resume and --fresh exclude each other", remedies.usage("start"))
     there = None if args.fresh or args.key else call.project.find(args.definition, args.subject, context)
     if there is None or not _goes_on(call, there):
         _begin(call, context, fresh=args.fresh or there is not None)
 
 
 def resume(call: Call) -> None:
-    """Without a name, the workflow of this branch, else the one last worked on."""
-    workflow = call.workflow() if call.args.workflow else call.project.latest()
+    """Without a name, the workflow whose packet `resume-packet` gives."""
+    workflow = _meant(call)
     call.about = workflow.state.ulid
     path = workflow.path(call.args.step) if call.args.step else ""
     if workflow.state.loads and not path and queries.status(workflow.state) == "in_progress":
@@ -38,6 +37,15 @@ def resume(call: Call) -> None:
         return
     workflow.resume(path, **call.how())
     call.changed(workflow, path, call.ok(f"{workflow.id} goes on"))
+
+
+def _meant(call: Call, *, finished: bool = False) -> Workflow:
+    """The workflow that is named; without a name, by the rule of `resume-packet`."""
+    from holdfast.project import seats
+
+    word, session = call.args.workflow or "", call.settings.actor.session
+    found, _ = seats.named_or_chosen(call.project, word, session, finished=finished)
+    return call.project.workflow(found.ulid)
 
 
 def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
@@ -77,7 +85,8 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
     args = call.args
     asks = call.is_person and not args.json
     if not args.resume and not asks:
-        raise already_active(workflow.state, _again(call))
+        again = _again(call)
+        raise already_active(workflow.state, call.now(), again, again.given(resume=True))
     if _is_elsewhere(call, workflow.state):
         return _other_branch(call, workflow, asks=asks)
     if not args.resume:
@@ -85,7 +94,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
         shown = f"📂 Checking for existing workflow state...\n\n{own.summary(state, call.now())}\n"
         if not call.ask(call.marked(shown), own.question(state), default=True):
             raise HoldfastError(
-                "declined", f"{workflow.id} stays as it is", remedy="give it up: the same command with --fresh"
+                "declined", f"{workflow.id} stays as it is", remedy=subject(state.dialect).anew(state, _again(call))
             )
         _rejoin(call, workflow, shown=True)
         return True
@@ -126,7 +135,8 @@ def _is_elsewhere(call: Call, state: State) -> bool:
 def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     """The two ways out, and a person may pick one; nobody is switched unasked."""
     state, place = workflow.state, call.project.wired.place
-    refusal = refusals.branch_mismatch(state, place.branch(), _again(call).given(fresh=True))
+    anew = subject(state.dialect).anew(state, _again(call)).replace(text="")
+    refusal = refusals.branch_mismatch(state, place.branch(), anew if anew.arguments.get("fresh") else None)
     if not asks or place.repository is None:
         raise refusal
     there, here = escape(str(state.branch)), escape(str(place.branch()))
@@ -147,12 +157,13 @@ def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
 def _again(call: Call) -> Remedy:
     """The command as it was typed."""
     args = call.args
-    options = {name: getattr(args, name) for name in ("session", "title", "branch")}
-    return remedies.start(args.definition, args.subject, values=dict(args.values), **options)
+    options = {name: getattr(args, name) for name in ("session", "title", "branch", "reading", "remind")}
+    phases = ",".join(args.phases)
+    return remedies.start(args.definition, args.subject, values=dict(args.values), phases=phases, **options)
 
 
 def _tidy(call: Call) -> None:
-    """Puts away what is long over and gives up what nobody went on with, whenever a skill starts."""
+    """Archives what ended long ago and cancels what nobody continued, whenever a skill starts."""
     from holdfast.upkeep.clean import clean
 
     clean(call.project, now=call.now(), skills=True)
@@ -169,12 +180,12 @@ def _commands(state: State) -> list[str]:
                 where = f" (from {check.source})" if check.source else ""
                 found[check.uses] = f"{check.uses}: {shlex.join(check.run)}{where}"
             elif check.uses:
-                found.setdefault(check.uses, f"{check.uses}: no command found, so somebody reports it")
+                found.setdefault(check.uses, f"{check.uses}: no command found: self-reported, Holdfast does not run it")
     return list(found.values())
 
 
 def _set_aside(kept: str) -> list[str]:
-    return [f"⚠ a corrupted state file was in the way: starting fresh, a copy is in {kept}"] if kept else []
+    return [f"⚠ the state file was corrupted: starting fresh, a copy is in {kept}"] if kept else []
 
 
 def _held(lease: Lease | None) -> list[str]:
@@ -185,7 +196,7 @@ def _held(lease: Lease | None) -> list[str]:
 
 def signal(call: Call) -> None:
     """For a loop around an agent: how the run stands, in one line."""
-    workflow = call.workflow() if call.args.workflow else call.project.latest(finished=True)
+    workflow = _meant(call, finished=True)
     line = workflow.briefing().signal
     call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 

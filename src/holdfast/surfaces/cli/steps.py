@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import gates, lifecycle, remedies
+from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.queries import tries_left
-from holdfast.errors import UsageError
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
 
@@ -19,15 +18,19 @@ if TYPE_CHECKING:
 CHECK_FAILED = 3
 
 
-def begin(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
-    call.changed(workflow.begin(path, **call.how()), path)
+_SAID = {"block": "reason", "unblock": "guidance", "skip": "reason", "reject": "feedback", "reopen": "feedback"}
+
+
+def move(call: Call) -> None:
+    """Commands that only move a step: each is a method of the workflow, with the text that goes with it."""
+    (workflow, path), name = call.step(), call.command.name
+    said = [getattr(call.args, _SAID[name]) or ""] if name in _SAID else []
+    getattr(workflow, name)(path, *said, **call.how())
+    call.changed(workflow, path)
 
 
 def done(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
+    workflow, path = call.step()
     call.changed(workflow.done(path, dict(call.args.artifact), order=order(call), **call.how()), path)
 
 
@@ -41,16 +44,14 @@ def order(call: Call) -> Order:
 
 
 def attach(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
+    workflow, path = call.step()
     workflow.attach(path, dict(call.args.artifact), **call.how())
     names = ", ".join(name for name, _ in call.args.artifact)
     call.changed(workflow, path, call.ok(f"{path} has {names}"))
 
 
 def fail(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
+    workflow, path = call.step()
     workflow.fail(path, call.args.reason, **call.how())
     call.changed(workflow, path, _failed(call, workflow.state, path), onward="back to ")
 
@@ -66,35 +67,13 @@ def _failed(call: Call, state: State, path: str) -> str:
     return f"{call.style.red('✗')} {escape(f'{path} failed, {many} left{again}')}"
 
 
-def block(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
-    call.changed(workflow.block(path, call.args.reason, **call.how()), path)
-
-
-def unblock(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
-    call.changed(workflow.unblock(path, call.args.guidance, **call.how()), path)
-
-
-def skip(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
-    call.changed(workflow.skip(path, call.args.reason or "", **call.how()), path)
-
-
 def check(call: Call) -> int:
     """Recorded whether it passed or not; the exit code says which."""
     from holdfast.surfaces.cli.readers import pairs
 
     args = call.args
     if args.run + args.passed + args.failed > 1:
-        raise UsageError(
-            "bad_usage",
-            "--run, --passed and --failed exclude each other",
-            remedy=remedies.check(args.name),
-        )
+        raise refusals.misused("--run, --passed and --failed exclude each other", remedies.check(args.name))
     workflow = call.workflow()
     evidence = _known(workflow, args.key or "", args.name)
     if evidence is None:

@@ -6,7 +6,7 @@ import os
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
-from holdfast.core.diagram import MARKS
+from holdfast.core.lifecycle import MARKS
 from holdfast.core.plan import parent
 from holdfast.core.tasks import COMMIT, TASK, named, new_task, next_number, untested
 from holdfast.documents.learnings import read
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from holdfast.project.workflow import Workflow
 
 SHOWN = 5
-"""How many learnings whoever begins a task is shown."""
+"""How many learnings are shown when a task begins."""
 
 
 def add(call: Call) -> None:
@@ -57,7 +57,7 @@ def start(call: Call) -> None:
 
 
 def _learned(call: Call, workflow: Workflow) -> list[str]:
-    """What runs of this project have learned, newest first, for whoever begins a task."""
+    """What runs of this project have learned, newest first, shown when a task begins."""
     learnings = dialect(workflow.state.dialect).learnings
     if learnings is None:
         return []

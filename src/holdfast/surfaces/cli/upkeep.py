@@ -56,7 +56,7 @@ def clean(call: Call) -> None:
     def text() -> str:
         would = "would be " if call.args.dry_run else ""
         lines = [escape(f"{would}{word}: {name}") for word, names in rows.items() for name in names]
-        return "\n".join(lines) or call.ok("nothing to put away")
+        return "\n".join(lines) or call.ok("nothing to archive")
 
     call.answer({**rows, "dry_run": call.args.dry_run}, text)
 

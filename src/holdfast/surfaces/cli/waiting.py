@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core import answers, remedies
 from holdfast.core.remedy import told
+from holdfast.core.value import Any
 from holdfast.errors import NotFound
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
@@ -31,10 +34,10 @@ def wait(call: Call) -> int:
         stamp = store.stamp(ulid)
         brief = workflow.refresh().briefing()
         if _happened(workflow, brief, goal, since):
-            return _said(call, brief, 0)
+            return _said(call, workflow, brief, since, 0)
         while store.stamp(ulid) == stamp:
             if until is not None and time.monotonic() >= until:
-                return _said(call, brief, TIMED_OUT)
+                return _said(call, workflow, brief, since, TIMED_OUT)
             time.sleep(LOOK)
         if not store.has(ulid):
             raise NotFound("no_workflow", f"{workflow.id} is gone", remedy=remedies.listing(), facts={"workflow": ulid})
@@ -48,9 +51,23 @@ def _happened(workflow: Workflow, brief: Briefing, goal: str, since: int) -> boo
     return not brief.waiting or any(record.actor.kind == "human" for record in workflow.history(since))
 
 
-def _said(call: Call, brief: Briefing, code: int) -> int:
-    asked = [f"{path}: {one.message} ({told(one.remedies, call.scope())})" for path, one in brief.waiting]
-    head = f"{brief.state.id} is {brief.status.replace('_', ' ')}, revision {brief.state.revision}"
-    text = "".join(f"\n  {line}" for line in asked)
-    call.answer(answers.waiting(brief, call.scope()), escape(head + text, lines=True))
+def _said(call: Call, workflow: Workflow, brief: Briefing, since: int, code: int) -> int:
+    """Where it stands, what people decided since, and what comes next."""
+    said = answers.waiting(brief, call.scope(), workflow.history(since))
+    lines = [f"{brief.state.id} is {brief.status.replace('_', ' ')}, revision {brief.state.revision}"]
+    lines += [f"  {_sentence(one)}" for one in said["decided"]]
+    lines += [f"  {path}: {one.message} ({told(one.remedies, call.scope())})" for path, one in brief.waiting]
+    if said["required_action"] and not brief.waiting:
+        lines.append(f"  next: {said['required_action']}")
+    call.answer(said, escape("\n".join(lines), lines=True))
     return code
+
+
+def _sentence(one: Mapping[str, Any]) -> str:
+    from holdfast.plain.plainjson import spaced
+
+    more = [f"variant {one['variant']}"] if "variant" in one else []
+    more += [f"modifications {spaced(one['modifications'])}"] if "modifications" in one else []
+    words = one.get("feedback") or one.get("reason")
+    with_ = f" with {' and '.join(more)}" if more else ""
+    return f"{one['step']}: {one['decision']} by {one['by']}{with_}" + (f": {words}" if words else "")

@@ -11,12 +11,6 @@ if TYPE_CHECKING:
     from holdfast.project.workflow import Workflow
 
 
-def reopen(call: Call) -> None:
-    workflow = call.workflow()
-    path = workflow.path(call.args.step)
-    call.changed(workflow.reopen(path, call.args.feedback or "", **call.how()), path)
-
-
 def reset(call: Call) -> None:
     """Shows what is lost, and asks; without a step, the current one is begun anew."""
     from holdfast.core import queries
@@ -34,7 +28,7 @@ def _confirm_reset(call: Call, workflow: Workflow, path: str) -> None:
     from holdfast.errors import HoldfastError
 
     named = f"{path} and all that waits for it" if path else f"everything in {workflow.id}"
-    about = f"Reviews and approvals of {named} are put away, and it is begun anew.\n"
+    about = f"Reviews and approvals of {named} are archived, and it starts again.\n"
     if not call.ask(escape(about, lines=True), f"Reset {path or 'everything'}?"):
         raise HoldfastError("declined", "nothing was reset", remedy=remedies.status())
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.surfaces.hooks import writes
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Iterator
     from typing import Any
 
     from holdfast.surfaces.hooks.shell import Command
-
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import writes
-else:
-    import writes
 
 _SHOWN = 200
 
@@ -31,10 +28,8 @@ class Call:
         cwd = text(event, "cwd")
         folder = cwd if cwd.startswith("/") else worktree or root or "/"
         if self.is_shell:
-            if TYPE_CHECKING or __package__:
-                from holdfast.surfaces.hooks import shell
-            else:
-                import shell
+            from holdfast.surfaces.hooks import shell
+
             line = writes.line_of(given)
             self.commands = shell.commands(line)
             self.line = line[: shell.LONGEST] if isinstance(line, str) else " ".join(line)[: shell.LONGEST]

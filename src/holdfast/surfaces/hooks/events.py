@@ -1,7 +1,7 @@
 """What a hook answers when it needs the engine: before a compaction, at the start of a session, when an agent stops.
 
-Answers are what Claude Code and Codex expect, which is told from the event. Nothing here may stop a host: whoever
-calls catches everything, and an empty answer always allows.
+Answers are what Claude Code and Codex expect, which is told from the event. Nothing here may stop a host: the
+caller catches everything, and an empty answer always allows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import naming, told, typed
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
-from holdfast.machine import configuration
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.plain.plainjson import compact
@@ -25,7 +24,6 @@ from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes
-from holdfast.systems.seam.adoption import adopt_at_once
 from holdfast.systems.seam.registry import systems, upkeep
 
 LOCK_WAIT = 0.4
@@ -44,8 +42,19 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
     try:
         return _answers(project, event, session)
     finally:
-        for said in dict.fromkeys(project.troubles):
+        for said in dict.fromkeys(filter(None, (project.wired.settled, *project.troubles))):
             notes.log(project.root, str(event.get("hook_event_name")), said)
+
+
+def settle(root: str, name: str, worktree: str) -> None:
+    """Finishes or takes back a commit that was interrupted in a worktree."""
+    from holdfast import git
+    from holdfast.git import commits
+
+    repository = git.find(worktree)
+    said = commits.settle(repository) if repository else ""
+    if said:
+        notes.log(root, name, said)
 
 
 def _answers(project: Project, event: Mapping[str, Any], session: str) -> str:
@@ -80,10 +89,14 @@ def project_of(folder: str, session: str) -> Project:
 def _adopt(project: Project, *, notes_too: bool = False) -> None:
     """State files that agents wrote by themselves, and what notes speak of; what cannot be read is passed over."""
     wired = project.wired
-    wired.troubles.extend(adopt_at_once(wired))
-    for card in systems() if notes_too else ():
-        if card.traces:
-            wired.troubles.extend(upkeep(card.name).sightings(wired, wired.settings.actor))
+    top = wired.place.worktree
+    traced = [card for card in systems() if any(os.path.lexists(os.path.join(top, name)) for name in card.traces)]
+    if any(card.adopt_at_once for card in traced):
+        from holdfast.systems.seam.adoption import adopt_at_once
+
+        wired.troubles.extend(adopt_at_once(wired))
+    for card in traced if notes_too else ():
+        wired.troubles.extend(upkeep(card.name).sightings(wired, wired.settings.actor))
 
 
 def _before_compaction(project: Project, event: Mapping[str, Any], session: str) -> str:
@@ -113,6 +126,8 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
         return _context("SessionStart", _one_line(workflow, others))
     if source == "compact" and session and queries.has_caught_up(workflow.state, session):
         _count_compaction(workflow, project)
+    from holdfast.machine import configuration
+
     try:
         most = min(MOST, configuration.resuming(project.root).packet_limit)
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
@@ -132,10 +147,10 @@ def _count_compaction(workflow: Workflow, project: Project) -> None:
 def _one_line(workflow: Workflow, others: list[str]) -> str:
     """For a session that knows nothing yet: which work, where it is, what it waits for, and how to take it up."""
     brief = workflow.briefing()
-    waits = f", {brief.reason}" if brief.reason else ""
+    waits = (brief.reason or "").removeprefix(f"{brief.status}: ")
     onward = typed(remedies.resume_packet(), naming(workflow.state))
-    listed = "; ".join((f"{position(brief.state)}{waits}", *others))
-    return clean(f"Holdfast holds unfinished work here: {listed}. To take it up: {onward}")
+    listed = "; ".join((", ".join(filter(None, (position(brief.state), waits))), *others))
+    return clean(f"Holdfast holds unfinished work here: {listed.removesuffix('.')}. To take it up: {onward}")
 
 
 def _at_stop(project: Project, session: str) -> str:

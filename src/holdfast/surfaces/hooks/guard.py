@@ -6,6 +6,9 @@ the lead's, tools that a step rules out. It is a seat belt; what decides is the 
 
 from __future__ import annotations
 
+from holdfast.surfaces.hooks import holding, patterns, places
+from holdfast.surfaces.hooks.calls import Call, clean, rows, text, texts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable, Iterator
@@ -14,18 +17,9 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.shell import Command
     from holdfast.surfaces.hooks.writes import Target
 
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import holding, patterns, places
-    from holdfast.surfaces.hooks.calls import Call, clean, rows, text, texts
-else:
-    import holding
-    import patterns
-    import places
-    from calls import Call, clean, rows, text, texts
-
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
-_ONLY_PEOPLE = ("extend", "mcp", "reset", "trust", "uninstall")
-"""`mcp` is started by a host: whoever talks to a server of their own answers what it asks of a person."""
+_ONLY_PEOPLE = ("reset", "extend", "trust", "task retry", "task skip", "uninstall", "mcp")
+"""Those of `core.naming`, and `mcp`: an agent with a server of its own could answer what a person is asked."""
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`")
@@ -92,7 +86,7 @@ def _for_people(call: Call, workflows: list[dict[str, Any]], mine: list[dict[str
 
 
 def _for_the_lead(call: Call, workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> str:
-    """Roles that may only look at a workflow leave its records to whoever leads the work."""
+    """Roles that may only read a workflow leave its records to the lead agent."""
     if not call.agent or not any(workflow.get("read_only") for workflow in workflows):
         return ""
     # An agent that came with a plugin has the plugin's name before its own.
@@ -102,7 +96,7 @@ def _for_the_lead(call: Call, workflows: list[dict[str, Any]], mine: list[dict[s
             if any(patterns.matches(role, name) for role in texts(workflow, "read_only") for name in names):
                 return (
                     f"{clean(call.agent)} may look at {clean(text(workflow, 'id'))} and changes nothing of it:"
-                    f" {_typed(words)}. Report what you found to whoever leads the work; they record it."
+                    f" {_typed(words)}. Report what you found to the lead agent, who records it."
                 )
     return ""
 
@@ -111,10 +105,8 @@ def _spoken(commands: list[Command]) -> Iterator[list[str]]:
     """The words of each command that is given to Holdfast."""
     if not commands:
         return
-    if TYPE_CHECKING or __package__:
-        from holdfast.surfaces.hooks import programs
-    else:
-        import programs
+    from holdfast.surfaces.hooks import programs
+
     for command in commands:
         words = programs.holdfast(command.bare)
         if words is not None:
@@ -145,7 +137,7 @@ def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
         # A step that only the shell or another program fills in may be any of them.
         steps = free[1:]
         return not steps or any(step in names or any(mark in step for mark in _UNKNOWN) for step in steps)
-    return bool(free) and free[0] in _ONLY_PEOPLE
+    return "".join(free[:1]) in _ONLY_PEOPLE or " ".join(free[:2]) in _ONLY_PEOPLE
 
 
 def _only_looks(words: list[str]) -> bool:
@@ -173,7 +165,7 @@ def _free(words: list[str]) -> list[str]:
 
 
 def _ruled_out(call: Call, mine: list[dict[str, Any]]) -> str:
-    """What a step forbids while it is worked on: to those who work on it, and to whoever says not what they do."""
+    """What an active step forbids: to the sessions that work on it, and to those of which that is unknown."""
     for workflow in mine:
         for rule in rows(workflow, "deny"):
             tool = text(rule, "tool")

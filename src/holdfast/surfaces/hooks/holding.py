@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from holdfast.surfaces.hooks import patterns, places
+from holdfast.surfaces.hooks.calls import clean, rows, text, texts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.surfaces.hooks.calls import Call
     from holdfast.surfaces.hooks.writes import Target
-
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import patterns, places
-    from holdfast.surfaces.hooks.calls import clean, rows, text, texts
-else:
-    import patterns
-    import places
-    from calls import clean, rows, text, texts
 
 _MOST_FOLDERS = 200
 

@@ -1,7 +1,7 @@
 """One event of an agent host: answered at once, noted for later, or handed to the engine.
 
-A hook is started on every call of a tool, so nothing of Holdfast is imported here but its neighbours, which are found
-by their bare names when a host runs them. Whatever goes wrong, the host gets an answer it can live with.
+A hook is started on every call of a tool, so nothing of Holdfast is imported here but its neighbours. Whatever goes
+wrong, the host gets an answer it can live with.
 """
 
 from __future__ import annotations
@@ -11,15 +11,12 @@ import sys
 from _json import encode_basestring_ascii as quoted
 from _json import make_scanner
 
+from holdfast.surfaces.hooks import places
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable
     from typing import Any
-
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import places
-else:
-    import places
 
 LONGEST_EVENT = 16 << 20
 LARGEST_VIEW = 8 << 20
@@ -73,6 +70,11 @@ class Hook:
         if react is None:
             return ""
         self.stand(event.get("cwd"))
+        if self.root and places.kind(f"{self.worktree}/.git/holdfast-commit"):
+            find_package()
+            from holdfast.surfaces.hooks import events
+
+            events.settle(self.root, name, self.worktree)
         return react(self) if self.root or name in _ROOTLESS else ""
 
     def text(self, key: str, most: int) -> str:
@@ -82,10 +84,8 @@ class Hook:
 
     def log(self, sentence: str) -> None:
         """Says it in the project's log of hooks, where there is a project."""
-        if TYPE_CHECKING or __package__:
-            from holdfast.surfaces.hooks import notes
-        else:
-            import notes
+        from holdfast.surfaces.hooks import notes
+
         if not self.start:
             self.stand(None)
         if self.root:
@@ -95,10 +95,8 @@ class Hook:
         """Leaves a line for the engine's next run. Without a session, or a workflow that goes on, nobody needs it."""
         session = self.text("session_id", 100)
         if session and self.is_active():
-            if TYPE_CHECKING or __package__:
-                from holdfast.surfaces.hooks import notes
-            else:
-                import notes
+            from holdfast.surfaces.hooks import notes
+
             wrong = notes.leave(self.root, {"event": self.name, "session": session, **more})
             if wrong:
                 self.log(wrong)
@@ -164,11 +162,10 @@ def main(data: bytes | None = None) -> int:
 
 
 def find_package() -> None:
-    """From here on the package can be imported that this file belongs to."""
-    if not __package__:
-        import notes  # type: ignore[import-not-found]  # noqa: F401 - its folder is not on the path afterwards, and what goes wrong has to be said
-
-        sys.path[0] = __file__.rsplit("/", 4)[0]
+    """From here on the package itself can be imported, and not only the neighbours of this file (see `run.py`)."""
+    if not hasattr(sys.modules["holdfast"], "__file__"):
+        del sys.modules["holdfast"]
+        sys.path.insert(0, __file__.rsplit("/", 4)[0])
 
 
 def parsed(data: bytes) -> Any:
@@ -219,10 +216,8 @@ def send(answer: str) -> None:
 
 
 def _before_tool(hook: Hook) -> str:
-    if TYPE_CHECKING or __package__:
-        from holdfast.surfaces.hooks import guard
-    else:
-        import guard
+    from holdfast.surfaces.hooks import guard
+
     reason = guard.judge(hook.view, hook.event, hook.root, hook.worktree)
     if not reason:
         return ""
@@ -232,10 +227,8 @@ def _before_tool(hook: Hook) -> str:
 
 def _after_tool(hook: Hook) -> str:
     """Which files a tool of the host has written; what a shell did is seen by other means."""
-    if TYPE_CHECKING or __package__:
-        from holdfast.surfaces.hooks import writes
-    else:
-        import writes
+    from holdfast.surfaces.hooks import writes
+
     given = hook.event.get("tool_input")
     names = writes.edited(hook.text("tool_name", 200), given if isinstance(given, dict) else {})
     spots = (places.real(writes.absolute(name, hook.folder)) for name, _ in names[:100])
@@ -251,10 +244,8 @@ def _prompt(hook: Hook) -> str:
     prompt = hook.text("prompt", _NAMED_IN)
     if not prompt or data is None or not data.startswith(_ACTIVE):
         return ""
-    if TYPE_CHECKING or __package__:
-        from holdfast.surfaces.hooks import naming
-    else:
-        import naming
+    from holdfast.surfaces.hooks import naming
+
     ulid, by = naming.meant(prompt, _scan(data.decode("utf-8", "replace"), len(_ACTIVE) - 1)[0])
     if ulid:
         hook.note(workflow=ulid[:100], by=by)
@@ -279,7 +270,7 @@ def _stop(hook: Hook) -> str:
 
 
 def _remind(hook: Hook) -> str:
-    """Whoever begins or is about to forget is told where the work stands, where there may be some."""
+    """At the start of a session and before a compaction, the engine reports the state of the work, if there is any."""
     traces = (f"{hook.worktree}/{name}" for name in _TRACES)
     if (hook.root and hook.is_active()) or any(map(places.kind, traces)):
         return hook.engine()

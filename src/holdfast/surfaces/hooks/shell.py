@@ -5,11 +5,7 @@ It is a seat belt and no jail: what variables, aliases and programs of their own
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import programs
-else:
-    import programs
+from holdfast.surfaces.hooks import programs
 
 LONGEST = 100_000
 DEEPEST = 5

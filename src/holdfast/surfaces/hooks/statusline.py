@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import posix
 
+from holdfast.surfaces.hooks import notes, quick
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import notes, quick
-else:
-    import notes
-    import quick
 
 NAME = "statusline"
 LARGEST = 1 << 16

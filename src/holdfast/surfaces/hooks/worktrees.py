@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.surfaces.hooks import programs
+from holdfast.surfaces.hooks.programs import FOLDER, TRACKED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable
 
     from holdfast.surfaces.hooks.programs import Written
-
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import programs
-    from holdfast.surfaces.hooks.programs import FOLDER, TRACKED
-else:
-    import programs
-    from programs import FOLDER, TRACKED
 
 TREE = ":/"
 """How git spells the top of the worktree one stands in."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import posix
 
+from holdfast.surfaces.hooks import places
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.surfaces.hooks.programs import Written
     from holdfast.surfaces.hooks.shell import Command
-
-if TYPE_CHECKING or __package__:
-    from holdfast.surfaces.hooks import places
-else:
-    import places
 
 SHELLS = frozenset(("bash", "shell", "local_shell", "shell_command", "exec_command", "unified_exec"))
 _EDITING = ("write", "edit", "create", "patch", "replace", "delete", "move", "rename")
@@ -104,10 +101,8 @@ def line_of(given: dict[str, Any]) -> str | list[str]:
 
 def by_shell(commands: list[Command], folder: str) -> list[Target]:
     """Files that commands write by redirection or because that is what their program does."""
-    if TYPE_CHECKING or __package__:
-        from holdfast.surfaces.hooks import programs
-    else:
-        import programs
+    from holdfast.surfaces.hooks import programs
+
     found = []
     for command in commands:
         words = command.bare
@@ -129,10 +124,8 @@ def by_shell(commands: list[Command], folder: str) -> list[Target]:
 
 
 def _by_git(words: list[str], folder: str) -> list[Target]:
-    if TYPE_CHECKING or __package__:
-        from holdfast.surfaces.hooks import worktrees
-    else:
-        import worktrees
+    from holdfast.surfaces.hooks import worktrees
+
     found = []
     for name, takes in worktrees.written(words[1:]):
         if name.startswith((worktrees.TREE, ":(top)")):

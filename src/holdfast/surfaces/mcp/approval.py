@@ -6,7 +6,7 @@ and call again with it. What was shown goes with the question, sealed, and is co
 
 from __future__ import annotations
 
-from _collections_abc import Awaitable, Callable, Mapping
+from _collections_abc import Mapping
 
 from mcp import types
 from mcp.server import ServerRequestContext
@@ -26,9 +26,8 @@ from holdfast.surfaces.tools.convention import approved_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.project.project import Project
     from holdfast.project.workflow import Workflow
-
-    Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 ASKED = "approval"
 """The name under which the question and its answer travel."""
@@ -51,10 +50,9 @@ class Question(Value):
 class Approvals:
     """`guarded`: only those who were let in can ask and answer, so that a person's word may come this way."""
 
-    def __init__(self, projects: Projects, worked: Worked, *, guarded: bool) -> None:
+    def __init__(self, projects: Projects, *, guarded: bool) -> None:
         self._projects = projects
         self._guarded = guarded
-        self._worked = worked
 
     async def handled(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, given: Mapping[str, Any]
@@ -63,7 +61,7 @@ class Approvals:
         if not given["approved"]:
             return None
         asking = can_ask(ctx)
-        question: Question | None = await self._worked(lambda: self._question(given, asking=asking))
+        question = await self._projects.used(lambda project: self._question(project, given, asking=asking))
         if question is None:
             return None
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
@@ -72,31 +70,28 @@ class Approvals:
                 return _asking(question)
         else:
             answer, seal = await _asked(ctx, question), question.seal
-        made: dict[str, Any] = await self._worked(
-            lambda: self._decided(given, question.path, answer, seal, question.shown)
-        )
-        return made
+        decided = lambda: self._decided(given, question.path, answer, seal, question.shown)  # noqa: E731
+        return await self._projects.worked(decided)
 
-    def _question(self, given: Mapping[str, Any], *, asking: bool) -> Question | None:
+    def _question(self, project: Project, given: Mapping[str, Any], *, asking: bool) -> Question | None:
         """Nobody is asked where only a signature counts, or where something else is missing too, which is then said."""
-        with self._projects.lent() as project:
-            workflow = project.workflow(given["workflow_id"])
-            path = workflow.path(str(given["step"]))
-            policy = gates.policy(workflow.state.plan.step(path))
-            if policy == "signed":
-                return None
-            if not approving.is_ready(workflow, path):
-                if policy == "human":
-                    wired = self._projects.of_person().wired
-                    wired.engine.preview(workflow.state, cmd.Approve(path), wired.settings.actor)
-                return None
-            if not asking or (policy == "human" and not self._guarded):
-                return None
-            changes = _shown_whole(given.get("modifications") or {})
-            shown = approving.hashes(workflow, path)
-            message = picture(project, workflow, path, shown, changes)
-            schema = _schema(workflow, path, given.get("selected_variant", ""))
-            return Question(path, message, schema, _seal(workflow, path, shown, changes), shown)
+        workflow = project.workflow(given["workflow_id"])
+        path = workflow.path(str(given["step"]))
+        policy = gates.policy(workflow.state.plan.step(path))
+        if policy == "signed":
+            return None
+        if not approving.is_ready(workflow, path):
+            if policy == "human":
+                wired = self._projects.of_person().wired
+                wired.engine.preview(workflow.state, cmd.Approve(path), wired.settings.actor)
+            return None
+        if not asking or (policy == "human" and not self._guarded):
+            return None
+        changes = _shown_whole(given.get("modifications") or {})
+        shown = approving.hashes(workflow, path)
+        message = picture(project, workflow, path, shown, changes)
+        schema = _schema(workflow, path, given.get("selected_variant", ""))
+        return Question(path, message, schema, _seal(workflow, path, shown, changes), shown)
 
     def _decided(
         self, given: Mapping[str, Any], path: str, answer: types.ElicitResult, seal: str, shown: Mapping[str, str]

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from _collections_abc import Callable, Mapping
+from _collections_abc import Mapping
 
 import anyio
-from anyio import to_thread
 from mcp import types
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from holdfast.checks.running import GRACE_SECONDS
 from holdfast.core import queries
+from holdfast.core.refusals import unexpected
 from holdfast.core.remedy import ANYWHERE, Scope
-from holdfast.errors import HoldfastError, unexpected
+from holdfast.core.value import Any
+from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import spaced
 from holdfast.surfaces import tools
 from holdfast.surfaces.mcp import replies
@@ -23,14 +24,8 @@ from holdfast.surfaces.mcp.projects import Projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
+    from holdfast.project.project import Project
 
-    from anyio import CapacityLimiter
-
-    Made = TypeVar("Made")
-
-AT_ONCE = 32
-"""How many calls run at the same time; the others wait for their turn."""
 WHOLE = 20_000
 """The limit that an answer which was cut names for the rest."""
 BEAT = 1.0
@@ -44,15 +39,8 @@ class Calls:
 
     def __init__(self, projects: Projects, *, guarded: bool = True) -> None:
         self._projects = projects
-        self._approvals = Approvals(projects, self.worked, guarded=guarded)
-        self._limiter: CapacityLimiter | None = None
+        self._approvals = Approvals(projects, guarded=guarded)
         self._running: dict[int, list[bool]] = {}
-
-    async def worked(self, work: Callable[[], Made]) -> Made:
-        """Runs a function in a worker thread."""
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(AT_ONCE)
-        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
 
     def end(self) -> None:
         """Ends the commands that still run."""
@@ -81,8 +69,7 @@ class Calls:
                     return asked if isinstance(asked, types.InputRequiredResult) else replies.answer(asked)
             made = await (self._watched if tool.watched else self._run)(ctx, tool, arguments, session)
         except HoldfastError as error:
-            scope = await self.worked(lambda: self._scope(arguments, session))
-            return replies.refusal(error, scope)
+            return replies.refusal(error, await self._scope(arguments, session))
         except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
             return replies.refusal(unexpected(error), ANYWHERE)
         more = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
@@ -90,45 +77,40 @@ class Calls:
         whole = any(name in arguments for name in replies.MORE)
         return replies.answer(made, whole=whole, first=tuple(tool.outputs), rest=rest)
 
-    def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
+    async def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
         named = arguments.get("workflow_id")
+        about = named if isinstance(named, str) else ""
         try:
-            with self._projects.lent(session) as project:
-                return project.scope(named if isinstance(named, str) else "")
+            return await self._projects.used(lambda project: project.scope(about), session)
         except (HoldfastError, OSError):
             return ANYWHERE
 
     async def _run(
         self, _: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
-        def work() -> dict[str, Any]:
-            with self._projects.lent(session) as project:
-                return tools.call(project, tool.name, arguments)
-
-        return await self.worked(work)
+        return await self._projects.used(lambda project: tools.call(project, tool.name, arguments), session)
 
     async def _watched(
         self, ctx: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         """A call that may take long says every second that it goes on; when it is cancelled, so is what it runs."""
         last, ended = [b""], [False]
-        limit = await self.worked(lambda: self._patience(arguments)) if "check" in arguments else None
+        limit = await self._patience(arguments) if "check" in arguments else None
 
         def hear(chunk: bytes) -> None:
             last[0] = (last[0] + chunk)[-4096:]
 
-        def work() -> dict[str, Any]:
+        def work(project: Project) -> dict[str, Any]:
             self._running[id(ended)] = ended
             try:
-                with self._projects.lent(session) as project:
-                    return tools.call(project, tool.name, arguments, tools.Watch(hear, lambda: ended[0]))
+                return tools.call(project, tool.name, arguments, tools.Watch(hear, lambda: ended[0]))
             finally:
                 del self._running[id(ended)]
 
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(_beat, ctx, last, limit)
-                made = await self.worked(work)
+                made = await self._projects.used(work, session)
                 group.cancel_scope.cancel()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None
@@ -136,11 +118,11 @@ class Calls:
             ended[0] = True
         return made
 
-    def _patience(self, arguments: Mapping[str, Any]) -> float | None:
+    async def _patience(self, arguments: Mapping[str, Any]) -> float | None:
         """How long the check may take, so that progress has an end to go to; what is wrong with it is said later."""
         try:
-            with self._projects.lent() as project:
-                state = project.workflow(str(arguments.get("workflow_id", ""))).state
+            word = str(arguments.get("workflow_id", ""))
+            state = await self._projects.used(lambda project: project.workflow(word).state)
         except HoldfastError:
             return None
         found = [state.plan.step(path).check(str(arguments.get("check"))) for path in queries.open_steps(state)]

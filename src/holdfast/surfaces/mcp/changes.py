@@ -1,4 +1,4 @@
-"""Changes that others make, told to whoever wants to know: another process, the command line, a person's editor.
+"""Changes that others make, reported to subscribers: of another process, the command line, an editor.
 
 The store is asked twice a second. Only active workflows change, and asking opens none of them.
 """
@@ -6,7 +6,6 @@ The store is asked twice a second. Only active workflows change, and asking open
 from __future__ import annotations
 
 import time
-from _collections_abc import Awaitable, Callable
 
 import anyio
 from mcp import types
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
     from holdfast.engine.ports import Changes as StoreChanges
 
-    Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
-
 EVERY = 0.5
 """Seconds between two looks."""
 SHARE = 0.05
@@ -37,9 +34,8 @@ MOST_SESSIONS = 1024
 class Changes:
     """Both eras: sessions that said hello or subscribed, and streams of those that listen."""
 
-    def __init__(self, projects: Projects, worked: Worked) -> None:
+    def __init__(self, projects: Projects) -> None:
         self._projects = projects
-        self._worked = worked
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
         self._looked = anyio.Event()
@@ -84,20 +80,15 @@ class Changes:
         """Looks for changes until the server ends."""
         while True:
             began = time.monotonic()
-            changes: StoreChanges | None = await self._worked(self._look)
-            if changes is not None:
+            try:
+                changes = await self._projects.used(lambda project: project.wired.store.changes(self._cursor))
+            except (HoldfastError, OSError):
+                pass  # the store cannot be read now
+            else:
                 self._cursor = changes.cursor
                 await self._tell(changes)
             self._looked.set()
             await anyio.sleep(max(EVERY, (time.monotonic() - began) / SHARE))
-
-    def _look(self) -> StoreChanges | None:
-        """What changed; None while the store cannot be read."""
-        try:
-            with self._projects.lent() as project:
-                return project.wired.store.changes(self._cursor)
-        except (HoldfastError, OSError):
-            return None
 
     async def _tell(self, changes: StoreChanges) -> None:
         if changes.listed:

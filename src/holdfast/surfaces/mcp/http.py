@@ -1,4 +1,4 @@
-"""Serving over HTTP: on loopback unless told otherwise, to whoever has the token, many clients at once."""
+"""Serving over HTTP: on loopback unless told otherwise, to clients that have the token, many at once."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _security(address: Address, shown: str, port: int) -> TransportSecuritySetti
 
 
 class _Server(uvicorn.Server):
-    """Told to end, it ends what checks have started before it waits for whoever waits for them."""
+    """Told to end, it first ends the running checks, and then waits for the requests that wait for them."""
 
     def __init__(self, config: uvicorn.Config, service: Service) -> None:
         super().__init__(config)

@@ -6,6 +6,7 @@ import os
 
 from mcp.server.request_state import AESGCMRequestStateCodec
 
+from holdfast.core.remedy import shell
 from holdfast.errors import Broken
 from holdfast.machine import place as places
 from holdfast.machine.place import Place
@@ -43,7 +44,7 @@ def token_file(place: Place) -> str:
 
 
 def _secret(place: Place, name: str) -> str:
-    """Made once, by whoever is first; the file is its owner's alone."""
+    """Made once, by the first process that needs it; only its owner can read the file."""
     import secrets
 
     places.prepare(place, insist=True)  # it is no journal: nothing is lost with it
@@ -66,5 +67,5 @@ def _secret(place: Place, name: str) -> str:
     text = (places.read_regular(path, 4 * _BYTES) or b"").decode("ascii", "replace").strip()
     if os.path.islink(path) or len(text) != 2 * _BYTES or not set(text) <= set("0123456789abcdef"):
         said = f"{path} is not a secret that Holdfast wrote"
-        raise Broken("secret_broken", said, remedy=f"rm {path}", facts={"path": path})
+        raise Broken("secret_broken", said, remedy=shell("rm", path), facts={"path": path})
     return text

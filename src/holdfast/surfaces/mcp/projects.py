@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from _collections_abc import Iterator
+from _collections_abc import Callable
+
+from anyio import CapacityLimiter, to_thread
 
 from holdfast.core.state import Actor
 from holdfast.errors import Conflict, NotFound, Refused, UsageError
@@ -14,40 +16,51 @@ from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from typing import TypeVar
 
+    Made = TypeVar("Made")
+
+AT_ONCE = 32
+"""How many calls run at the same time; the others wait for their turn."""
 KEPT = 16
 """How many that nobody uses stay open."""
 
 
 class Projects:
-    """One root. Open journals are not shared between threads: they belong to whoever has them."""
+    """One root. Open journals are not shared between threads: each belongs to one call at a time."""
 
     def __init__(self, place: Place, settings: Settings) -> None:
         self.place = place
         self.settings = settings
         self._free: dict[str, list[Wired]] = {}
+        self._limiter: CapacityLimiter | None = None
 
-    def lent(self, session: str = "") -> AbstractContextManager[Project]:
-        """`with projects.lent() as project:` for one call of an agent, in a session where the host names it.
+    async def used(self, work: Callable[[Project], Made], session: str = "") -> Made:
+        """What a function makes of a project, for one call of an agent in a session that the host may name.
 
         Each call looks anew at what dead processes and hooks left behind, as every command does.
         """
-        from contextlib import contextmanager
 
-        return contextmanager(self._lend)(session)
+        def lending() -> Made:
+            try:
+                wired = self._free[session].pop()
+            except LookupError:
+                wired = bootstrap.wire(self.place, self._settings_of(session))
+            try:
+                made = work(Project(wired, one_request=True))
+            except (Conflict, NotFound, Refused, UsageError):
+                self._back(session, wired)
+                raise
+            self._back(session, wired)  # after another failure it is not used again: that may be why it failed
+            return made
 
-    def _lend(self, session: str) -> Iterator[Project]:
-        try:
-            wired = self._free[session].pop()
-        except LookupError:
-            wired = bootstrap.wire(self.place, self._settings_of(session))
-        try:
-            yield Project(wired, one_request=True)
-        except (Conflict, NotFound, Refused, UsageError):
-            self._back(session, wired)
-            raise
-        self._back(session, wired)  # after any other failure it is not used again: what is open may have to do with it
+        return await self.worked(lending)
+
+    async def worked(self, work: Callable[[], Made]) -> Made:
+        """Runs a function that touches the disk in a worker thread."""
+        if self._limiter is None:
+            self._limiter = CapacityLimiter(AT_ONCE)
+        return await to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
 
     def _back(self, session: str, wired: Wired) -> None:
         if sum(map(len, self._free.values())) < KEPT:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from _collections_abc import Awaitable, Callable
-
 from mcp import types
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from holdfast.core.remedy import Scope, described
+from holdfast.core.remedy import described
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
@@ -16,9 +14,7 @@ from holdfast.surfaces.tools.remedies import in_tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.project.workflow import Workflow
-
-    Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
+    from holdfast.project.project import Project
 
 _WIDE = 100
 _NAMED = types.PromptArgument(name="workflow_id", description="the one last worked on, if not named", required=False)
@@ -30,9 +26,8 @@ _PROMPTS = {
 
 
 class Prompts:
-    def __init__(self, projects: Projects, worked: Worked) -> None:
+    def __init__(self, projects: Projects) -> None:
         self._projects = projects
-        self._worked = worked
 
     async def listed(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
@@ -50,28 +45,27 @@ class Prompts:
             )
         word = (params.arguments or {}).get("workflow_id", "")
         try:
-            text = await self._worked(lambda: self._text(params.name, word))
+            text = await self._projects.used(lambda project: _text(project, params.name, word))
         except HoldfastError as error:
             raise MCPError(types.INVALID_PARAMS, error.message, data=described(error)) from None
         said = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=_PROMPTS[params.name][1], messages=[said])
 
-    def _text(self, name: str, word: str) -> str:
-        with self._projects.lent() as project:
-            workflow = project.workflow(word) if word else project.latest(finished=True)
-            if name == "resume":
-                return workflow.packet()
-            shown = _shown(workflow, name, project.scope(workflow.ulid))
-        return f"{_ASKED[name].format(workflow.id)}\n\n{shown}"
 
-
-def _shown(workflow: Workflow, name: str, scope: Scope) -> str:
+def _text(project: Project, name: str, word: str) -> str:
     """As the command line shows it, but with calls of tools."""
     from holdfast.plain.terminal import Style
+    from holdfast.project import seats
     from holdfast.surfaces import render
+    from holdfast.surfaces.tools.remedies import CALLED
 
+    workflow, others = seats.named_or_chosen(project, word, project.wired.settings.actor.session, finished=True)
+    if name == "resume":
+        return workflow.packet(others=others, voice=CALLED)
     draw = render.status if name == "status" else render.next_step
-    return draw(workflow.briefing(), Style(False), _WIDE, scope=scope.replace(person=False), tell=in_tools)
+    scope = project.scope(workflow.ulid).replace(person=False)
+    shown = draw(workflow.briefing(), Style(False), _WIDE, scope=scope, tell=in_tools)
+    return f"{_ASKED[name].format(workflow.id)}\n\n{shown}"
 
 
 _ASKED = {

@@ -6,11 +6,11 @@ from _collections_abc import Iterator, Mapping, Sequence
 
 from mcp import types
 
-from holdfast.core.remedy import Scope, as_json, rendered
+from holdfast.core.remedy import Scope, rendered
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import compact, parse
-from holdfast.surfaces.tools.remedies import in_tools
+from holdfast.surfaces.tools import remedies
 
 MOST = 2048
 """How many bytes a reply has, unless a call asks for more by name."""
@@ -34,12 +34,11 @@ def answer(
 def refusal(error: HoldfastError, scope: Scope) -> types.CallToolResult:
     """An error of a tool: the model reads it and does better. It has no structured form, which the schema would bind.
 
-    What may be long is cut, the facts first: whoever follows the remedy needs them least.
+    What may be long is cut, the facts first: they matter least to a reader who follows the remedy.
     """
-    remedy, facts = in_tools(error.remedies, scope), _plain(rendered(error.facts, scope))
-    own = as_json([one for one in error.remedies if getattr(one, "who", "") == "person"], scope)
-    said = {"code": error.code, "message": error.message, "remedy": remedy, "facts": facts}
-    said |= {"for_person": own} if own else {}
+    remedy, facts = remedies.in_tools(error.remedies, scope), _plain(rendered(error.facts, scope))
+    each = remedies.as_json(error.remedies, scope)
+    said = {"code": error.code, "message": error.message, "remedy": remedy, "remedies": each, "facts": facts}
     return types.CallToolResult(content=[_text(fitted(_clean({"error": said}), MOST))], is_error=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Awaitable, Callable
+from _collections_abc import Callable
 
 from mcp import types
 from mcp.server import ServerRequestContext
@@ -20,9 +20,8 @@ from holdfast.surfaces.mcp.projects import Projects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.project.project import Project
     from holdfast.project.workflow import Workflow
-
-    Worked = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 BASE = "holdfast://workflow/"
 PARTS = {
@@ -46,15 +45,14 @@ def uri(workflow: str, part: str = "") -> str:
 
 
 class Resources:
-    def __init__(self, projects: Projects, worked: Worked) -> None:
+    def __init__(self, projects: Projects) -> None:
         self._projects = projects
-        self._worked = worked
 
     async def listed(
         self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         at = _page(params.cursor if params else None)
-        entries: list[Entry] = await self._worked(self._entries)
+        entries = await self._projects.used(_entries)
         shown = entries[at : at + PAGE]
         names = [entry.id for entry in entries]
         found = [
@@ -64,11 +62,6 @@ class Resources:
         ]
         more = str(at + PAGE) if len(entries) > at + PAGE else None
         return types.ListResourcesResult(resources=found, next_cursor=more)
-
-    def _entries(self) -> list[Entry]:
-        with self._projects.lent() as project:
-            project.heal()
-            return project.wired.store.entries()
 
     async def templates(
         self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
@@ -93,25 +86,26 @@ class Resources:
         if named is None:
             raise MCPError(absent, "Resource not found", data={"uri": address[:400]})
         try:
-            text = await self._worked(lambda: self._text(*named))
+            text = await self._projects.used(lambda project: _TEXTS[named[1]](project.workflow(named[0])))
         except HoldfastError as error:
             raise MCPError(absent, error.message, data={"uri": address[:400], **described(error)}) from None
         kind = PARTS[named[1]][1]
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=address, mime_type=kind, text=text)])
-
-    def _text(self, word: str, part: str) -> str:
-        with self._projects.lent() as project:
-            return _TEXTS[part](project.workflow(word))
 
     async def completed(
         self, _: ServerRequestContext[Any], params: types.CompleteRequestParams
     ) -> types.CompleteResult:
         """Ids of workflows, which is all that there is to complete."""
         begun = params.argument.value
-        entries = await self._worked(self._entries) if params.argument.name == "workflow_id" else []
+        entries = await self._projects.used(_entries) if params.argument.name == "workflow_id" else []
         found = [entry.id for entry in entries if entry.id.startswith(begun)]
         told = types.Completion(values=found[:COMPLETED], total=len(found), has_more=len(found) > COMPLETED)
         return types.CompleteResult(completion=told)
+
+
+def _entries(project: Project) -> list[Entry]:
+    project.heal()
+    return project.wired.store.entries()
 
 
 def parsed(address: str) -> tuple[str, str] | None:

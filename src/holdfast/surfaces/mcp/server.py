@@ -39,9 +39,9 @@ class Service:
 
     def __init__(self, projects: Projects, *, guarded: bool = True) -> None:
         self.calls = Calls(projects, guarded=guarded)
-        self.changes = Changes(projects, self.calls.worked)
-        resources = Resources(projects, self.calls.worked)
-        prompts = Prompts(projects, self.calls.worked)
+        self.changes = Changes(projects)
+        resources = Resources(projects)
+        prompts = Prompts(projects)
         tools = types.ListToolsResult(tools=definitions.listed())
 
         async def list_tools(

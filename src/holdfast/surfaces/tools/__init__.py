@@ -9,6 +9,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.names import nearest
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.project.project import Project
 from holdfast.surfaces.tools.convention import workflow_metrics
@@ -16,10 +17,6 @@ from holdfast.surfaces.tools.loop import LOOP
 from holdfast.surfaces.tools.schemas import input_schema, output_schema
 from holdfast.surfaces.tools.shape import Input, Tool, Watch, checked
 from holdfast.surfaces.tools.table import CONVENTION
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 __all__ = ["TOOLS", "Input", "Tool", "Watch", "call", "checked", "input_schema", "output_schema", "workflow_metrics"]
 

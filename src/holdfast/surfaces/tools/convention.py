@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast.core import answers, gates, lifecycle, queries, refusals
+from holdfast.core import answers, gates, lifecycle, moment, queries, refusals
 from holdfast.core import commands as cmd
 from holdfast.core.briefing import Briefing, alert_text
+from holdfast.core.value import Any
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.tools.remedies import in_tools
 from holdfast.surfaces.tools.shape import Watch
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.systems.seam.parts import Order
 
 LISTED = 2048
 """How many bytes a list of workflows has, unless more of them are asked for."""
@@ -45,6 +43,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
         "blockers": [] if brief.ready else [one.message for one in brief.blockers],
         "skipped": brief.skipped,
         "decided": brief.decided,
+        "asked": brief.asked,
         "failures": brief.failures,
         "reminders": list(state.reminders),
         "alerts": list(map(alert_text, brief.alerts)),
@@ -66,7 +65,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
 
 def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     """The convention's fields, then what the work of the step is; more than fits is cut, and `limit` asks for it."""
-    brief = workflow_of(project, given).briefing()
+    brief = workflow_of(project, given).going_on()
     scope = project.scope(brief.state.ulid)
     status = lifecycle.CONVENTION.get(brief.step_status, brief.step_status)
     said = answers.position(brief, status, in_tools(brief.now, scope) or None)
@@ -146,7 +145,7 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
     if workflow.state.step(path).status == lifecycle.PENDING:
         workflow.begin(path)
     if status == "completed":
-        workflow.done(path, artifacts)
+        workflow.done(path, artifacts, order=Order(url=given.get("url", "")))
     elif status == "waiting_approval":
         workflow.submit(path, artifacts)
     else:
@@ -156,13 +155,7 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
             workflow.attach(path, artifacts)
         if status == "failed":
             workflow.fail(path, given.get("reason") or "reported as failed")
-    return {"success": True, "workflow_id": workflow.id, "updated_at": _whole(workflow.state.updated_at)}
-
-
-def _whole(at: str) -> str:
-    from holdfast.core.moment import whole
-
-    return whole(at)
+    return {"success": True, "workflow_id": workflow.id, "updated_at": moment.whole(workflow.state.updated_at)}
 
 
 def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,13 +205,8 @@ def cancel_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any
     """Gives a workflow up. Its files stay; leases end with it, and views hold no temporary files."""
     workflow = workflow_of(project, given)
     workflow.cancel(given.get("reason", ""))
-    state = workflow.state
-    return {
-        "success": True,
-        "workflow_id": state.id,
-        "status": workflow.briefing().word,
-        "cleanup_performed": not state.leases,
-    }
+    status, is_clean = workflow.briefing().word, not workflow.state.leases
+    return {"success": True, "workflow_id": workflow.id, "status": status, "cleanup_performed": is_clean}
 
 
 def workflow_metrics(project: Project, workflow_id: str) -> dict[str, Any]:

@@ -8,18 +8,16 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.names import checked
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import compact
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.tools.convention import workflow_of
+from holdfast.surfaces.tools.remedies import CALLED, LONGEST_PACKET
 from holdfast.surfaces.tools.shape import Input, Tool, Watch
-from holdfast.surfaces.tools.table import ID, STEP
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.surfaces.tools.table import DONE, ID, STEP
 
 TOLD = 2048
 """How many bytes an answer has, unless more is asked for."""
@@ -123,28 +121,21 @@ def get_resume_packet(project: Project, given: Mapping[str, Any]) -> dict[str, A
     from holdfast.project import seats
 
     session = project.wired.settings.actor.session
-    others: list[str] = []
-    if "workflow_id" in given:
-        workflow = workflow_of(project, given)
-    else:
-        project.heal()
-        bound, others = seats.chosen(project, session)
-        workflow = bound or project.latest()
+    workflow, others = seats.named_or_chosen(project, given.get("workflow_id", ""), session)
     if "ack" in given:
         workflow.acknowledge(given["ack"])
     named = {"workflow_id": workflow.id, "packet_id": queries.packet_id(workflow.state, session)}
     if "limit" in given:
-        return {**named, "text": workflow.packet(others=others, limit=given["limit"])}
+        return {**named, "text": workflow.packet(others=others, limit=given["limit"], voice=CALLED)}
     for limit in range(TOLD - len(compact(named)), SHORTEST, -100):
-        answer = {**named, "text": workflow.packet(others=others, limit=limit)}
+        answer = {**named, "text": workflow.packet(others=others, limit=limit, voice=CALLED)}
         if len(compact(answer).encode()) <= TOLD:
             return answer
-    return {**named, "text": workflow.packet(others=others, limit=SHORTEST)}
+    return {**named, "text": workflow.packet(others=others, limit=SHORTEST, voice=CALLED)}
 
 
 LOOP = (
     Tool(
-        name="run_check",
         title="Run or record a check",
         about="Run a step's check; or report its outcome with `passed` if it has no command",
         inputs=(
@@ -168,7 +159,6 @@ LOOP = (
         external=True,
     ),
     Tool(
-        name="record_work",
         title="Record notes, learnings, files, cost",
         about="Keep what must survive: a decision, a lesson, output files of a step, money spent",
         inputs=(
@@ -181,11 +171,10 @@ LOOP = (
             Input("cost_usd", "number", most=MOST_SPENT),
             Input("agent", "string", most=64, about="who spent it"),
         ),
-        outputs={"success": "boolean", "workflow_id": "string", "recorded": "strings", "spent_usd": "number"},
+        outputs={**DONE, "recorded": "strings", "spent_usd": "number"},
         run=record_work,
     ),
     Tool(
-        name="lock_files",
         title="Lock or release files",
         about="Keep files to one agent while several work, or release them",
         inputs=(
@@ -195,11 +184,10 @@ LOOP = (
             Input("ttl_seconds", "integer", least=1, most=86_400),
             Input("release", "boolean"),
         ),
-        outputs={"success": "boolean", "workflow_id": "string", "locks": "object"},
+        outputs={**DONE, "locks": "object"},
         run=lock_files,
     ),
     Tool(
-        name="review_step",
         title="Review a step",
         about="Give a reviewer's verdict on a step in review; none where a review file decides",
         inputs=(
@@ -208,16 +196,15 @@ LOOP = (
             Input("feedback", "string", most=20_000),
             Input("reviewer", "string", most=64, about="your role"),
         ),
-        outputs={"success": "boolean", "workflow_id": "string", "status": "string"},
+        outputs={**DONE, "status": "string"},
         run=review_step,
     ),
     Tool(
-        name="get_resume_packet",
         title="Resume packet",
         about="All you need to go on after your context was lost. `ack` its packet_id once read",
         inputs=(
             Input("workflow_id", "string", most=200),
-            Input("limit", "integer", least=SHORTEST, most=50_000, about="characters, if 2 KB are not enough"),
+            Input("limit", "integer", least=SHORTEST, most=LONGEST_PACKET, about="characters, if 2 KB are not enough"),
             Input("ack", "string", most=64),
         ),
         outputs={"workflow_id": "string", "packet_id": "string", "text": "string"},

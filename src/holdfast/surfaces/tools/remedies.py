@@ -5,14 +5,14 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core import naming
-from holdfast.core.remedy import Blank, Remedy, Scope, typed
+from holdfast.core.packet import Voice
+from holdfast.core.remedy import Blank, Remedy, Scope, typed, whole
+from holdfast.core.remedy import as_json as typed_json
+from holdfast.core.value import Any
 from holdfast.errors import one_line
 from holdfast.plain.plainjson import spaced
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
+LONGEST_PACKET = 50_000
 _ANY = ("list_workflows", "start_workflow")
 """Tools that are about no workflow."""
 
@@ -20,6 +20,21 @@ _ANY = ("list_workflows", "start_workflow")
 def in_tools(remedies: Iterable[Remedy | str], scope: Scope) -> str:
     """What leads on: tools with their arguments, and who has to type what."""
     return one_line(tuple(remedies), lambda one: one if isinstance(one, str) else _said(one, scope))
+
+
+CALLED = Voice(
+    tell=in_tools, rest=lambda name: (f"get_resume_packet {spaced({'workflow_id': name, 'limit': LONGEST_PACKET})}",)
+)
+"""Commands in a packet, as calls of tools."""
+
+
+def as_json(remedies: Iterable[Remedy | str], scope: Scope) -> list[dict[str, Any]]:
+    """Each remedy for itself, as the command line has them; an agent's commands are calls of tools where there are."""
+    told = []
+    for one, said in zip(whole(remedies), typed_json(remedies, scope), strict=True):
+        call = _call(one, scope) if one.command and one.who != "person" else ""
+        told.append({**said, "command": call} if call else said)
+    return told
 
 
 def _said(remedy: Remedy, scope: Scope) -> str:
@@ -32,7 +47,7 @@ def _said(remedy: Remedy, scope: Scope) -> str:
 def _call(remedy: Remedy, scope: Scope) -> str:
     """The call that does what the command does; empty where no tool takes what it says."""
     tool, *fields = naming.NAMES[remedy.command][2].split() if len(naming.NAMES[remedy.command]) > 2 else [""]
-    given = {name: value for name, value in remedy.arguments.items() if value not in (None, "", False, [])}
+    given = {name: value for name, value in remedy.arguments.items() if value not in (None, "", False, [], (), {})}
     arguments: dict[str, Any] = {}
     named = remedy.workflow or scope.about
     if named and tool not in _ANY:
@@ -40,17 +55,18 @@ def _call(remedy: Remedy, scope: Scope) -> str:
     for field in fields:
         name, equals, constant = field.partition("=")
         name, _, source = name.partition(":")
+        source, _, pair = (source or name).partition(".")
         if equals:
             arguments[name] = constant
-        elif (source or name) in given:
-            value = _plain(given.pop(source or name))
-            arguments.update({name: value} if name else {})
+        elif source in given and (not pair or list(given[source]) == [pair]):
+            value = given.pop(source)
+            arguments.update({name: _plain(value[pair] if pair else value)} if name else {})
     return "" if given or not tool else f"{tool} {spaced(arguments)}"
 
 
 def _plain(value: object) -> object:
     if isinstance(value, Blank):
-        return "true|false" if value.shown.startswith("--") else value.shown
+        return "TRUE_OR_FALSE" if value.shown.startswith("--") else value.shown
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
     return value

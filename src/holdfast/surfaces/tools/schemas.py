@@ -6,11 +6,8 @@ each, because some providers of models know no other form.
 
 from __future__ import annotations
 
+from holdfast.core.value import Any
 from holdfast.surfaces.tools.shape import MOST_PATHS, Input, Tool
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _OUTPUTS: dict[str, dict[str, Any]] = {
     "integers": {"type": "array", "items": {"type": "integer"}},

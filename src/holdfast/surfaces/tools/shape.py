@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core.value import Value
+from holdfast.core.remedy import is_blank
+from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import require
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_PATHS = 100
 
@@ -39,12 +36,11 @@ class Watch(Value):
 
 
 class Tool(Value):
-    """A tool by name: what it is for, what it takes and gives, and the function that does it.
+    """A tool: what it is for, what it takes and gives, and the function that does it and gives it its name.
 
     `outputs` has the JSON type of each field; `?` stands for one that may be null, and a plural for a list.
     """
 
-    name: str
     title: str
     about: str
     inputs: tuple[Input, ...]
@@ -58,6 +54,10 @@ class Tool(Value):
     """It may take long, and takes a Watch."""
     external: bool = False
     """It runs commands of the project."""
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__
 
 
 def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,6 +85,9 @@ def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wrong(field: Input, value: Any) -> str:
+    given = value.values() if isinstance(value, Mapping) else [value]
+    if any(isinstance(one, str) and is_blank(one) for one in given):
+        return f"stands for what only you know: {field.about or field.name}"
     match field.kind:
         case "string":
             if not isinstance(value, str) or not 1 <= len(value) <= (field.most or 1000):

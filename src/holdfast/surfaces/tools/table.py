@@ -8,6 +8,8 @@ from holdfast.surfaces.tools.shape import Input, Tool
 STATUSES = ("in_progress", "waiting_approval", "completed", "failed")
 ID = Input("workflow_id", "string", required=True, most=200)
 STEP = Input("step", "step", required=True, about="number or id")
+DONE = {"success": "boolean", "workflow_id": "string"}
+_NEXT = {"next_step": "integer?", "next_step_name": "string?"}
 _STANDING = {
     "workflow_id": "string",
     "workflow_type": "string",
@@ -20,7 +22,6 @@ _STANDING = {
 }
 CONVENTION = (
     Tool(
-        name="get_workflow_status",
         title="Workflow status",
         about="Get current workflow state",
         inputs=(ID,),
@@ -29,7 +30,6 @@ CONVENTION = (
         reads=True,
     ),
     Tool(
-        name="get_next_step",
         title="Next step",
         about="Get next step info: its work, what blocks it, and the call that leads on",
         inputs=(ID, Input("limit", "integer", least=1, most=50_000, about="bytes, if 2 KB are not enough")),
@@ -40,15 +40,13 @@ CONVENTION = (
             "current_status": "string",
             "blocking_reason": "string?",
             "required_action": "string?",
-            "next_step": "integer?",
-            "next_step_name": "string?",
+            **_NEXT,
             "prerequisites_met": "boolean",
         },
         run=convention.get_next_step,
         reads=True,
     ),
     Tool(
-        name="validate_prerequisites",
         title="Check prerequisites",
         about="Check if prerequisites are met for a step",
         inputs=(ID, STEP),
@@ -64,7 +62,6 @@ CONVENTION = (
         reads=True,
     ),
     Tool(
-        name="approve_step",
         title="Approve or reject a step",
         about="Pass on a person's decision on a step that waits. Never decide it yourself",
         inputs=(
@@ -74,18 +71,10 @@ CONVENTION = (
             Input("selected_variant", "string", most=64),
             Input("feedback", "string", most=20_000, about="what to change"),
         ),
-        outputs={
-            "success": "boolean",
-            "workflow_id": "string",
-            "step": "integer",
-            "status": "string",
-            "next_step": "integer?",
-            "next_step_name": "string?",
-        },
+        outputs={**DONE, "step": "integer", "status": "string", **_NEXT},
         run=convention.approve_step,
     ),
     Tool(
-        name="update_workflow_state",
         title="Update a step",
         about="Begin a step (in_progress), hand it in (completed), or report failure; name its output files",
         inputs=(
@@ -93,13 +82,13 @@ CONVENTION = (
             Input("status", "string", among=STATUSES),
             Input("artifacts", "paths", about="name: path"),
             Input("reason", "string", most=4000, about="why it failed"),
+            Input("url", "string", most=2000, about="of the pull request"),
         ),
-        outputs={"success": "boolean", "workflow_id": "string", "updated_at": "string"},
+        outputs={**DONE, "updated_at": "string"},
         run=convention.update_workflow_state,
         watched=True,
     ),
     Tool(
-        name="list_workflows",
         title="List workflows",
         about="List workflows",
         inputs=(
@@ -113,34 +102,21 @@ CONVENTION = (
         reads=True,
     ),
     Tool(
-        name="resume_workflow",
         title="Resume a workflow",
         about="Resume a failed or cancelled workflow, or reopen a step",
         inputs=(ID, Input("from_step", "step")),
-        outputs={
-            "success": "boolean",
-            "workflow_id": "string",
-            "resumed_from_step": "integer",
-            "current_status": "string",
-        },
+        outputs={**DONE, "resumed_from_step": "integer", "current_status": "string"},
         run=convention.resume_workflow,
     ),
     Tool(
-        name="cancel_workflow",
         title="Cancel a workflow",
         about="Cancel active workflow; its files stay",
         inputs=(ID, Input("reason", "string", most=500)),
-        outputs={
-            "success": "boolean",
-            "workflow_id": "string",
-            "status": "string",
-            "cleanup_performed": "boolean",
-        },
+        outputs={**DONE, "status": "string", "cleanup_performed": "boolean"},
         run=convention.cancel_workflow,
         destroys=True,
     ),
     Tool(
-        name="start_workflow",
         title="Start a workflow",
         about="Start a workflow from a definition, such as dev, generation or orchestrate",
         inputs=(

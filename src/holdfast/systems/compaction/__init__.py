@@ -1,6 +1,6 @@
 """Work in phases that survives the loss of an agent's context."""
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(

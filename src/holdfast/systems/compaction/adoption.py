@@ -10,13 +10,9 @@ from holdfast.core.definition import Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State
-from holdfast.core.value import Value
-from holdfast.documents.lens.fields import Reader, claimed, is_moment, moment_in, spelled, words
+from holdfast.core.value import Any, Value
+from holdfast.documents.lens.fields import Reader, claimed, count_in, is_moment, moment_in, spelled, words
 from holdfast.plain.digest import digest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 FOLDER = "untracked/workflow-state"
 TYPES = ("planning", "qa-loop", "implementation", "custom")
@@ -72,15 +68,13 @@ def read_phase(document: Mapping[str, Any]) -> Phase:
     said = document.get("phase")
     if not isinstance(said, Mapping):
         raise _READER.refused("it has no phase")
-    current, total = said.get("current"), said.get("total")
+    current, total = count_in(said, "current"), count_in(said, "total")
     for what, number in (("current", current), ("total", total)):
-        if not isinstance(number, int) or isinstance(number, bool) or not 1 <= number <= MOST_PHASES:
+        if not 1 <= number <= MOST_PHASES:
             raise _READER.refused(f"phase.{what} is no number from 1 to {MOST_PHASES}")
     name = said.get("name")
     if not isinstance(name, str) or len(name) > LONGEST_NAME:
         raise _READER.refused(f"phase.name is no text of at most {LONGEST_NAME} characters")
-    assert isinstance(current, int)
-    assert isinstance(total, int)
     return Phase(current, total, name, STATUS.decode(said.get("status")))
 
 

@@ -12,7 +12,8 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, moment, queries, remedies
 from holdfast.core.definition import Definition, Step
 from holdfast.core.state import State
-from holdfast.documents.lens.fields import MOMENT, spelled, unless_found
+from holdfast.core.value import Any
+from holdfast.documents.lens.fields import MOMENT, object_in, spelled, unless_found
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Meaning
 from holdfast.errors import Refused, UsageError
 from holdfast.systems.compaction.adoption import (
@@ -28,10 +29,6 @@ from holdfast.systems.compaction.adoption import (
     named,
     read_phase,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
 _PLAIN = frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.BLOCKED, lifecycle.DONE})
@@ -55,10 +52,8 @@ def shown(state: State) -> str:
 
 
 def _is_announced(state: State, number: int) -> bool:
-    said = (state.base or {}).get("phase")
-    if not isinstance(said, Mapping) or said.get("current") != number:
-        return False
-    return said.get("status") in _NOT_STARTED
+    said = object_in(state.base, "phase")
+    return said.get("current") == number and said.get("status") in _NOT_STARTED
 
 
 def _number(state: State, _: str) -> Any:

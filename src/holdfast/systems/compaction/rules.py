@@ -7,10 +7,7 @@ from _collections_abc import Mapping
 from holdfast.core import events as ev
 from holdfast.core.draft import Draft
 from holdfast.core.state import State
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any
 
 
 def seen(state: State) -> Mapping[str, Mapping[str, Any]]:

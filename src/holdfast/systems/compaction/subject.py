@@ -19,7 +19,7 @@ def load(asked: Asked, _: Place) -> Loaded:
         raise UsageError(
             "bad_phases",
             "custom has no phases of its own",
-            remedy=remedies.start("custom", Blank("NAME"), phases="Backup,Migrate,Verify"),
+            remedy=remedies.start("custom", Blank("NAME"), phases=Blank("PHASES")),
         )
     steps = phases(asked.phases) if asked.phases else definition.steps
     return Loaded(definition.replace(steps=steps), asked.subject, asked.context)

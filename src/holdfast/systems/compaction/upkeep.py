@@ -12,24 +12,22 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.state import Actor, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.edits import finishing
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
-from holdfast.machine import place as places
 from holdfast.machine.place import read_regular
 from holdfast.plain import ulid
 from holdfast.systems.compaction.adoption import file_of
 from holdfast.systems.compaction.document import DIALECT, position
 from holdfast.systems.compaction.rules import seen
-from holdfast.systems.seam.orphans import loaded
+from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.parts import Upkeep
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.compaction.detection import Sighting
-    from holdfast.systems.seam.wired import Wired
 
 LARGEST_PLAN = 1 << 20
 NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
@@ -83,9 +81,7 @@ def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
 
 def _is_over(wired: Wired, sighting: Sighting) -> bool:
     """Whether the notes are about a workflow that ended, and nobody has touched them since."""
-    key = (DIALECT.name, wired.place.key())
-    ended = [e for e in wired.store.entries() if not e.active and (e.dialect, e.worktree) == key]
-    same = loaded(wired, [entry.ulid for entry in ended if _is_called(entry, sighting.workflow)])
+    same = _called(wired, sighting.workflow, [entry for entry in wired.store.entries() if not entry.active])
     last = max(same, key=lambda state: state.updated_at, default=None)
     if last is None:
         return False
@@ -100,7 +96,7 @@ def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
     """A workflow that a plan speaks of ends when the plan says that it is over; says where a gate is in the way."""
     wrong = []
     for entry in wired.store.active():
-        if (entry.dialect, entry.worktree) != (DIALECT.name, wired.place.key()) or not entry.title.startswith("Plan"):
+        if not _is_ours(wired, entry) or not entry.title.startswith("Plan"):
             continue
         for state in loaded(wired, [entry.ulid]):
             plans = [source for source in seen(state) if source.startswith(NOTES[1])]
@@ -108,7 +104,7 @@ def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
             if over and not running.intersection(plans):
                 ending = cmd.Together(tuple(finishing(state, "its plan is no longer in progress")))
                 try:
-                    wired.reconciler.settle(wired.engine.execute(state.ulid, ending, actor))
+                    wired.execute(state.ulid, ending, actor)
                 except HoldfastError as refusal:
                     wrong.append(refusal.message)
     return wrong
@@ -122,14 +118,18 @@ def _says_it_is_over(plan: str) -> bool:
 
 def _known(wired: Wired, sighting: Sighting) -> State | None:
     """The active workflow of that name, the one last worked on where there are several."""
-    key = (DIALECT.name, wired.place.key())
-    here = [entry for entry in wired.store.active() if (entry.dialect, entry.worktree) == key]
-    same = loaded(wired, [entry.ulid for entry in here if _is_called(entry, sighting.workflow)])
+    same = _called(wired, sighting.workflow, wired.store.active())
     return max((s for s in same if queries.is_active(s)), key=lambda state: state.updated_at, default=None)
 
 
-def _is_called(entry: Entry, name: str) -> bool:
-    return _plain(entry.title or entry.subject or entry.type) == _plain(name)
+def _called(wired: Wired, name: str, among: list[Entry]) -> list[State]:
+    """The workflows of this worktree that have a name."""
+    here = [entry for entry in among if _is_ours(wired, entry)]
+    return loaded(wired, [e.ulid for e in here if _plain(e.title or e.subject or e.type) == _plain(name)])
+
+
+def _is_ours(wired: Wired, entry: Entry) -> bool:
+    return (entry.dialect, entry.worktree) == (DIALECT.name, wired.place.key())
 
 
 def _plain(name: str) -> str:
@@ -152,11 +152,10 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     if sighting.names:
         pairs = zip(state.plan.steps, sighting.names, strict=True)
         state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
-    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    wired.prepare()
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)
-    outcome = wired.engine.execute(state.ulid, _sight(sighting), actor)
-    wired.reconciler.settle(outcome)
+    wired.execute(state.ulid, _sight(sighting), actor)
 
 
 def _sight(sighting: Sighting) -> cmd.Own:
@@ -164,14 +163,8 @@ def _sight(sighting: Sighting) -> cmd.Own:
 
 
 def _is_as_sighted(shown: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether the document is where the notes put it when they were last looked at."""
-    there = shown["phase"]
-    named = before.get("name") or there.get("name")
-    return (there.get("current"), there.get("total"), there.get("name")) == (
-        before.get("current"),
-        before.get("total"),
-        named,
-    ) and there.get("status") == before.get("status")
+    """Whether the document is where the notes put it when they were last looked at. They may have named no phase."""
+    return all(shown["phase"].get(what) == said for what, said in before.items() if said or what != "name")
 
 
 def _account(sighting: Sighting) -> dict[str, Any]:

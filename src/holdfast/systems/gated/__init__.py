@@ -1,6 +1,6 @@
 """Features in phases, each reviewed and approved, with a pull request."""
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(

@@ -9,13 +9,10 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Definition, Retry, Review, Step
 from holdfast.core.plan import Plan
 from holdfast.core.state import FOUND, Act, Alert, Escalation, Mark, Progress, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import claimed, count_in, is_count, mark, moment_in, object_in, objects_in, text_in
 from holdfast.errors import UsageError
 from holdfast.systems.gated import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LONGEST_TITLE = 500
 MOST_ACTS = 100

@@ -16,11 +16,11 @@ from holdfast.core import remedies
 from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, HoldfastError, UsageError
-from holdfast.files.replace import durable_write
+from holdfast.files.replace import durable_write, read_file
 from holdfast.plain.digest import digest
+from holdfast.systems.gated.words import HOME
 
 LARGEST = 16 << 20
-WORKFLOWS = "workflow"
 _TABLE = {
     "docs/features.md": "00-feature/features.md",
     "docs/requirements.md": "01-requirements/requirements.md",
@@ -30,7 +30,7 @@ _TABLE = {
 }
 _DIAGRAMS, _OWN_DIAGRAMS = "docs/diagrams", "02-architecture/diagrams"
 _FIRST_WORDS = {
-    f"{WORKFLOWS}/.gitkeep": "",
+    f"{HOME}/.gitkeep": "",
     "docs/features.md": "# Features\n\nWhat this project can do, one entry for each feature.\n",
     "docs/requirements.md": "# Requirements\n\nWhat this project has to do, and how well.\n",
     "docs/architecture.md": "# Architecture\n\nThe parts of this project and how they work together.\n",
@@ -54,13 +54,12 @@ class Write(Value):
 class Publishing(Value):
     """What publishing would do to the central docs: all paths are central ones.
 
-    `conflicts` were changed by others since the start; `left` stay as they are, as the feature's copy was deleted or
-    never touched.
+    `conflicts` were changed by others since the start. What is in neither stays as it is, as the feature's copy was
+    deleted or never touched.
     """
 
     writes: tuple[Write, ...] = ()
     conflicts: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
 
 
 def copy_in(base: str, slug: str) -> dict[str, str]:
@@ -83,11 +82,6 @@ def copy_in(base: str, slug: str) -> dict[str, str]:
     return found
 
 
-def differences(base: str, slug: str, seeded: Mapping[str, str]) -> Publishing:
-    """What publishing would do now, of a workspace that began with these digests. Nothing is changed."""
-    return _compare(base, slug, seeded, ())
-
-
 def publish(
     base: str,
     slug: str,
@@ -108,7 +102,7 @@ def publish(
                 remedy=f"name one of {', '.join(_TABLE)} or a file below {_DIAGRAMS}/",
                 facts={"path": path[:400]},
             )
-    publishing = _compare(base, slug, seeded, merged)
+    publishing = differences(base, slug, seeded, merged)
     if publishing.conflicts:
         raise _docs_changed(slug, publishing.conflicts)
     if allow is not None:
@@ -137,25 +131,23 @@ def init(base: str) -> tuple[str, ...]:
     return tuple(missing)
 
 
-def _compare(base: str, slug: str, seeded: Mapping[str, str], merged: Sequence[str]) -> Publishing:
+def differences(base: str, slug: str, seeded: Mapping[str, str], merged: Sequence[str] = ()) -> Publishing:
+    """What publishing would do now, of a workspace that began with these digests. Nothing is changed."""
     top = _workspace(slug)
     begun = (path for path in sorted(seeded) if _own(path))
-    writes, conflicts, left = [], [], []
+    writes, conflicts = [], []
     for central in dict.fromkeys((*_TABLE, *_drawn(base, top), *begun)):
         own = f"{top}/{_own(central)}"
         wanted, now = _content(base, own), _content(base, central)
-        if wanted == now:
+        if wanted in (None, now):
             continue
-        if wanted is None:
-            if central in seeded:
-                left.append(central)
-        elif now is not None and seeded.get(central) == digest(wanted) and central not in merged:
-            left.append(central)  # others went on with it, and this feature never touched it
-        elif central in merged or seeded.get(central) == (None if now is None else digest(now)):
+        if now is not None and seeded.get(central) == digest(wanted) and central not in merged:
+            continue  # others went on with it, and this feature never touched it
+        if central in merged or seeded.get(central) == (None if now is None else digest(now)):
             writes.append(Write(own, central, wanted))
         else:
             conflicts.append(central)
-    return Publishing(tuple(writes), tuple(conflicts), tuple(left))
+    return Publishing(tuple(writes), tuple(conflicts))
 
 
 def _workspace(slug: str) -> str:
@@ -168,7 +160,7 @@ def _workspace(slug: str) -> str:
             remedy="name it with 1 to 64 of a-z, 0-9 and dashes between them",
             facts={"slug": slug[:400]},
         )
-    return f"{WORKFLOWS}/{slug}"
+    return f"{HOME}/{slug}"
 
 
 def _own(central: str) -> str:
@@ -239,21 +231,15 @@ def _content(base: str, path: str) -> bytes | None:
     """The whole content of a file; None when it is not there."""
     if not is_there(base, path):
         return None
-    data = bytearray()
+    full = os.path.join(base, path)
     try:
-        fd = os.open(os.path.join(base, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            while len(data) <= LARGEST and (part := os.read(fd, LARGEST + 1 - len(data))):
-                data += part
-        finally:
-            os.close(fd)
+        if os.path.getsize(full) > LARGEST:
+            raise _unfit("too_large", path, f"is larger than {LARGEST} bytes")
+        return read_file(full)
     except FileNotFoundError:
         return None
     except OSError as failure:
         raise _unreadable(path, failure) from failure
-    if len(data) > LARGEST:
-        raise _unfit("too_large", path, f"is larger than {LARGEST} bytes")
-    return bytes(data)
 
 
 def _write(base: str, writes: Sequence[Write]) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from holdfast.core import queries, remedies
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.systems.seam.ports import Call
+from holdfast.systems.seam.ports import Call, Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.gated.delivery.recovery import Recovery
-    from holdfast.systems.seam.ports import Workflow
 
 
 def go_on(call: Call) -> None:

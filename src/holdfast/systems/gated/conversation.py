@@ -9,11 +9,8 @@ from __future__ import annotations
 from _collections_abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from holdfast.core.value import Value
+from holdfast.forges.port import Comment, Review, Thread
 from holdfast.systems.gated.remarks import Remark, Standpoint, line, second
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.forges.model import Comment, Review, Thread
 
 LONGEST = 20_000
 """Characters of feedback for one phase: what an agent can be asked to read before it begins."""

@@ -12,15 +12,12 @@ from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import FOUND, Act, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT, object_in, or_absent
 from holdfast.documents.lens.spec import ABSENT, Dialect, Document, Field, Items, Meaning, as_found
 from holdfast.errors import Refused, UsageError
 from holdfast.systems.gated import words
 from holdfast.systems.gated.adoption import adopt, id_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _INSTEAD: dict[str, Callable[[str], tuple[Remedy, ...]]] = {
     words.IN_REVIEW: lambda path: (remedies.review(path, from_file=True),),
@@ -174,10 +171,6 @@ def _former(state: State) -> tuple[str, ...]:
     return (f"{words.home(state)}/{words.DOCUMENT}",) if words.is_deleted(state) else ()
 
 
-def _depends(state: State, path: str) -> tuple[object, ...]:
-    return state.step(path), state.plan.step(path), state.origin
-
-
 DOCUMENT = Document(
     path=_place,
     former=_former,
@@ -196,7 +189,6 @@ DOCUMENT = Document(
             "phases",
             each=lambda s: list(s.plan.children("")),
             name=lambda s, path: path,
-            depends=_depends,
             fields=(
                 Field("status", lambda s, p: s.step(p).status, words.PHASE),
                 Field("status_detail", _phase_detail, meaning=Meaning.FIXED),

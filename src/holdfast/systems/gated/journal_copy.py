@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 
 from holdfast import git
+from holdfast.core import commands as cmd
 from holdfast.core import remedies
 from holdfast.core.definition import BUILT_IN
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import one_of, shell
 from holdfast.core.state import State
+from holdfast.documents.reconcile import GIT
 from holdfast.engine.ports import AHEAD, FORKED, LARGEST_COPY, UNKNOWN, Entry, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, Refused
 from holdfast.files.replace import durable_write
@@ -26,7 +28,7 @@ def name(slug: str) -> str:
     return f"{words.HOME}/{slug}/{words.JOURNAL}"
 
 
-def read(wired: Wired, slug: str, worktree: str = "") -> bytes | None:
+def read(wired: Wired, slug: str, worktree: str) -> bytes | None:
     full = _full(wired, slug, worktree)
     return None if os.path.islink(full) else read_regular(full, LARGEST_COPY)
 
@@ -53,7 +55,7 @@ def write(wired: Wired, state: State) -> None:
         durable_write(_full(wired, state.id, state.worktree), data, mode=0o644, alone=True)
 
 
-def _alone(wired: Wired) -> AbstractContextManager[None]:
+def _alone(wired: Wired) -> AbstractContextManager[object]:
     """An older copy must not follow a newer one."""
     return wired.store.exclusively("starting")
 
@@ -67,28 +69,59 @@ def _committed(wired: Wired, slug: str, worktree: str) -> bytes | None:
     return git.head_blob(repository, _full(wired, slug, worktree)) if repository else None
 
 
-def take(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
+def take(wired: Wired, slug: str, worktree: str, *, only_look: bool = False) -> HoldfastError | None:
     """Takes over a copy that extends what is known here; what is wrong with it where it can neither be taken nor left.
 
-    Nearly always a journal here begins with these very bytes, and then the copy need not be understood.
+    Nearly always a journal here begins with these very bytes, and then the copy need not be understood. To `only_look`
+    takes nothing, and says what a person has to decide.
     """
     data = read(wired, slug, worktree)
     if data is None or is_known(wired, slug, data):
         return None
     try:
         standing = compared(wired, slug, worktree, data)
-        if standing.kind in (UNKNOWN, AHEAD):
+        if standing.kind in (UNKNOWN, AHEAD) and not only_look:
             require_sound(wired, slug, worktree, wired.store.examine_copy(data, name(slug)).state)
             wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
     except (Broken, Conflict) as refusal:
-        return _put_right(slug, refusal)
+        if isinstance(refusal, Broken):
+            refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
+        return refusal
     return forked(slug, standing) if standing.kind == FORKED else None
 
 
-def _put_right(slug: str, refusal: HoldfastError) -> HoldfastError:
-    if isinstance(refusal, Broken):
-        refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
-    return refusal
+def take_over(wired: Wired) -> list[str]:
+    """Every journal that extends what is known here is taken; what is wrong with those that cannot be."""
+    place, troubles = wired.place, []
+    folder = os.path.join(place.worktree, words.HOME)
+    if place.repository is None or git.busy(place.repository) or not os.path.isdir(folder):
+        return []
+    _finalized_elsewhere(wired)
+    for slug in filter(words.is_slug, sorted(os.listdir(folder))):
+        if os.path.isfile(os.path.join(folder, slug, words.JOURNAL)):
+            wired.prepare()
+            wrong = take(wired, slug, place.key())
+            if wrong is not None:
+                troubles.append(f"{wrong.message} ({wrong.remedy})")
+    return troubles
+
+
+def _finalized_elsewhere(wired: Wired) -> None:
+    """A completed feature whose folder a commit took away, and said so, was finalized in another clone."""
+    from holdfast.git import history as git_history
+
+    place = wired.place
+    repository, wanted = place.repository, ("gated", "completed", place.key())
+    for entry in wired.store.entries():
+        gone = not os.path.lexists(os.path.join(place.worktree, words.HOME, entry.id))
+        if repository is None or not gone or (entry.dialect, entry.status, entry.worktree) != wanted:
+            continue
+        document = f"{words.HOME}/{entry.id}/{words.DOCUMENT}"
+        inside = os.path.relpath(os.path.join(place.worktree, document), repository.top)
+        newest = git_history.newest_of(repository, inside)
+        if newest and "\nWorkflow-Status: finalized\n" in git_history.message(repository, newest):
+            done = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
+            wired.execute(entry.ulid, done, GIT)
 
 
 def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
@@ -140,18 +173,6 @@ def _has_commands(state: State) -> bool:
     return any(check.run for path in state.plan.paths for check in state.plan.step(path).checks)
 
 
-def trouble(wired: Wired, slug: str, worktree: str = "") -> HoldfastError | None:
-    """What a person has to decide about a copy. Nothing is taken."""
-    data = read(wired, slug, worktree)
-    if data is None or is_known(wired, slug, data):
-        return None
-    try:
-        standing = compared(wired, slug, worktree, data)
-    except Broken as refusal:
-        return _put_right(slug, refusal)
-    return forked(slug, standing) if standing.kind == FORKED else None
-
-
 def is_known(wired: Wired, slug: str, data: bytes) -> bool:
     """Whether a journal here begins with these very bytes, or is them."""
     return any(wired.store.begins_with(entry.ulid, data) for entry in _same(wired, slug))
@@ -174,6 +195,6 @@ def forked(slug: str, standing: Standing) -> Conflict:
         "journal_forked",
         f"the journal of {slug} that came with git and the one here went different ways after line {standing.common}: "
         "a person decides which one holds",
-        remedy=remedies.recover(slug, take=Blank("git|here")),
+        remedy=remedies.recover(slug, take=one_of("git", "here")),
         facts={"common": standing.common, "ours": standing.ours, "theirs": standing.theirs, "ulid": standing.ulid},
     )

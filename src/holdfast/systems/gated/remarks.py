@@ -6,16 +6,12 @@ from _collections_abc import Collection, Iterable, Sequence
 
 from holdfast.core import moment
 from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.forges.model import Comment, Review, Thread
+from holdfast.forges.port import Comment, Review, Thread
+from holdfast.systems.gated.words import FEATURE_FOLDER, HOME
 
 BELONGING = frozenset(("OWNER", "MEMBER", "COLLABORATOR"))
 """How a GitHub calls those who belong to a project."""
 
-_ROOT = "workflow"
-_FEATURE = "00-feature"
 _CODE = "03-implementation"
 _TAB = "    "
 
@@ -85,10 +81,10 @@ class Standpoint(Value):
 
     def phase_of(self, path: str) -> str:
         folders = path.split("/")[:-1]
-        if path and folders[:1] != [_ROOT]:
+        if path and folders[:1] != [HOME]:
             return _CODE
         phase = folders[2] if len(folders) > 2 and folders[1] == self.slug else ""
-        if phase == _FEATURE:
+        if phase == FEATURE_FOLDER:
             return self.phases[0]
         return phase if phase in self.phases else self.current
 

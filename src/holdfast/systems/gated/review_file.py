@@ -6,6 +6,7 @@ decides nothing. Where an author's words leave a doubt, a file is refused rather
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Iterator, Sequence
 
 from holdfast.core.gates import DECISIONS
@@ -263,9 +264,9 @@ def _text(full: str, path: str) -> str:
     try:
         return feature_file.load(full, path).text(path)
     except NotFound as error:
-        raise NotFound(
-            "no_review", error.message, remedy=f"have the reviewer write {path}", facts={"path": path}
-        ) from None
+        here = os.path.abspath(path)
+        remedy = f"move {here} to {full}" if os.path.isfile(here) else f"have the reviewer write {path}"
+        raise NotFound("no_review", error.message, remedy=remedy, facts={"path": path}) from None
     except UsageError as error:
         raise UsageError(
             "bad_review",

@@ -1,17 +1,31 @@
-"""A description as the subject of a workflow: it becomes a slug, a branch and a workspace."""
+"""A description as the subject of a workflow: it becomes a slug, a branch, and a workspace with the central docs."""
 
 from __future__ import annotations
 
+import os
+
+from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import refusals
+from holdfast.core import moment, refusals, remedies
+from holdfast.core.names import checked_text
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import State
-from holdfast.machine.place import Place
-from holdfast.systems.gated import opening, workspace
+from holdfast.errors import Refused, UsageError
+from holdfast.files.replace import durable_write
+from holdfast.git import changes as git_changes
+from holdfast.git.command import git as run
+from holdfast.machine.place import Place, read_regular
+from holdfast.systems.gated import central, words, workspace
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.seam.wired import Wired
 
 DESCRIPTION = "description"
+SHORTEST, LONGEST = 5, 500
+TITLE = Blank('"TITLE"')
+SEEDED = "seeded"
+"""The value of the context that keeps what the central docs were when the workspace was seeded from them."""
+_LARGEST = 1 << 20
 
 
 def load(asked: Asked, place: Place) -> Loaded:
@@ -19,23 +33,125 @@ def load(asked: Asked, place: Place) -> Loaded:
         return Loaded(asked.definition, asked.subject, asked.context)
     require_repository(asked.definition, place)
     refusals.require_free(asked.context, [name for name in DIALECT.reserved if name != "slug"])
-    found = opening.described(asked.subject, asked.context)
-    begun = (asked.definition.steps[0].id,)
-    return Loaded(asked.definition, found.subject, found.context, branch=found.branch, begun=begun, makes_branch=True)
+    text = " ".join(asked.subject.split())
+    if not SHORTEST <= len(text) <= LONGEST or not text.isprintable():
+        message = f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}"
+        raise UsageError("bad_description", message, remedy=remedies.start("feature", TITLE))
+    checked_text(text, "description", 4 * LONGEST)
+    slug = asked.context.get("slug", "") or words.slug_of(text)
+    if not words.is_slug(slug):
+        said = f"{str(slug)[:80]!r} cannot be the slug of a feature" if slug else "no slug can be made of this title"
+        raise UsageError(
+            "bad_slug",
+            f"{said}: {words.SHORTEST_SLUG} to {words.LONGEST_SLUG} of a-z, 0-9 and single -, "
+            f"not {', '.join(words.RESERVED)}",
+            remedy="name one: --set slug=user-login",
+            facts={"slug": str(slug)[:200]},
+        )
+    context, begun = {**asked.context, "slug": slug}, (asked.definition.steps[0].id,)
+    return Loaded(asked.definition, text, context, branch=f"feature/{slug}", begun=begun, makes_branch=True)
 
 
 def identity(asked: Asked, _: Place) -> str:
     return " ".join(asked.subject.split()) if asked.definition.loads == DESCRIPTION else asked.subject
 
 
-def prepare(wired: Wired, start: cmd.Start) -> cmd.Start:
-    if start.loads != DESCRIPTION:
-        return start
-    return opening.opened(wired.place, start, wired.world.now())
+def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
+    """Refuses a workspace that is there or that git ignores, and a repository where no branch can be made now."""
+    if command.loads != DESCRIPTION:
+        return command
+    place, repository = wired.place, wired.place.repository
+    assert repository is not None
+    home = f"{words.HOME}/{command.id}"
+    _require_new(wired, command, home)
+    _require_seen(place, f"{home}/{words.FEATURE_FOLDER}/description.md")
+    if command.branch and git.branch(repository) != command.branch:
+        git_changes.require_idle(repository)
+    return command
+
+
+def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
+    """Makes the branch and the workspace. All of it can be repeated: a start that was interrupted is made again."""
+    if command.loads != DESCRIPTION:
+        return command
+    place, repository = wired.place, wired.place.repository
+    assert repository is not None
+    home = f"{words.HOME}/{command.id}"
+    if command.branch:
+        git_changes.make_branch(repository, command.branch)
+    seeded = central.copy_in(place.worktree, command.id)
+    title = command.title or command.subject
+    _describe(place, f"{home}/{words.FEATURE_FOLDER}/description.md", title, command.subject)
+    _enter(place, f"{home}/{words.FEATURE_FOLDER}/features.md", command, title, wired.world.now())
+    return command.replace(context={**command.context, SEEDED: seeded}, head=git.head(repository))
+
+
+def anew(state: State, start: Remedy) -> Remedy:
+    """The workspace of a feature stays, also of one that was given up: another feature has another name."""
+    if state.loads != DESCRIPTION:
+        return Subject.anew(state, start)
+    return _named_otherwise(start)
+
+
+def _named_otherwise(start: Remedy) -> Remedy:
+    values = {**start.arguments.get("values", {}), "slug": Blank("NAME")}
+    return start.given(values=values).replace(text="begin another one")
 
 
 def opened(wired: Wired, state: State) -> tuple[str, ...]:
     return workspace.settle(wired, None, state)
 
 
-SUBJECT = Subject(load=load, identity=identity, prepare=prepare, opened=opened)
+def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:
+    """A workspace that phases were worked on in belongs to a feature, known here or not."""
+    full = os.path.join(wired.place.worktree, home)
+    signs = [words.DOCUMENT, words.JOURNAL, *(f"{phase}/{words.STATUS_FILE}" for phase in words.PHASES)]
+    if not any(os.path.lexists(os.path.join(full, sign)) for sign in signs):
+        return
+    known = [entry for entry in wired.store.find(command.id) if entry.id == command.id]
+    last = max(known, key=lambda entry: (entry.active, entry.ulid), default=None)
+    if last is None:
+        there = remedies.recover(command.id)
+    elif last.active:
+        there = remedies.next_step(workflow=last.ulid, text="go on with it")
+    elif last.status == "cancelled":
+        there = remedies.revive(workflow=last.ulid)
+    else:
+        there = remedies.status(workflow=last.ulid, text="look at it")
+    raise Refused(
+        "workspace_exists",
+        f"{home} is the workspace of a feature already",
+        remedy=(there, _named_otherwise(remedies.start(command.type, command.subject))),
+        facts={"path": home},
+    )
+
+
+def _require_seen(place: Place, path: str) -> None:
+    """What git ignores is in no commit: nobody else would ever see the work, and its end would have nothing to keep."""
+    code = run(place.worktree, "check-ignore", "-q", "--", path, ok=(0, 1, 128))[0]  # 128: behind a link, refused later
+    if code == 0:
+        raise Refused(
+            "workspace_ignored",
+            f"git ignores {path}, so the work on the feature would be in no commit",
+            remedy=shell("git", "check-ignore", "-v", path, text="take what ignores it out of .gitignore"),
+            facts={"path": path},
+        )
+
+
+def _describe(place: Place, path: str, title: str, description: str) -> None:
+    more = f"\n{description}\n" if description != title else ""
+    durable_write(os.path.join(place.worktree, path), f"# {title}\n{more}".encode(), mode=0o644, alone=True)
+
+
+def _enter(place: Place, path: str, command: cmd.Start, title: str, now: str) -> None:
+    """Adds the feature to the list of features, once."""
+    full = os.path.join(place.worktree, path)
+    known = (read_regular(full, _LARGEST) or b"# Features\n").decode("utf-8", "replace")
+    mark = f"- Slug: `{command.id}`"
+    if mark in known:
+        return
+    about = f"\n## {title}\n\n{mark}\n- Branch: `{command.branch}`\n- Started: {moment.whole(now)[:10]}\n"
+    durable_write(full, (known.rstrip("\n") + "\n" + about).encode(), mode=0o644, alone=True)
+
+
+SUBJECT = Subject(load=load, identity=identity, prepare=prepare, furnish=furnish, anew=anew, opened=opened)

@@ -8,14 +8,13 @@ from _collections_abc import Iterator
 from holdfast.core import remedies
 from holdfast.core.state import State
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.machine import place as places
 from holdfast.systems.gated import words
 from holdfast.systems.seam.parts import Upkeep
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.seam.found import Found
-    from holdfast.systems.seam.wired import Wired
 
 _FINALIZED = "finalized"
 
@@ -53,7 +52,7 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
         return None
     if not journal_copy.is_known(wired, slug, data):
         journal_copy.require_settled(wired, slug)
-        places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+        wired.prepare()
         journal_copy.put_back(wired, slug)
         wrong = journal_copy.take(wired, slug, wired.place.key())
         if wrong is not None:
@@ -71,7 +70,7 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
 def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]:
     from holdfast.systems.gated import journal_copy
 
-    wrong = journal_copy.trouble(wired, state.id, state.worktree)
+    wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         yield wrong, journal_copy.name(state.id)
 

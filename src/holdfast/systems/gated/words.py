@@ -9,6 +9,7 @@ from holdfast.documents.lens.fields import spelled, words
 HOME = "workflow"
 FEATURE_FOLDER = "00-feature"
 DOCUMENT, STATUS_FILE, JOURNAL = "workflow-state.json", "status.json", "journal.jsonl"
+CANCELLATION = "cancellation.md"
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
 PENDING, IN_PROGRESS, IN_REVIEW = "pending", "in_progress", "in_review"
 USER_REVIEW, APPROVED, ESCALATED = "user_review", "approved", "escalated"

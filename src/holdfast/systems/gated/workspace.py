@@ -7,25 +7,27 @@ next move, or by `holdfast continue`.
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping
+from _collections_abc import Mapping, Sequence
 
 from holdfast import git
-from holdfast.core import cycle, lifecycle, moment, queries, refusals, remedies
-from holdfast.core.remedy import naming, shell, typed
+from holdfast.core import cycle, lifecycle, moment, queries, remedies
+from holdfast.core.names import fitting
+from holdfast.core.refusals import unexpected
+from holdfast.core.remedy import typed
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
-from holdfast.errors import HoldfastError, Refused, unexpected
+from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.files.replace import durable_write, remove
 from holdfast.git import changes as git_changes
+from holdfast.git import commits
 from holdfast.git.command import git as run
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam.wired import Wired
 
-CANCELLATION = "cancellation.md"
 DIAGRAMS = "diagrams"
 _GITLINK = b"160000"
 
@@ -42,29 +44,42 @@ def artifacts(wired: Wired, state: State, phase: str) -> dict[str, str]:
 
 
 def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
-    """What a phase that was handed in waits for: its review, and code that only lies in the working tree."""
-    if state.step(phase).status != lifecycle.IN_REVIEW:
+    """Of a phase that was handed in: the code that nobody reviews, since it only lies in the working tree."""
+    repository = git.find(wired.place.base(state.worktree))
+    if state.step(phase).status != lifecycle.IN_REVIEW or repository is None or words.outputs(state, phase):
         return ()
-    said = [f"the review belongs in {words.review_file(state, phase)}"]
-    base = wired.place.base(state.worktree)
-    repository = git.find(base)
-    if repository is not None and not words.outputs(state, phase):
-        changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
-        new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
-        if new:
-            listed = ", ".join(new[:8]) + (", …" if len(new) > 8 else "")
-            commit = remedies.named("commit", {"task": phase, "message": remedies.TEXT})
-            said.append(f"not committed, so not reviewed: {listed} ({typed(commit, naming(state))})")
-    return tuple(said)
+    changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+    new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
+    if not new:
+        return ()
+    listed = ", ".join(new[:8]) + (", …" if len(new) > 8 else "")
+    commit = remedies.named("commit", {"task": phase, "message": remedies.TEXT})
+    return (f"not committed, so not reviewed: {listed} ({typed(commit, wired.scope(state.ulid))})",)
+
+
+def reviewed(wired: Wired, state: State, phase: str, said: str = "") -> tuple[str, str]:
+    """The verdict and the feedback of the review file. `said` is what somebody would have it say instead."""
+    from holdfast.systems.gated import review_file
+
+    base, path = wired.place.base(state.worktree), words.review_file(state, phase)
+    if said:
+        message = f"the reviews of {state.id} are files: {path} decides"
+        raise UsageError(
+            "review_file_decides", message, remedy=remedies.review(phase, from_file=True), facts={"path": path}
+        )
+    central.is_there(base, path)  # no link on the way leads elsewhere
+    found = review_file.read(os.path.join(base, path), path)
+    return found.decision, fitting(found.feedback)
 
 
 def settle(wired: Wired, before: State | None, after: State, summary: str = "") -> tuple[str, ...]:
     """Keeps the workspace in step with a move of the work, and commits it; what has to be said about it."""
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
-    said = commit(wired, after, _message(before, after, summary))
+    phase, what = _what(before, after)
+    said = commit(wired, after, message(after, summary or what, phase))
     if after.finished_at and before is not None and not before.finished_at:
-        said += (f"all phases are approved: {typed(remedies.finalize(), naming(after))} publishes the docs",)
+        said += (f"all phases are approved: {typed(remedies.finalize(), wired.scope(after.ulid))} publishes the docs",)
     return said
 
 
@@ -83,7 +98,7 @@ def _tidy(wired: Wired, state: State) -> None:
         reviews = f"{words.home(state)}/{phase}/reviews"
         if words.iterations(state, phase) == 0 and central.is_there(base, reviews, folder=True):
             _archive(os.path.join(base, reviews), wired.world.now())
-    note = os.path.join(base, words.home(state), CANCELLATION)
+    note = os.path.join(base, words.home(state), words.CANCELLATION)
     if state.cancelled:
         reason = state.cancelled.reason or "no reason was given"
         text = f"# Cancelled\n\n{reason}\n\n- At: {MOMENT.encode(state.cancelled.at)}\n- By: {state.cancelled.by}\n"
@@ -109,28 +124,18 @@ def commit(wired: Wired, state: State, message: str) -> tuple[str, ...]:
     try:
         committed(wired, state, message)
     except HoldfastError as refusal:
-        if refusal.code == "nothing_to_commit":
-            return ()
-        return (
-            f"not committed yet: {refusal.message} ({typed(remedies.named('continue'), naming(state))} tries again)",
-        )
+        again = typed(remedies.named("continue"), wired.scope(state.ulid))
+        return (f"not committed yet: {refusal.message} ({again} tries again)",)
     return ()
 
 
-def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = ()) -> str:
-    """The commit of the workspace and of `more` paths, on the feature's own branch."""
-    place = wired.place
-    base = place.base(state.worktree)
-    repository = git.find(base)
-    if repository is None:
-        raise Refused("no_repository", f"{base} is in no git repository", remedy=shell("git", "init"))
-    here = git.branch(repository)
-    if state.branch and here != state.branch:
-        raise refusals.branch_mismatch(state, here)
+def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = ()) -> None:
+    """Commits the workspace and `more` paths, on the feature's own branch."""
+    base, repository = wired.place.base(state.worktree), wired.on_branch(state)
     git_changes.require_idle(repository)
     home = words.home(state)
     if not words.is_deleted(state):
-        wrong = journal_copy.trouble(wired, state.id, state.worktree)
+        wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
         if wrong is not None:
             raise wrong
         try:
@@ -142,7 +147,17 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
     own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
     prefix = _prefix(repository, base)
     paths = {*tracked(repository, base, home), *(f"{prefix}{path}" for path in (*more, *own))}
-    return git_changes.commit(repository, sorted(paths), message)
+    commit_changed(repository, sorted(paths), message)
+
+
+def commit_changed(repository: git.Repository, paths: Sequence[str], message: str) -> None:
+    """Commits those of the paths that differ from HEAD, if there are any."""
+    try:
+        if paths:
+            commits.commit(repository, paths, message)
+    except Refused as refusal:
+        if refusal.code != "nothing_to_commit":
+            raise
 
 
 def _prefix(repository: git.Repository, base: str) -> str:
@@ -210,13 +225,9 @@ def subject_line(phase: str, summary: str) -> str:
     return f"{words.MARK}{phase}: {line[:180]}"
 
 
-def _message(before: State | None, after: State, summary: str) -> str:
-    phase, said = _what(before, after)
-    return f"{subject_line(phase, summary or said)}\n\n{trailers(after, phase)}"
-
-
-def trailers(state: State, phase: str) -> str:
-    """What the history alone can tell of a feature, should its files be lost."""
+def message(state: State, summary: str, phase: str = "") -> str:
+    """The message of a commit about a phase, with what the history alone can tell, should the files be lost."""
+    phase = phase or words.current_phase(state)
     kept: dict[str, object] = {
         "Workflow": state.id,
         "Workflow-Status": words.WORKFLOW.encode(queries.status(state)),
@@ -224,7 +235,8 @@ def trailers(state: State, phase: str) -> str:
         "Pull-Request": state.context.get("pr_url"),
         "Last-Reviewed-At": state.context.get("last_reviewed_at"),
     }
-    return "".join(f"{name}: {value}\n" for name, value in kept.items() if value)
+    trailers = "".join(f"{name}: {value}\n" for name, value in kept.items() if value)
+    return f"{subject_line(phase, summary)}\n\n{trailers}"
 
 
 def _what(before: State | None, after: State) -> tuple[str, str]:

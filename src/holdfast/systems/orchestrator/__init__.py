@@ -1,6 +1,6 @@
 """Task documents: phases of tasks with criteria, worked on by several agents."""
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.systems.seam.system import System
 
 _TASKS = ("task",)

@@ -9,15 +9,13 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import Alert, Evidence, Grant, Learning, Lease, Mark, Progress, Snapshot, State
 from holdfast.core.tasks import TASK
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import Reader, count_in, moment_in, object_in, objects_in, text_in
 from holdfast.errors import UsageError
 from holdfast.systems.orchestrator import words
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_PHASES = 50
 _READER = Reader("orchestrator", "run")
@@ -35,7 +33,9 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         raise UsageError(
             "old_format",
             "this is the state of the older automated-workflow system, which is not taken over",
-            remedy=f"let that run end under its own system, then: mv {words.FOLDER}/{words.FILE} somewhere else",
+            remedy=shell(
+                "mv", f"{words.FOLDER}/{words.FILE}", Blank("PATH"), text="let that run end under its own system, then"
+            ),
         )
     said = _READER.object(document, "orchestrator", {})
     if said.get("status") not in words.STATUSES:
@@ -171,7 +171,7 @@ def _leases(document: Mapping[str, Any], steps: tuple[Step, ...]) -> dict[str, L
         role, number = one.get("type"), one.get("task")
         step = _path(steps, number)
         if is_name(role):
-            found[f"{role}@{step}"] = Lease(str(role), token, moment_in(one, "started"), "", 0, 600, step)
+            found[f"{role}@{step}"] = Lease(token, moment_in(one, "started"), "", 0, 600, role=str(role), step=step)
     return found
 
 

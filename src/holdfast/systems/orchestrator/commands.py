@@ -8,20 +8,15 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, refusals, remedies, tasks
 from holdfast.core.remedy import Blank, shell
+from holdfast.core.value import Any
 from holdfast.documents.learnings import read
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import subject, words
 from holdfast.systems.orchestrator.rules import supervision
 from holdfast.systems.seam import actions
-from holdfast.systems.seam.ports import Call
+from holdfast.systems.seam.ports import Call, Workflow
 from holdfast.systems.seam.registry import work
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.systems.seam.ports import Workflow
 
 LARGEST = 1 << 20
 ISSUE = "issue_url"
@@ -148,11 +143,8 @@ def commit(call: Call) -> None:
     if own is not None and not (args.supervisor or args.outer):
         path, message = own(workflow.state, args.task or "", args.message)
     elif bool(args.task) + args.supervisor + args.outer != 1:
-        raise UsageError(
-            "bad_usage",
-            "a commit is a task's, the supervisor's or the outer loop's",
-            remedy=remedies.named("commit", {"task": "1.1", "message": remedies.TEXT}),
-        )
+        remedy = remedies.named("commit", {"task": "1.1", "message": remedies.TEXT})
+        raise refusals.misused("a commit is a task's, the supervisor's or the outer loop's", remedy)
     else:
         path = tasks.named(workflow.state, args.task) if args.task else ""
         whose = subject.SUPERVISOR if args.supervisor else subject.OUTER
@@ -169,11 +161,8 @@ def milestone(call: Call) -> None:
     """The issue that stands for a finished phase: its address, or a new one on the forge."""
     args, workflow = call.args, call.workflow()
     if bool(args.url) == args.create:
-        raise UsageError(
-            "bad_usage",
-            "name the issue, or say --create",
-            remedy=remedies.named("milestone", {"phase": "1", "url": Blank("URL")}),
-        )
+        remedy = remedies.named("milestone", {"phase": "1", "url": Blank("URL")})
+        raise refusals.misused("name the issue, or say --create", remedy)
     path = _phase_path(workflow, args.phase)
     known = str(workflow.state.step(path).data.get(ISSUE) or "")
     if args.create and not known:

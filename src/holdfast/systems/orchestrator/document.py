@@ -12,6 +12,7 @@ from holdfast.core import lifecycle, moment, queries, tasks
 from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
 from holdfast.core.state import BEGAN, Lease, Snapshot, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import FRACTION, MOMENT
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Meaning
 from holdfast.documents.lens.text import Kept, KeptList
@@ -19,10 +20,6 @@ from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.adoption import adopt, id_of
 from holdfast.systems.orchestrator.edits import also
 from holdfast.systems.orchestrator.rules import supervision
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_ENTRIES = 1000
 MOST_LISTS = 64
@@ -189,10 +186,6 @@ def _interventions(state: State, _: str) -> Any:
     return [{"timestamp": MOMENT.encode(one["at"]), **{k: v for k, v in one.items() if k != "at"}} for one in found]
 
 
-def _depends(state: State, path: str) -> tuple[object, ...]:
-    return state.step(path), state.plan.step(path), state.origin
-
-
 def _home(state: State) -> str:
     return state.file.rpartition("/")[0] if state.file else words.FOLDER
 
@@ -247,7 +240,6 @@ DOCUMENT = Document(
             each=_finished,
             name=lambda s, path: s.plan.step(path).id,
             key="task",
-            depends=_depends,
             follows=lambda s: (s.plan, s.progress),
             fields=(
                 Field("name", lambda s, p: s.plan.step(p).label),
@@ -265,7 +257,6 @@ DOCUMENT = Document(
             each=_unfinished,
             name=lambda s, path: s.plan.step(path).id,
             key="task",
-            depends=_depends,
             follows=lambda s: (s.plan, s.progress),
             fields=(
                 Field("phase", lambda s, p: words.phase_number(s, p)),

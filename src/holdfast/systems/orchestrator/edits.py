@@ -8,14 +8,11 @@ from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, remedies, tasks
 from holdfast.core.names import is_name
 from holdfast.core.state import Evidence, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.errors import Refused
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.adoption import first_phase
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LONGEST_ADDRESS = 1000
 

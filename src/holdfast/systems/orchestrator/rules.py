@@ -11,11 +11,7 @@ from holdfast.core.names import checked_text
 from holdfast.core.plan import ancestors
 from holdfast.core.state import KEPT, State
 from holdfast.core.tasks import TASK
-from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.core.value import Any, Value
 
 CHECKS = ("pre_task", "post_task", "on_demand")
 PASS, AUTO_FIX, RE_PLAN = "PASS", "AUTO_FIX", "RE_PLAN"

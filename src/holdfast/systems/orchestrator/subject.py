@@ -8,25 +8,24 @@ from holdfast import git
 from holdfast.core import remedies
 from holdfast.core.definition import Bounds, Check, Definition, Retry, Step
 from holdfast.core.mistakes import check_steps
-from holdfast.core.remedy import Blank, naming, shell, told
+from holdfast.core.remedy import Blank, Scope, shell, told
 from holdfast.core.state import State
 from holdfast.core.tasks import TASK
-from holdfast.errors import Conflict, UsageError
+from holdfast.core.value import Any
+from holdfast.errors import Conflict, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
+from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
 from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.forges.port import Forge
     from holdfast.systems.orchestrator.task_document import Phase, Task, TaskDocument
 
-PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
 LARGEST = 1 << 20
 MOST_FILES = 500
 
@@ -91,18 +90,23 @@ def milestone(forge: Forge, state: State, path: str) -> str:
     step = state.plan.step(path)
     done = [state.plan.step(task) for task in state.plan.children(path)]
     body = "\n".join(f"- [x] {task.id} {task.label}" for task in done) + "\n"
-    return forge.open_issue(f"Milestone: {step.label}", body)
+    try:
+        return forge.open_issue(f"Milestone: {step.label}", body)
+    except Refused as refusal:
+        known = remedies.named("milestone", {"phase": path.removeprefix("phase-"), "url": Blank("URL")})
+        refusal.remedies = (*refusal.remedies, known.replace(text="if the issue was made elsewhere"))
+        raise
 
 
-def out_of_sync(repository: git.Repository, state: State) -> str:
+def out_of_sync(repository: git.Repository, state: State, scope: Scope) -> str:
     """What is wrong when the commit of the checkpoint the state stands at is not part of the branch; else nothing."""
     taken = next((one for one in state.snapshots if one.number == state.stands_at and one.head and one.revision), None)
     if taken is None or git_changes.contains(repository, str(taken.head)):
         return ""
-    ways = (remedies.restore(Blank("N")), shell("git", "reset", "--hard", str(taken.head)))
+    ways = (remedies.restore(Blank("NUMBER")), shell("git", "reset", "--hard", str(taken.head)))
     return (
         f"the state is ahead of git: checkpoint {taken.number} was taken at {str(taken.head)[:12]}, "
-        f"which is not part of this branch ({told(ways, naming(state))})"
+        f"which is not part of this branch ({told(ways, scope)})"
     )
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle, moment, queries, remedies, tasks
-from holdfast.core.plan import Plan, parent
+from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import spelled
 from holdfast.documents.lens.spec import Codec
 from holdfast.errors import UsageError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LOADS = "task_document"
 FOLDER = ".claude"
@@ -117,11 +114,8 @@ def position(state: State) -> tuple[int, int]:
 
 def task_of(state: State, path: str) -> str:
     """The number of the task that a step is, or lies in; empty outside of any."""
-    while path and path in state.plan:
-        if state.plan.step(path).kind == tasks.TASK:
-            return state.plan.step(path).id
-        path = parent(path)
-    return ""
+    task = tasks.task_of(state, path)
+    return state.plan.step(task).id if task else ""
 
 
 def lesson(said: Mapping[str, Any]) -> dict[str, str]:

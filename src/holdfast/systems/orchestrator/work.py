@@ -7,10 +7,7 @@ from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.state import BASE, State
 from holdfast.core.tasks import TASK
 from holdfast.systems.seam.parts import Handing, Work
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
+from holdfast.systems.seam.wired import Wired
 
 
 def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
@@ -28,7 +25,7 @@ def _apart(wired: Wired, state: State) -> str:
     from holdfast.systems.orchestrator.subject import out_of_sync
 
     repository = _repository(wired, state)
-    return out_of_sync(repository, state) if repository else ""
+    return out_of_sync(repository, state, wired.scope(state.ulid)) if repository else ""
 
 
 def _repository(wired: Wired, state: State) -> git.Repository | None:

@@ -10,13 +10,18 @@ import os
 from holdfast import git
 from holdfast.core import queries, refusals, remedies, tasks
 from holdfast.core.definition import ACTIONS
-from holdfast.core.remedy import Blank, shell
+from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Evidence, State
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.git import changes as git_changes
+from holdfast.git import commits
 from holdfast.systems.seam.parts import Acted, Order
 from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.forges.port import Forge
 
 PULL_REQUEST_CHECK = "pr_created"
 """A check of this name is passed by the pull request that the action made."""
@@ -44,13 +49,12 @@ def perform(wired: Wired, state: State, path: str, order: Order) -> Acted:
         return own(wired, state, path, order)
     if action == "commit":
         return commit_step(wired, state, path, order, Mark())
-    repository = _repository(wired, state)
+    repository = wired.repository(state.worktree)
     if action == "load":
         return Acted({"loaded": state.subject})
     if action == "branch":
         return _branch(repository, state)
-    _on_branch(repository, state)
-    return _pull_request(wired, repository, state, path, order)
+    return _pull_request(wired, wired.on_branch(state), state, path, order)
 
 
 def expected(state: State, path: str) -> Acted:
@@ -60,27 +64,13 @@ def expected(state: State, path: str) -> Acted:
     return Acted(dict.fromkeys(ACTIONS.values(), "expected"), evidence)
 
 
-def _repository(wired: Wired, state: State) -> git.Repository:
-    base = wired.place.base(state.worktree)
-    repository = git.find(base)
-    if repository is None:
-        raise refusals.no_repository(base)
-    return repository
-
-
-def _on_branch(repository: git.Repository, state: State) -> None:
-    here = git.branch(repository)
-    if state.branch and here != state.branch:
-        raise refusals.branch_mismatch(state, here)
-
-
 def _branch(repository: git.Repository, state: State) -> Acted:
     name = state.branch
     if not name:
         raise UsageError(
             "no_branch",
             f"{state.id} has no branch to make",
-            remedy=remedies.start(Blank("WORKFLOW"), branch=Blank("NAME")),
+            remedy=remedies.start(state.type, state.subject, branch=Blank("NAME")),
         )
     made = git.branch(repository) != name
     git_changes.make_branch(repository, name)
@@ -89,8 +79,7 @@ def _branch(repository: git.Repository, state: State) -> Acted:
 
 def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark) -> Acted:
     """The commit of a step: the one that is named, or one of what belongs to it."""
-    repository = _repository(wired, state)
-    _on_branch(repository, state)
+    repository = wired.on_branch(state)
     if order.commit:
         sha = git_changes.resolve(repository, order.commit)
         if sha is None:
@@ -108,7 +97,7 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
     said = mark.put()
     marked = [own] if own and own not in state.dirt else []
     try:
-        sha = git_changes.commit(repository, [*paths, *marked], order.message or _message(state, path, mark.file))
+        sha = commits.commit(repository, [*paths, *marked], order.message or _message(state, path, mark.file))
     except HoldfastError:
         mark.restore()
         raise
@@ -134,7 +123,7 @@ def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> 
     found = _paths(wired, repository, state, queries.current(state) or "", Order(paths=paths), "")
     if not found:
         raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy=shell("git", "status"))
-    return git_changes.commit(repository, found, message)
+    return commits.commit(repository, found, message)
 
 
 def _paths(wired: Wired, repository: git.Repository, state: State, path: str, order: Order, own: str) -> list[str]:
@@ -175,7 +164,6 @@ def _made_before(repository: git.Repository, state: State, path: str) -> str:
             remedy=remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it"),
             facts={"step": path, "head": head},
         )
-    git_changes.catch_up(repository)
     return head
 
 
@@ -204,18 +192,49 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
     branch = state.branch or git.branch(repository)
     if not branch:
         raise Refused("no_branch", "HEAD is on no branch", remedy=shell("git", "switch", "-c", Blank("NAME")))
-    base, title = _base(repository, branch), state.title or state.subject
+    base = _base(repository, branch)
     if forge.refusal is not None:
         raise Refused(
             forge.refusal.code,
             f"{forge.refusal.message}, so the pull request is yours to make",
-            remedy=(forge.typed(branch, title, base), remedies.done(path, given={"url": Blank("URL")}, text="then")),
-            facts={"branch": branch, "base": base, "title": title, "page": forge.page(branch, base)},
+            remedy=_by_hand(forge, repository, state, path, branch),
+            facts={"branch": branch, "base": base, "title": _title(state), "page": forge.page(branch, base)},
         )
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
-    made = forge.open(branch, base, title, body(state))
+    made = forge.open(branch, base, _title(state), body(state))
     return _opened(wired, state, path, made.number, made.url, run_by="engine")
+
+
+def opened_by_hand(wired: Wired, state: State, path: str) -> tuple[Remedy, ...]:
+    """What others type to make the pull request of a step; nothing where Holdfast makes it, or handing in says why."""
+    try:
+        repository, forge = wired.on_branch(state), wired.forge(state.worktree)
+        branch = state.branch or git.branch(repository)
+        return _by_hand(forge, repository, state, path, branch) if branch and forge.refusal is not None else ()
+    except HoldfastError:
+        return ()
+
+
+def _by_hand(forge: Forge, repository: git.Repository, state: State, path: str, branch: str) -> tuple[Remedy, ...]:
+    """A branch is pushed and its pull request opened; one that has the name of the base is pushed as another."""
+    made = remedies.done(path, given={"url": Blank("URL")})
+    remote = git_changes.remote(repository, branch)
+    if remote is None:
+        add = Remedy(text="give the repository its remote, with git remote add")
+        return made.replace(text="if the pull request was made elsewhere"), add
+    if git_changes.default_branch(repository) == branch:
+        name = Blank("NAME")
+        push = (shell("git", "branch", name), shell("git", "push", remote, name, text="then"))
+        words = ("--base", branch, "--title", _title(state), "--body", "")
+        request = shell("gh", "pr", "create", "--head", name, *words, text="then")
+        return *push, request, made.replace(text="then")
+    typed = forge.typed(branch, _title(state), _base(repository, branch))
+    return Remedy(text=typed), made.replace(text="then")
+
+
+def _title(state: State) -> str:
+    return state.title or state.subject
 
 
 def _base(repository: git.Repository, branch: str) -> str:

@@ -15,19 +15,15 @@ from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any
 from holdfast.documents.files import SETTLED_AFTER
+from holdfast.documents.lens.fields import object_in
 from holdfast.documents.lens.spec import Dialect
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import durable_write, read_file, remove
-from holdfast.machine import place as places
 from holdfast.plain import ulid
-from holdfast.systems.seam.found import Found, look
-from holdfast.systems.seam.orphans import active, dialect_of, orphaned
+from holdfast.systems.seam.found import Found, active, dialect_of, look, orphaned
 from holdfast.systems.seam.registry import conduct_of, systems, upkeep
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
+from holdfast.systems.seam.wired import Wired
 
 
 def orphans(wired: Wired) -> list[str]:
@@ -109,12 +105,12 @@ def adopt_on_first_use(
     there = orphaned(wired)
     found = [one for one in there if one.wrong is None]
     if about is not None:
-        found = [one for one in found if about(_context_in(one.document))]
+        found = [one for one in found if about(object_in(one.document, "context"))]
     elif word:
         found = _named(found, word, exactly=exactly)
     else:
         branch = wired.place.branch()
-        found = [one for one in found if _branch_in(one.document) in (None, branch)] or found
+        found = [one for one in found if object_in(one.document, "workflow").get("branch") in (None, branch)] or found
     if not found and about is None:
         _refuse_lost([one for one in there if one.is_broken and one.recovery], word, exactly=exactly)
     if len(found) != 1:
@@ -153,7 +149,7 @@ def _adopted(wired: Wired, found: Found, *, or_known: bool = False) -> State:
         if refusal.code == "not_a_workflow" and found.recovery:
             refusal.remedies = (found.recovery,)
         raise
-    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    wired.prepare()
     with wired.store.exclusively("starting"):
         other = next((entry for entry in active(wired) if entry.id == state.id), None)
         if other and or_known:
@@ -186,7 +182,7 @@ def marked(wired: Wired, said: State, after: State, actor: Actor) -> State:
     if said.cancelled:
         marks = [cmd.Cancel(said.cancelled.reason)]
     for mark in marks:
-        after = wired.reconciler.settle(wired.engine.execute(said.ulid, mark, actor))
+        after = wired.execute(said.ulid, mark, actor)
     return after
 
 
@@ -230,16 +226,6 @@ def _copy(wired: Wired, broken: Found) -> Found | None:
     return None
 
 
-def _branch_in(document: Mapping[str, Any]) -> object:
-    workflow = document.get("workflow")
-    return workflow.get("branch") if isinstance(workflow, Mapping) else None
-
-
-def _context_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    context = document.get("context")
-    return context if isinstance(context, Mapping) else {}
-
-
 def _definition(wired: Wired, spoken: Dialect, name: str) -> Definition | None:
     """The definition of that name, if there is one."""
     try:
@@ -259,7 +245,7 @@ def quarantine(wired: Wired, found: Found) -> str:
     if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
         said = f"{found.path} was changed a moment ago and may still be being written"
         raise Conflict("being_written", said, remedy="the same again in a second", facts={"path": found.path})
-    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    wired.prepare()
     kept = wired.documents.quarantine(found.path, found.data, "not a JSON object, and no journal knows it")
     if read_file(full) == found.data:
         remove(full)

@@ -10,14 +10,15 @@ from _collections_abc import Callable, Iterator, Mapping
 from holdfast.core import moment
 from holdfast.core.briefing import TaskText
 from holdfast.core.definition import Definition, Step
-from holdfast.core.diagram import MARKS
+from holdfast.core.lifecycle import MARKS
 from holdfast.core.packet_parts import clean
 from holdfast.core.queries import current
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
-from holdfast.systems.seam.registry import system
+from holdfast.systems.seam.registry import module, system
+from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from holdfast.engine.ports import Entry
     from holdfast.errors import HoldfastError
     from holdfast.machine.place import Place
+    from holdfast.systems.seam.external import Offer
     from holdfast.systems.seam.found import Found
-    from holdfast.systems.seam.wired import Wired
 
 
 class Asked(Value):
@@ -95,7 +96,14 @@ class Subject(Value):
     changes: Callable[[State, Place], Taken] = staticmethod(lambda _state, _place: Taken())
     """What the subject says now that the workflow does not know yet."""
     prepare: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)
-    """Called under the lock of starts, before the first line: what it builds on, its workspace."""
+    """Called under the lock of starts, before the run before is given up: what the work builds on, and whatever
+    refuses the start. Changes nothing."""
+    furnish: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)
+    """Called under the lock of starts, before the first line: makes its branch and workspace."""
+    anew: Callable[[State, Remedy], Remedy] = staticmethod(
+        lambda _, start: start.given(fresh=True).replace(text="give it up")
+    )
+    """The start that begins anew although this workflow is active."""
     opened: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
     """Called after the first line; gives what the user should be told."""
     session: Callable[[Wired, str], str] = staticmethod(lambda _, named: named)
@@ -166,6 +174,10 @@ class Content(Value):
     commands: tuple[tuple[str, str, tuple[str, ...]], ...]
     about: Mapping[str, Any] = {}
     """What the file is about: its title, and how much of what it has."""
+    systems: Mapping[str, Offer | None] = {}
+    """The systems that it enables, with what installed packages offer under that name."""
+    seals: tuple[str, ...] = ()
+    """What is trusted beside the digest: the file together with each package that it lets run code."""
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:
@@ -198,21 +210,25 @@ class Upkeep(Value):
     touched: Callable[[Entry], str] = staticmethod(lambda _: "")
     """A further file whose time is activity of the workflow."""
     sightings: Callable[[Wired, Actor], list[str]] = staticmethod(lambda _wired, _actor: [])
-    """Takes over what the project's notes say of workflows; gives what was wrong. Asked where the card has traces."""
+    """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
 
 
-def _summary(state: State, now: str) -> str:
+def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:
     said = {
         "ID": state.id,
-        "Subject": state.title or state.subject,
+        **about,
         "Started": moment.relative(moment.between(state.created_at, now)),
         "Last activity": moment.relative(moment.between(state.updated_at, now)),
     }
     head = [f"  {name}: {clean(text)}" for name, text in said.items() if text]
+    return "\n".join(["Found active workflow:", *head, "", "  Progress:", *progress]) + "\n"
+
+
+def _summary(state: State, now: str) -> str:
     steps = [f"    {MARKS[state.step(p).status]} {clean(state.plan.step(p).label)}" for p in state.plan.children("")]
-    return "\n".join(["Found active workflow:", *head, "", "  Progress:", *steps]) + "\n"
+    return found_active(state, now, {"Subject": state.title or state.subject}, steps)
 
 
 def _sentence(state: State) -> str:
@@ -244,6 +260,11 @@ class Texts(Value):
     """Where the work goes on."""
     sentence: Callable[[State], str] = staticmethod(_sentence)
     """The same in one line."""
+
+
+def late(path: str, name: str) -> Any:
+    """A function of a module that is imported when it is first called: most commands need none of what it brings."""
+    return lambda *given: getattr(module(path), name)(*given)
 
 
 PARTS: Mapping[str, Any] = {"subject": Subject(), "work": Work(), "upkeep": Upkeep(), "texts": Texts(), "rules": {}}

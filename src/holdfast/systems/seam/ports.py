@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from holdfast.core.value import Any, Protocol
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable, Mapping, Sequence
-    from typing import Any, Protocol, Self
+    from typing import Self
 
     from holdfast.core.commands import Command, Facts
     from holdfast.core.remedy import Remedy
     from holdfast.core.state import Actor, State
     from holdfast.plain.terminal import Style
     from holdfast.systems.seam.wired import Wired
-else:
-
-    class Protocol: ...
 
 
 class Workflow(Protocol):
@@ -27,7 +26,6 @@ class Workflow(Protocol):
     def id(self) -> str: ...
     @property
     def ulid(self) -> str: ...
-    def path(self, step: str) -> str: ...
     def summary(self) -> dict[str, Any]: ...
     def document(self) -> Mapping[str, Any]: ...
     def expect(self, revision: int) -> None: ...

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import _local
 
 from holdfast.core import remedies
+from holdfast.core.remedy import advice
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, NotFound
+from holdfast.errors import HoldfastError, NotFound, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable, Mapping
 
-    from holdfast.core.conduct import Conduct
+    from holdfast.core.definition import Conduct
     from holdfast.core.draft import Draft
     from holdfast.documents.lens.spec import Dialect
     from holdfast.systems.seam.parts import Subject, Texts, Upkeep, Work
@@ -23,27 +25,38 @@ NAMES = ("skill", "story", "compaction", "orchestrator", "gated")
 """The systems that come with Holdfast."""
 _PACKAGE = "holdfast.systems"
 
-_others: dict[str, System | HoldfastError] = {}
-_dialects: dict[str, Dialect] = {}
+_CONFIG = ".holdfast/config.toml"
+
+
+class _Enabled(_local):
+    """The systems of other packages that the project has with which this thread works, or why they cannot be had."""
+
+    systems: dict[str, System | HoldfastError] = {}
+
+
+_enabled = _Enabled()
 _parts: dict[tuple[str, str], Any] = {}
+"""By the module of the card and the part."""
 
 
-def register(name: str, card: System | HoldfastError) -> None:
-    """A system of another package, or why it cannot be had."""
-    if _others.get(name) != card:
-        _others[name] = card
-        _dialects.pop(name, None)
+def use(systems: dict[str, System | HoldfastError]) -> None:
+    """Says which systems of other packages there are, until a thread turns to another project."""
+    _enabled.systems = systems
 
 
 def system(name: str) -> System:
     if name in NAMES:
         card: System = module(f"{_PACKAGE}.{name}").SYSTEM
         return card
-    other = _others.get(name)
+    other = _enabled.systems.get(name)
     if other is None:
-        known = [*NAMES, *_others]
-        said = f"there is no system {name[:60]!r}; there are: {', '.join(known)}"
-        raise NotFound("no_system", said, remedy=remedies.schema(), facts={"system": name[:200], "systems": known})
+        known = [*NAMES, *_enabled.systems]
+        said = f"there is no system {name[:60]!r} in this project; there are: {', '.join(known)}"
+        ways = (
+            advice(f"install its package and write enable = [{name[:60]!r}] below [systems] in {_CONFIG}"),
+            remedies.trust(_CONFIG, text="then"),
+        )
+        raise NotFound("no_system", said, remedy=ways, facts={"system": name[:200], "systems": known})
     if isinstance(other, HoldfastError):
         raise other
     return other
@@ -51,12 +64,12 @@ def system(name: str) -> System:
 
 def systems() -> list[System]:
     """All that can be had."""
-    return [*map(system, NAMES), *(card for card in _others.values() if not isinstance(card, HoldfastError))]
+    return [*map(system, NAMES), *(card for card in _enabled.systems.values() if not isinstance(card, HoldfastError))]
 
 
 def refused() -> list[HoldfastError]:
     """Why systems that the project enables cannot be had."""
-    return [other for other in _others.values() if isinstance(other, HoldfastError)]
+    return [other for other in _enabled.systems.values() if isinstance(other, HoldfastError)]
 
 
 def loads() -> dict[str, Conduct]:
@@ -66,7 +79,7 @@ def loads() -> dict[str, Conduct]:
 
 def conduct_of(word: str) -> Conduct:
     """How workflows are conducted whose subject is read as this word says."""
-    from holdfast.core.conduct import Conduct
+    from holdfast.core.definition import Conduct
 
     return loads().get(word, Conduct())
 
@@ -77,46 +90,57 @@ def own_paths() -> tuple[str, ...]:
 
 
 def dialect(name: str) -> Dialect:
-    found = _dialects.get(name)
+    try:
+        found: Dialect = _loaded(system(name), "document", "DIALECT")
+    except HoldfastError:
+        return _absent(name)
+    return found
+
+
+def _loaded(card: System, part: str, attribute: str) -> Any:
+    """What a module of a system has. A fault in another package is why its system cannot be had from now on."""
+    found = _parts.get((card.module, part))
     if found is None:
         try:
-            found = module(f"{system(name).module}.document").DIALECT
-        except HoldfastError:
-            from holdfast.systems.seam.absent import absent
-
-            return absent(name)
-        _dialects[name] = found
+            found = getattr(module(f"{card.module}.{part}"), attribute)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as wrong:
+            if card.name in NAMES:
+                raise
+            fault = f"{card.module}.{part} cannot be imported: {type(wrong).__name__}: {wrong}"
+            refusal = bad_system(card.name, card.module.partition(".")[0], fault)
+            _enabled.systems[card.name] = refusal
+            raise refusal from wrong
+        _parts[card.module, part] = found
     return found
+
+
+def bad_system(name: str, package: str, fault: str) -> UsageError:
+    """The refusal for a system whose package has a fault."""
+    return UsageError(
+        "bad_system",
+        f"the system {name} of the package {package} cannot be used: {fault}",
+        remedy=advice(f"install a version of {package} without the fault, or take {name} out of {_CONFIG}"),
+        facts={"system": name, "package": package, "fault": fault},
+    )
+
+
+def _absent(name: str) -> Dialect:
+    """Of a system whose package is not there: workflows can be listed, read, exported, cancelled, without documents."""
+    from holdfast.documents.lens.spec import Dialect, Document
+
+    def refuse(*_: object) -> Any:
+        system(name)  # which says why it cannot be had
+
+    nowhere = Document(path=lambda _: "", former=lambda _: (), parts=())
+    return Dialect(
+        name=name, document=nowhere, id_of=lambda _: "", identify=refuse, status_words={}, missing="", adopt=refuse
+    )
 
 
 def dialects() -> list[Dialect]:
     return [dialect(card.name) for card in systems()]
-
-
-def subject(name: str) -> Subject:
-    found: Subject = _part(name, "subject")
-    return found
-
-
-def work(name: str) -> Work:
-    found: Work = _part(name, "work")
-    return found
-
-
-def upkeep(name: str) -> Upkeep:
-    found: Upkeep = _part(name, "upkeep")
-    return found
-
-
-def texts(name: str) -> Texts:
-    found: Texts = _part(name, "texts")
-    return found
-
-
-def rules(name: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]:
-    """The rules of a system's own commands."""
-    found: Mapping[str, Callable[[Draft, Mapping[str, Any]], None]] = _part(name, "rules")
-    return found
 
 
 def folders(name: str) -> tuple[str, ...]:
@@ -126,16 +150,11 @@ def folders(name: str) -> tuple[str, ...]:
 
 
 def _part(name: str, part: str) -> Any:
-    found = _parts.get((name, part))
-    if found is None:
-        try:
-            card = system(name)
-        except HoldfastError:
-            return _default(part)
-        there = part in card.parts
-        found = getattr(module(f"{card.module}.{part}"), part.upper()) if there else _default(part)
-        _parts[name, part] = found
-    return found
+    try:
+        card = system(name)
+        return _loaded(card, part, part.upper()) if part in card.parts else _default(part)
+    except HoldfastError:
+        return _default(part)
 
 
 def _default(part: str) -> Any:
@@ -149,3 +168,15 @@ def module(path: str) -> Any:
     if path not in sys.modules:
         __import__(path)
     return sys.modules[path]
+
+
+def _getter(part: str) -> Any:
+    return lambda name: _part(name, part)
+
+
+subject: Callable[[str], Subject] = _getter("subject")
+work: Callable[[str], Work] = _getter("work")
+upkeep: Callable[[str], Upkeep] = _getter("upkeep")
+texts: Callable[[str], Texts] = _getter("texts")
+rules: Callable[[str], Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]] = _getter("rules")
+"""The rules of a system's own commands."""

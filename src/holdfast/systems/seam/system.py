@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.core.value import Value
 
 API = 1
@@ -25,7 +25,8 @@ class System(Value):
     patterns: tuple[str, ...] = ()
     """Where its documents lie, from the top of the worktree."""
     adopt_at_once: bool = False
-    """Whether a document that an agent wrote becomes a workflow when a hook sees it: else when somebody names it."""
+    """Whether a document that an agent wrote becomes a workflow when a hook sees it, where a trace is: else when
+    somebody names it."""
     traces: tuple[str, ...] = ()
     """Files that make a hook ask the engine, although no workflow is active."""
     wakes: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ import os
 
 from holdfast.core.definition import Step
 from holdfast.plain.digest import digest
+from holdfast.systems.seam import external
 from holdfast.systems.seam.parts import Content
 from holdfast.systems.seam.registry import loads, systems, upkeep
 
@@ -19,7 +20,10 @@ def content(path: str, root: str = "") -> Content:
         tools = tooling.configured(os.path.dirname(os.path.dirname(real)))
         commands = tuple(("commands", name, tool.run) for name, tool in tools.items() if tool.run)
         with open(real, "rb") as file:
-            return Content(digest(file.read()), commands)
+            config = digest(file.read())
+        offers = {name: external.offered(name) for name in external.named(os.path.dirname(os.path.dirname(real)))}
+        seals = tuple(offer.seal(config) for offer in offers.values() if offer)
+        return Content(config, commands, systems=offers, seals=seals)
     for card in systems():
         found = upkeep(card.name).content(real)
         if found is not None:

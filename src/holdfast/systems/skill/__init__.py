@@ -1,6 +1,6 @@
 """`/dev` and `/tdd`: feature files become tasks, test first, with a commit each and a pull request."""
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.systems.seam.system import System
 
 _DAY = 86_400

@@ -15,11 +15,13 @@ from holdfast.core.names import is_name
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.tasks import TASK
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import (
     Reader,
     artifacts_in,
     claimed,
     first,
+    is_count,
     mark,
     moment_in,
     object_in,
@@ -29,10 +31,6 @@ from holdfast.documents.lens.fields import (
 )
 from holdfast.systems.skill.tests import TOLD
 from holdfast.systems.skill.words import FIGURES, PHASE, PHASE_WORDS, WORKFLOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _READER = Reader("skill")
 _SUBJECTS = {"tdd": ("subject", "task_description", "feature_file")}
@@ -177,7 +175,7 @@ def _tasks(
     children: dict[str, Step] = {}
     for task in tasks:
         index = task.get("index") if isinstance(task, Mapping) else None
-        if not isinstance(index, int) or isinstance(index, bool) or index < 0 or str(index) in children:
+        if not is_count(index) or str(index) in children:
             raise _READER.refused("every task needs an index of its own")
         path = f"{ids[at]}/{index}"
         phases = object_in(task, "tdd_phases")

@@ -10,7 +10,7 @@ from holdfast.systems.seam import actions
 from holdfast.systems.seam.parts import Acted, Order
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.skill import features
-from holdfast.systems.skill.progress import feature_of
+from holdfast.systems.skill.words import feature_of
 
 
 class _Box(actions.Mark):

@@ -13,16 +13,24 @@ from holdfast.core.definition import Check, Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
-from holdfast.documents.lens.fields import FRACTION, MOMENT, WORD, or_absent, unless_found
+from holdfast.core.value import Any
+from holdfast.documents.lens.fields import (
+    FRACTION,
+    MOMENT,
+    WORD,
+    object_in,
+    objects_in,
+    or_absent,
+    text_in,
+    unless_found,
+)
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning, as_found
 from holdfast.systems.skill import tests as skill_tests
-from holdfast.systems.skill.adoption import adopt
-from holdfast.systems.skill.progress import FEATURE, feature_of
-from holdfast.systems.skill.words import FIGURES, FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS
+from holdfast.systems.skill.words import FEATURE, FIGURES, FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS, feature_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from holdfast.core.commands import Facts
 
 _SAID = frozenset({"in_progress", "blocked", "completed", "cancelled"})
 
@@ -380,34 +388,31 @@ def identify(definition: Definition, subject: str, context: Mapping[str, Any], n
 
 
 def id_of(document: Mapping[str, Any]) -> str:
-    workflow = document.get("workflow")
-    return str(workflow.get("id", "")) if isinstance(workflow, Mapping) else ""
-
-
-def _activity(item: Mapping[str, Any] | None) -> str:
-    said = item.get("last_activity") if item else None
-    return said if isinstance(said, str) else ""
+    return str(object_in(document, "workflow").get("id", ""))
 
 
 def index(entries: list[Any], old: Mapping[str, Any] | None, now: str, session: str) -> tuple[str, Mapping[str, Any]]:
     """`index.json`: the active workflows. Activity is kept to the minute, so that it need not be written each time."""
-    before = {}
-    if old is not None and isinstance(old.get("active_workflows"), list):
-        known = (item for item in old["active_workflows"] if isinstance(item, Mapping))
-        before = {item["id"]: item for item in known if isinstance(item.get("id"), str)}
+    before = {text_in(item, "id"): text_in(item, "last_activity") for item in objects_in(old or {}, "active_workflows")}
     listed = [
         {
             "id": entry.id,
             "skill": entry.type,
             "feature": entry.subject,
             "started_at": MOMENT.encode(entry.created_at),
-            "last_activity": max(_activity(before.get(entry.id)), MOMENT.encode(entry.updated_at)),
+            "last_activity": max(before.get(entry.id, ""), MOMENT.encode(entry.updated_at)),
         }
         for entry in entries
         if entry.active
     ]
     said = {"schema_version": "1.0", "updated_at": MOMENT.encode(now), "active_workflows": listed}
     return f"{FOLDER}/index.json", said
+
+
+def _adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
+    from holdfast.systems.skill.adoption import adopt
+
+    return adopt(document, definition, facts, ulid)
 
 
 DIALECT = Dialect(
@@ -418,7 +423,7 @@ DIALECT = Dialect(
     identify=identify,
     status_words=WORKFLOW_WORDS,
     missing="abandoned",
-    adopt=adopt,
+    adopt=_adopt,
     found_at=found_at,
     index=index,
 )

@@ -18,7 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-LARGEST = feature_file.LARGEST
 _LONGEST_TEXT = 1000
 _UNTESTED = r"\s*\(no tests\)$"
 _SECTIONS = (("tasks", r"(?:implementation )?tasks?"), ("criteria", r"acceptance(?: criteri(?:a|on))?"))
@@ -47,7 +46,8 @@ class Feature(Value):
 def read(full: str, path: str) -> Feature:
     """The feature in the file `full`, which messages call `path`. One error lists all mistakes of the file.
 
-    At most `LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not followed.
+    At most `feature_file.LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not
+    followed.
     """
     import re
 
@@ -63,14 +63,6 @@ def read(full: str, path: str) -> Feature:
         raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY)
     criteria = tuple(outline.criteria or outline.prose)
     return Feature(path, outline.title or "", " ".join(filter(None, outline.summary)), tuple(outline.tasks), criteria)
-
-
-def in_folder(full: str) -> list[str]:
-    """The names of the feature files in a folder: by their leading numbers, and those without one after them.
-
-    Hidden files, links, folders, `README.md` and `index.md` are left out, and nothing below is looked at.
-    """
-    return feature_file.names(full)
 
 
 def tick(full: str, text: str, before: int, *, done: bool = True) -> bool:

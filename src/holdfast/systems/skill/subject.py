@@ -12,15 +12,13 @@ from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
 from holdfast.core.tasks import current_group, new_task, next_number, shaped
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place, below
+from holdfast.markdown import feature_file
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, Taken, require_repository
 from holdfast.systems.skill import features
-from holdfast.systems.skill.progress import FEATURE, feature_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from holdfast.systems.skill.words import FEATURE, feature_of
 
 TICKED = "ticked in the feature file"
 TEST_COMMAND = "test_command"
@@ -113,7 +111,7 @@ def _new_features(
     files = {str(one.get("file")) for one in known}
     full = below(place.base(state.worktree), folder)
     try:
-        names = features.in_folder(full) if full else []
+        names = feature_file.names(full) if full else []
     except HoldfastError:
         return
     for name in names:
@@ -141,7 +139,7 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     subject = _written(asked.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
-    names = features.in_folder(full) if folder else [""]
+    names = feature_file.names(full) if folder else [""]
     if not names:
         raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
     read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
@@ -227,10 +225,9 @@ def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
 def _written(path: str, place: Place) -> str:
     """A path as it is written down, and as a shell that hashes it finds it: from the top, as it was typed else."""
     checked_text(path, "path", 1000)
-    here = os.path.join(os.getcwd(), path)
-    full = here if os.path.exists(here) else os.path.join(place.worktree, path)
+    full = place.typed(path)
     if not os.path.exists(full):
-        raise NotFound("no_feature", f"there is no file {path!r}", remedy="ls features", facts={"path": path})
+        raise NotFound("no_feature", f"there is no file {path!r}", remedy=shell("ls", "features"), facts={"path": path})
     inside = place.inside(full.rstrip("/"))
     return f"{inside}/" if path.endswith("/") and os.path.isdir(full) else inside
 

@@ -6,12 +6,9 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import lifecycle
 from holdfast.core.state import Evidence, State
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Field, Meaning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 TOLD = (
     *("test_file", "test_name", "failure_confirmed", "failure_reason"),

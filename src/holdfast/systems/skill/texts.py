@@ -5,10 +5,9 @@ from __future__ import annotations
 from holdfast.core import lifecycle, moment, queries, tasks
 from holdfast.core.briefing import TaskText
 from holdfast.core.packet_parts import clean
-from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
-from holdfast.systems.seam.parts import Texts
-from holdfast.systems.skill.progress import FEATURE, feature_of, signal
+from holdfast.systems.seam.parts import Texts, found_active
+from holdfast.systems.skill.words import FEATURE, feature_of
 
 DONE, RUNNING, COMING, STOPPED = "✅", "🔄", "⏳", "⛔"
 _SHORT = {"security_review": "security", "code_simplifier": "simplify", "pr_created": "pr"}
@@ -19,7 +18,7 @@ _RULE = "━" * 47
 
 def task(state: State, path: str) -> TaskText:
     """The task's own words, as its file has them: the phases of it say only what kind of work it is."""
-    step, own = state.plan.step(path), _task_at(state, path)
+    step, own = state.plan.step(path), tasks.task_of(state, path)
     text = state.plan.step(own).label if own else str(state.context.get("task_description") or "")
     said = " – ".join(dict.fromkeys(filter(None, (text, step.description))))
     return TaskText(said, str(feature_of(state, path)["file"]) if own or text else "")
@@ -28,16 +27,9 @@ def task(state: State, path: str) -> TaskText:
 def summary(state: State, now: str) -> str:
     """What was found: which workflow, how old, and every phase and task with its mark."""
     about = feature_of(state)["file"] if state.loads != "task" else ""
-    said = {
-        "ID": state.id,
-        "Feature": str(about),
-        "Task": "" if about else state.title or state.subject,
-        "Started": moment.relative(moment.between(state.created_at, now)),
-        "Last activity": moment.relative(moment.between(state.updated_at, now)),
-    }
-    head = [f"  {name}: {clean(text)}" for name, text in said.items() if text]
+    said = {"Feature": str(about), "Task": "" if about else state.title or state.subject}
     phases = [line for path in state.plan.children("") for line in _phase(state, path)]
-    return "\n".join(["Found active workflow:", *head, "", "  Progress:", *phases]) + "\n"
+    return found_active(state, now, said, phases)
 
 
 def question(state: State) -> str:
@@ -48,21 +40,20 @@ def question(state: State) -> str:
 def _banner(state: State, now: str) -> str:
     """Where the work goes on, and what the last run of the tests showed."""
     lines = [_RULE, f"🔄 Resuming: {clean(_headline(state))}", *(f"   {line}" for line in _where(state)), _RULE, ""]
-    last = _last_run(state)
+    at, task = _at(state)
+    last = _newest(state, state.plan.children(task)) if at else None
     if last is not None:
         lines += [f"Last test run ({moment.relative(moment.between(last[0].at, now))}):", *_run(*last), ""]
-    at = queries.current(state)
-    phase = at.rpartition("/")[2] if at else ""
+    phase = at.rpartition("/")[2]
     lines.append(_WORK.get(phase, "Continuing implementation...") if phase in _PHASES else "Continuing...")
     return "\n".join(lines) + "\n"
 
 
 def sentence(state: State) -> str:
     """One line: `Resuming task 5/7, currently in GREEN phase`, or what is still to be checked."""
-    at = queries.current(state)
-    if at is None:
+    at, task = _at(state)
+    if not at:
         return "All steps are done."
-    task = _task_at(state, at)
     if task:
         listed = tasks.tasks(state)
         where = f"Resuming task {listed.index(task) + 1}/{len(listed)}"
@@ -73,6 +64,30 @@ def sentence(state: State) -> str:
     if _tasks_done(state) and open_checks:
         return f"All tasks complete. Pending: {', '.join(open_checks)}"
     return f"Resuming at {clean(state.plan.step(at).label)}"
+
+
+def signal(state: State) -> str:
+    """The line that tells the program which started a run how it ended; empty where the workflow is no feature's."""
+    if state.loads != FEATURE:
+        return ""
+    word = queries.status(state)
+    if word in ("completed", "finalized"):
+        if state.plan.of_kind(FEATURE):
+            return "DEV_COMPLETE: All features done"
+        name = str(feature_of(state)["file"]).rpartition("/")[2].removesuffix(".md")
+        return " ".join(f"DEV_COMPLETE: {name or state.title}".split())
+    if word == "in_progress":
+        return "DEV_CONTINUE"
+    return " ".join(f"DEV_BLOCKED: {_stopped(state, word)}".split())
+
+
+def _stopped(state: State, word: str) -> str:
+    if word in ("paused", "cancelled"):
+        mark = state.paused or state.cancelled
+        return f"{word}: {mark.reason}" if mark and mark.reason else word
+    stuck = next((path for path in state.plan.paths if state.step(path).status == word), "")
+    reason = state.step(stuck).reason if stuck else ""
+    return f"{stuck} {word}: {reason}" if reason else f"{stuck} is {word}".strip()
 
 
 def _phase(state: State, path: str) -> list[str]:
@@ -132,13 +147,11 @@ def _mark(status: str) -> str:
 
 
 def _position(state: State) -> str:
-    at = queries.current(state)
-    if at is None:
+    at, task = _at(state)
+    if not at:
         return "the end"
-    task = _task_at(state, at)
     if not task:
-        label = state.plan.step(at).label
-        return f"{at.upper()} phase" if at in _PHASES else label
+        return f"{at.upper()} phase" if at in _PHASES else state.plan.step(at).label
     name = f"Task {state.plan.step(task).id}"
     if at == task:
         return f"{name} (commit)" if state.plan.step(task).action else name
@@ -146,8 +159,7 @@ def _position(state: State) -> str:
 
 
 def _headline(state: State) -> str:
-    at = queries.current(state)
-    task = _task_at(state, at) if at else ""
+    at, task = _at(state)
     if task:
         listed = tasks.tasks(state)
         return f"Task {listed.index(task) + 1}/{len(listed)} - {state.plan.step(task).label}"
@@ -155,9 +167,8 @@ def _headline(state: State) -> str:
 
 
 def _where(state: State) -> list[str]:
-    at = queries.current(state)
-    task = _task_at(state, at) if at else ""
-    phase = _inner(at, task) if at and task else at or ""
+    at, task = _at(state)
+    phase = _inner(at, task) if task else at
     if phase in _PHASES:
         return [f"Phase: {phase.upper()} ({_PHASES[phase]})"]
     if task:
@@ -185,28 +196,18 @@ def _tasks_done(state: State) -> bool:
     return bool(listed) and all(state.step(task).status in lifecycle.FINISHED for task in listed)
 
 
-def _task_at(state: State, at: str) -> str:
-    """The task a position belongs to; empty outside of any."""
-    here = at
-    while here:
-        if state.plan.step(here).kind == tasks.TASK:
-            return here
-        here = parent(here)
-    return ""
+def _at(state: State) -> tuple[str, str]:
+    """The current step, and the task it belongs to; empty where there is none."""
+    at = queries.current(state) or ""
+    return at, tasks.task_of(state, at)
 
 
 def _inner(at: str, task: str) -> str:
     return at[len(task) + 1 :] if at != task else ""
 
 
-def _last_run(state: State) -> tuple[Evidence, str] | None:
-    """The newest run of a test in the task or cycle that is worked on, and what the test had to do."""
-    at = queries.current(state)
-    task = _task_at(state, at) if at else ""
-    return _newest(state, state.plan.children(task)) if at else None
-
-
 def _newest(state: State, paths: tuple[str, ...]) -> tuple[Evidence, str] | None:
+    """The newest run of a test among these steps, and what the test had to do."""
     found = [
         (state.step(path).evidence[check.name], check.test)
         for path in paths

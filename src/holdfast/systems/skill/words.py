@@ -1,10 +1,17 @@
-"""The words of the skill dialect, and how they stand for the engine's."""
+"""The words of the skill dialect, how they stand for the engine's, and the feature that a step belongs to."""
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core import lifecycle
+from holdfast.core.state import State
+from holdfast.core.tasks import current_group
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import spelled, words
 
+FEATURE = "feature"
+"""What a workflow loads that works on feature files, and the kind of a step that is one of several."""
 FOLDER = ".claude/workflow-state"
 FIGURES = ("count", "findings", "issues", "pr_number", "pr_url")
 """What can go with a checkpoint."""
@@ -22,3 +29,16 @@ WORKFLOW_WORDS = spelled(
 )
 PHASE = words(PHASE_WORDS, {"blocked": lifecycle.BLOCKED})
 WORKFLOW = words(WORKFLOW_WORDS)
+
+
+def feature_of(state: State, path: str = "") -> Mapping[str, Any]:
+    """`file` and `title` of the feature that a step belongs to, or of the one that is worked on."""
+    context = state.context
+    features = state.plan.of_kind(FEATURE)
+    if not features:
+        return {"file": context.get("feature_file") or "", "title": context.get("feature_title") or ""}
+    owner = next((one for one in features if path == one or path.startswith(one + "/")), current_group(state))
+    listed = context.get("folder_features")
+    known = listed if isinstance(listed, list) else []
+    number = features.index(owner)
+    return known[number] if number < len(known) and isinstance(known[number], Mapping) else {"file": "", "title": ""}

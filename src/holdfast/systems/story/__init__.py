@@ -1,6 +1,6 @@
 """Scenes and plans of a writer's project, in sessions."""
 
-from holdfast.core.conduct import Conduct
+from holdfast.core.definition import Conduct
 from holdfast.systems.seam.system import System
 
 SYSTEM = System(

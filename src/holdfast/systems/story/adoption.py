@@ -10,6 +10,7 @@ from holdfast.core.definition import Approval, Choice, Definition, Retry, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State, Try
+from holdfast.core.value import Any
 from holdfast.documents.lens.fields import (
     Reader,
     artifacts_in,
@@ -21,13 +22,8 @@ from holdfast.documents.lens.fields import (
     status_in,
     text_in,
 )
+from holdfast.documents.lens.spec import Codec
 from holdfast.systems.story.words import PHASE, PHASE_WORDS, STEP, STEP_WORDS, WORKFLOW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from holdfast.documents.lens.spec import Codec
 
 _READER = Reader("story")
 

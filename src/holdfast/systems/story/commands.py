@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
-from holdfast.core import remedies
+from holdfast.core import refusals, remedies
 from holdfast.core.remedy import Blank
+from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.systems.seam.ports import Call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from holdfast.systems.story.sessions import Sessions
 
 LARGEST = 64 << 20
@@ -29,7 +27,7 @@ def create(call: Call) -> None:
 def use(call: Call) -> None:
     name = "" if call.args.none else call.args.name or ""
     if bool(name) == bool(call.args.none):
-        raise UsageError("bad_usage", "name a session, or --none to leave it", remedy=remedies.session("list"))
+        raise refusals.misused("name a session, or --none to leave it", remedies.session("list"))
     before = _sessions(call).use(name)
     said = f"session {name} is in use" if name else f"left the session {before}" if before else "no session is in use"
     call.answer({"active": name, "before": before}, lambda: call.ok(said))
@@ -51,22 +49,19 @@ def listing(call: Call) -> None:
 
 
 def write(call: Call) -> None:
-    sessions = _sessions(call)
-    name, data = _used(call, sessions), _input(call.args.source)
+    (sessions, name), data = _used(call), _input(call.args.source)
     path = sessions.write(name, _file(call), data)
     call.answer({"session": name, "path": path, "size_bytes": len(data)}, lambda: call.ok(f"{path} in {name}"))
 
 
 def path(call: Call) -> None:
-    sessions = _sessions(call)
-    name = _used(call, sessions)
+    sessions, name = _used(call)
     full = sessions.path(name, _file(call))
     call.answer({"session": name, "path": full}, lambda: escape(full))
 
 
 def read(call: Call) -> None:
-    sessions = _sessions(call)
-    name = _used(call, sessions)
+    sessions, name = _used(call)
     data = sessions.read(name, _file(call))
     if call.args.json:
         text = data.decode("utf-8", "backslashreplace")
@@ -78,22 +73,19 @@ def read(call: Call) -> None:
 
 
 def delete(call: Call) -> None:
-    sessions = _sessions(call)
-    name = _used(call, sessions)
+    sessions, name = _used(call)
     path = sessions.delete(name, _file(call))
     call.answer({"session": name, "path": path}, lambda: call.ok(f"{path} is deleted in {name}"))
 
 
 def keep(call: Call) -> None:
-    sessions = _sessions(call)
-    name = _used(call, sessions)
+    sessions, name = _used(call)
     path = sessions.keep(name, _file(call))
     call.answer({"session": name, "path": path}, lambda: call.ok(f"{path} of {name} will replace the project's"))
 
 
 def retry(call: Call) -> None:
-    sessions = _sessions(call)
-    name = _used(call, sessions)
+    sessions, name = _used(call)
     note = sessions.retry(name, _file(call), call.args.reason)
     call.answer({"session": name, **note}, lambda: call.ok(f"{note['file']} is tried again; kept as {note['kept']}"))
 
@@ -142,14 +134,14 @@ def _named(sessions: Sessions, name: str | None) -> str:
     return found
 
 
-def _used(call: Call, sessions: Sessions) -> str:
-    return _named(sessions, call.args.session)
+def _used(call: Call) -> tuple[Sessions, str]:
+    sessions = _sessions(call)
+    return sessions, _named(sessions, call.args.session)
 
 
 def _file(call: Call) -> str:
-    """Typed from where one stands, as every path of a command is."""
     typed: str = call.args.path
-    return os.path.join(os.getcwd(), typed)
+    return call.project.wired.place.typed(typed)
 
 
 def _input(source: str | None) -> bytes:

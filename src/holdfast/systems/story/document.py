@@ -11,14 +11,11 @@ from _collections_abc import Mapping
 from holdfast.core import gates, lifecycle, moment, queries
 from holdfast.core.definition import Definition
 from holdfast.core.state import State
-from holdfast.documents.lens.fields import MOMENT, or_absent, unless_found
+from holdfast.core.value import Any
+from holdfast.documents.lens.fields import MOMENT, object_in, objects_in, or_absent, unless_found
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
 from holdfast.systems.story.adoption import adopt
 from holdfast.systems.story.words import PHASE, STEP, WORKFLOW, WORKFLOW_WORDS, folder, is_planning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 LOGS = "workspace/logs/workflow-orchestration"
 _SAID = frozenset({"in_progress", "waiting", "failed", "completed", "cancelled"})
@@ -91,8 +88,7 @@ def _attempts(state: State, path: str) -> Any:
 
 def emphasis(data: Mapping[str, Any]) -> list[Any]:
     """What a failed try asks the next one to stress."""
-    guidance = data.get("retry_guidance")
-    needed = guidance.get("emphasis_needed") if isinstance(guidance, Mapping) else None
+    needed = object_in(data, "retry_guidance").get("emphasis_needed")
     return list(needed) if isinstance(needed, list) else []
 
 
@@ -205,8 +201,7 @@ def identify(definition: Definition, subject: str, context: Mapping[str, Any], n
 def index(entries: list[Any], old: Mapping[str, Any] | None, now: str, session: str) -> tuple[str, Mapping[str, Any]]:
     """The runs of one session, or of the project outside of any."""
     above = f"{folder(session)}/workflow-state"
-    known = old.get("workflows") if old is not None else None
-    said = {one.get("workflow_id"): one.get("status") for one in known or () if isinstance(one, Mapping)}
+    said = {one.get("workflow_id"): one.get("status") for one in objects_in(old or {}, "workflows")}
     listed = [
         {
             "workflow_id": entry.id,

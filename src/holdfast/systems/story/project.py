@@ -6,16 +6,13 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.core import remedies
-from holdfast.core.remedy import Blank, shell
-from holdfast.core.state import State
+from holdfast.core.remedy import Blank, Remedy, shell
+from holdfast.core.value import Any
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 LEVELS = ("scene", "chapter", "act")
+_NEEDED = {"act": ("act",), "chapter": ("act", "chapter"), "scene": ("act", "chapter", "scene")}
 LARGEST = 4 << 20
 
 
@@ -26,7 +23,7 @@ def scene_id(text: object) -> str:
         raise UsageError(
             "bad_scene",
             f"{said[:60]!r} is not a scene such as 0204 (chapter 02, scene 04)",
-            remedy=remedies.start("generation", "0204"),
+            remedy=remedies.start("generation", Blank("SCENE")),
         )
     return said
 
@@ -38,26 +35,28 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
         raise UsageError(
             "bad_level",
             f"level is one of {', '.join(LEVELS)}",
-            remedy=remedies.start("story/planning", values={"level": "scene", "act": 1, "chapter": 2, "scene": 4}),
+            remedy=_planning(context, "scene", Blank("|".join(LEVELS))),
         )
-    needed = {"act": ("act",), "chapter": ("act", "chapter"), "scene": ("act", "chapter", "scene")}[level]
+    needed = _NEEDED[level]
     wrong = [name for name in needed if not _is_number(context.get(name))]
     if wrong:
-        numbers = {name: context[name] if name not in wrong else 1 for name in needed}
-        typed = remedies.start("story/planning", values={"level": level, **numbers})
-        raise UsageError(
-            "bad_number", f"a {level}'s plan needs {' and '.join(wrong)}, a number from 1 to 99", remedy=typed
-        )
+        said = f"a {level}'s plan needs {' and '.join(wrong)}, a number from 1 to 99"
+        raise UsageError("bad_number", said, remedy=_planning(context, level, level))
     return {"level": level, **{name: context[name] for name in needed}}
+
+
+def _planning(known: Mapping[str, Any], needed: str, level: str | Blank) -> Remedy:
+    """The command that starts a plan; numbers that nobody gave stay blank."""
+    numbers = {name: known[name] if _is_number(known.get(name)) else Blank("NUMBER") for name in _NEEDED[needed]}
+    return remedies.start("story/planning", values={"level": level, **numbers})
 
 
 def above(plan: Mapping[str, Any]) -> dict[str, Any] | None:
     """The plan that this one builds on; None for an act's."""
     if plan["level"] == "act":
         return None
-    if plan["level"] == "chapter":
-        return {"level": "act", "act": plan["act"]}
-    return {"level": "chapter", "act": plan["act"], "chapter": plan["chapter"]}
+    level = "act" if plan["level"] == "chapter" else "chapter"
+    return {"level": level, **{name: plan[name] for name in _NEEDED[level]}}
 
 
 def plan_path(plan: Mapping[str, Any]) -> str:
@@ -69,14 +68,6 @@ def plan_path(plan: Mapping[str, Any]) -> str:
     if plan["level"] == "chapter":
         return f"{chapter}/plan.md"
     return f"{chapter}/scenes/scene-{plan['chapter']:02}{plan['scene']:02}-blueprint.md"
-
-
-def plan_output(base: str, state: State, path: str) -> dict[str, str]:
-    """The plan itself, where it lies at its place when a planning run ends: whoever builds on it sees it change."""
-    if path != state.plan.children("")[-1]:
-        return {}
-    file = plan_file(base, state.context, state.session)
-    return {"plan": file} if file else {}
 
 
 def plan_file(root: str, plan: Mapping[str, Any], session: str = "") -> str:
@@ -102,16 +93,27 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
             facts={"scene": scene, "found": list(found)},
         )
     if not found:
+        plan = _planning(_place_of(root, scene), "scene", "scene")
         raise Refused(
             "no_blueprint",
             f"scene {scene} has no blueprint: there is no acts/act-N/{inner}",
             remedy=(
                 f"write acts/act-N/{inner}",
-                remedies.start("story/planning", values={"level": "scene", "act": Blank("N")}, text="plan the scene"),
+                plan.given(session=session).replace(text="plan the scene"),
             ),
             facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"},
         )
     return next(iter(found))
+
+
+def _place_of(root: str, scene: str) -> dict[str, int]:
+    """The numbers of a scene: chapter and scene by its id, and the act where just one has the chapter."""
+    from glob import escape, glob
+
+    numbers = {"chapter": int(scene[:2]), "scene": int(scene[2:])}
+    acts = [path.split(os.sep)[-3] for path in glob(f"{escape(root)}/acts/act-*/chapters/chapter-{scene[:2]}")]
+    number = acts[0].removeprefix("act-") if len(acts) == 1 else ""
+    return {**numbers, "act": int(number)} if number.isdecimal() else numbers
 
 
 def require_text(root: str, path: str, session: str = "") -> None:

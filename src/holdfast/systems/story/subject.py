@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Iterator, Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.state import State
-from holdfast.errors import HoldfastError, Refused
+from holdfast.core.value import Any
+from holdfast.errors import Refused
 from holdfast.machine.place import Place
+from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.parts import Asked, Loaded, Subject
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story import project as stories
 from holdfast.systems.story.adoption import planned
 from holdfast.systems.story.document import DIALECT
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 SCENE, PLAN = "scene", "plan"
 
@@ -61,22 +59,19 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     raise Refused(
         "parent_not_approved",
         f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it",
-        remedy=remedies.status(workflow=running.ulid) if running else remedies.start("story/planning", values=wanted),
+        remedy=remedies.status(workflow=running.ulid)
+        if running
+        else remedies.start("story/planning", values=wanted, session=command.session),
         facts={"needed": planned(wanted), "running": running.id if running else None},
     )
 
 
-def _plans(wired: Wired, subject: str) -> Iterator[State]:
+def _plans(wired: Wired, subject: str) -> list[State]:
     """Every plan of this, from the index while it has one that is approved, else from all journals."""
     store = wired.store
     listed = [entry.ulid for entry in store.entries() if entry.dialect == "story" and entry.subject == subject]
-    for ulid_ in listed or list(store.every()):
-        try:
-            state = store.load(ulid_)
-        except HoldfastError:
-            continue
-        if state.loads == PLAN and state.subject == subject:
-            yield state
+    states = loaded(wired, listed or store.every(), quietly=True)
+    return [state for state in states if state.loads == PLAN and state.subject == subject]
 
 
 def opened(wired: Wired, state: State) -> tuple[str, ...]:

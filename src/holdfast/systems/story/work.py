@@ -6,11 +6,8 @@ import os
 
 from holdfast.core.state import State
 from holdfast.systems.seam.parts import Acted, Handing, Order, Work
+from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story import project as stories
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
 
 BLUEPRINT = "blueprint_path"
 """The fact that shows where the blueprint of a scene is, and the artifact that says it by hand."""
@@ -24,11 +21,14 @@ def _arrived(wired: Wired) -> list[str]:
 
 
 def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
-    """A plan hands itself in, and an artifact that names the blueprint is what its action is told."""
+    """An artifact that names the blueprint is what its action is told. A plan hands itself in, where it lies at its
+    place when a planning run ends: who builds on it sees it change.
+    """
     if state.loads == "plan":
-        own = stories.plan_output(wired.place.base(state.worktree), state, path)
-        inside = {name: wired.place.inside(file) for name, file in own.items()}
-        return handing.replace(artifacts={**handing.artifacts, **inside})
+        ends = path == state.plan.children("")[-1]
+        file = stories.plan_file(wired.place.base(state.worktree), state.context, state.session) if ends else ""
+        own = {"plan": wired.place.inside(file)} if file else {}
+        return handing.replace(artifacts={**handing.artifacts, **own})
     named = handing.artifacts.get(BLUEPRINT)
     if not named or state.plan.step(path).action != "blueprint" or not wired.acts(state, path):
         return handing

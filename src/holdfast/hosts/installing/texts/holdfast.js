@@ -36,7 +36,7 @@ export const Holdfast = async ({ client, directory, worktree }) => {
   const folder = directory || worktree || process.cwd()
   const context = new Map() // what each session was told last; it has to be told with every request
   const compacted = new Set() // sessions that lost their context and have not been told since
-  const children = new Set() // sessions of subagents: they are told by whoever sent them
+  const children = new Set() // sessions of subagents: the agent that started them tells them
   const working = new Set() // sessions that were at work in this process
   const event = (name, session, more) => ask({ hook_event_name: name, session_id: session ?? "", ...more }, folder)
 

@@ -10,8 +10,7 @@ import os
 
 from holdfast.machine.place import below, read_regular
 from holdfast.systems.compaction.detection import notes, plans
-from holdfast.systems.compaction.detection.sighting import Sighting
-from holdfast.systems.compaction.detection.words import UNSAFE
+from holdfast.systems.compaction.detection.prose import UNSAFE, Sighting
 
 __all__ = ["LARGEST", "Sighting", "detect"]
 

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from itertools import islice
 
-from holdfast.systems.compaction.detection.lines import LONGEST_LINE, Line, lines_of
-from holdfast.systems.compaction.detection.sighting import MOST_READING, Sighting
-from holdfast.systems.compaction.detection.words import LONGEST_TEXT, MARKS, clean, plain_name, progress_in
+from holdfast.systems.compaction.adoption import STATUS_WORDS, TYPES
+from holdfast.systems.compaction.detection import prose
 
 FILE = "CLAUDE.local.md"
-_TYPES = ("planning", "qa-loop", "implementation", "custom")
-_STATUSES = ("not_started", "in_progress", "completed", "blocked")
 _MOST_BLOCKS, _MOST_REMINDERS, _MOST_CONTEXT = 20, 20, 50
 
 
-def noted(text: str) -> list[Sighting]:
+def noted(text: str) -> list[prose.Sighting]:
     import re
 
     plain = re.sub(r"[*_`]+", "", text.lower()).replace("：", ":")
     if not all(words in plain for words in ("workflow state", "workflow:", "phase:")):
         return []
     reader = _Reader()
-    for raw in lines_of(text):
-        reader.take(Line.of(raw[:LONGEST_LINE]))
+    for raw in prose.lines_of(text):
+        reader.take(prose.Line.of(raw[: prose.LONGEST_LINE]))
     seen = (sighting for block in reader.blocks if (sighting := block.sighting()))
     return list(islice(seen, _MOST_BLOCKS))
 
@@ -31,7 +28,7 @@ class _Block:
     """What the notes say of one workflow, gathered line by line."""
 
     def __init__(self, name: str) -> None:
-        self.name = clean(name)
+        self.name = prose.clean(name)
         self.said: dict[str, str] = {}
         self.reading: dict[str, None] = {}
         self.context: dict[str, str | int] = {}
@@ -44,19 +41,19 @@ class _Block:
             self.reminders.append(body)
             return
         key, _, value = body.replace("：", ":", 1).partition(":")
-        key, value = key.strip(" *`"), clean(value.lstrip("*`"), LONGEST_TEXT)
+        key, value = key.strip(" *`"), prose.clean(value.lstrip("*`"), prose.LONGEST_TEXT)
         if value and re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", key) and len(self.context) < _MOST_CONTEXT:
             self.context.setdefault(key, int(value) if re.fullmatch(r"-?[0-9]{1,15}", value) else value)
 
-    def sighting(self) -> Sighting | None:
+    def sighting(self) -> prose.Sighting | None:
         """Nothing when the name or the phase is missing: then it was prose about workflows."""
-        words = plain_name(self.said.get("phase", ""))
+        words = prose.plain_name(self.said.get("phase", ""))
         if not self.name or not words:
             return None
-        current, total, phase = progress_in(words) or (1, 1, words)
+        current, total, phase = prose.progress_in(words) or (1, 1, words)
         status = self._word("status", "_")
-        reminders = (clean(one, LONGEST_TEXT) for one in self.reminders)
-        return Sighting(
+        reminders = (prose.clean(one, prose.LONGEST_TEXT) for one in self.reminders)
+        return prose.Sighting(
             source=FILE,
             workflow=self.name,
             type=self._type(),
@@ -64,8 +61,8 @@ class _Block:
             total=max(total, current, 1),
             phase=phase,
             names=(),
-            status=status if status in _STATUSES else "in_progress",
-            reading=tuple(f"@{path}" for path in self.reading)[:MOST_READING],
+            status=status if status in STATUS_WORDS.values() else "in_progress",
+            reading=tuple(f"@{path}" for path in self.reading)[: prose.MOST_READING],
             context=self.context,
             reminders=tuple(one for one in reminders if one)[:_MOST_REMINDERS],
         )
@@ -74,13 +71,13 @@ class _Block:
         import re
 
         said = self._word("type", "-")
-        if said in _TYPES:
+        if said in TYPES:
             return said
         return "qa-loop" if re.search(r"(?ai)(?<![a-z0-9])qa(?![a-z0-9])", self.name) else "custom"
 
     def _word(self, label: str, sign: str) -> str:
         """What was said as one word, its parts joined as Holdfast joins them."""
-        said = clean(self.said.get(label, "")).strip(MARKS + " ").lower()
+        said = prose.clean(self.said.get(label, "")).strip(prose.MARKS + " ").lower()
         return sign.join(said.replace("-", " ").replace("_", " ").split())
 
 
@@ -98,7 +95,7 @@ class _Reader:
         self._depth = -1
         self._after_blank = False
 
-    def take(self, line: Line) -> None:
+    def take(self, line: prose.Line) -> None:
         after_blank, self._after_blank = self._after_blank, not line.body
         if not line.body:
             return
@@ -114,18 +111,18 @@ class _Reader:
             elif listed:
                 block.item(self._section, line.body)
             elif self._goes_on(line, block) and not label and not after_blank:
-                block.reminders[-1] = f"{block.reminders[-1]} {line.body}"[:LONGEST_LINE]
+                block.reminders[-1] = f"{block.reminders[-1]} {line.body}"[: prose.LONGEST_LINE]
             else:
                 self._turn(line, label)
                 if value:
                     block.said.setdefault(label, value)
 
-    def _goes_on(self, line: Line, block: _Block) -> bool:
+    def _goes_on(self, line: prose.Line, block: _Block) -> bool:
         """Whether this is the next line of a reminder that was too long for one."""
         wrapped = line.indent > 0 and not line.item and not line.heading
         return wrapped and self._section == "reminders" and bool(block.reminders) and not line.list_name()
 
-    def _turn(self, line: Line, label: str) -> None:
+    def _turn(self, line: prose.Line, label: str) -> None:
         name = line.list_name()
         if name or label or line.heading or not self._headed:
             self._section, self._headed = name, line.heading

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Iterator
 
-from holdfast.systems.compaction.detection.lines import LONGEST_LINE, LONGEST_PATH, PATH_SIGN, Line, lines_of
-from holdfast.systems.compaction.detection.sighting import MOST_READING, Sighting
-from holdfast.systems.compaction.detection.words import MARKS, clean, plain_name, progress_in
+from holdfast.systems.compaction.detection import prose
 
 FOLDER = "CLAUDE/Plan"
 RUNNING = "🔄🟡"
-STATUS_MARKS = frozenset(MARKS) - frozenset("📋🎯\ufe0f")
+STATUS_MARKS = frozenset(prose.MARKS) - frozenset("📋🎯\ufe0f")
 _LABELS = ("status", "current status", "workflow status")
-_NO_WORDS = rf"[{MARKS}\s*_`~#>|:：()\[\]+•–—-]+"
+_NO_WORDS = rf"[{prose.MARKS}\s*_`~#>|:：()\[\]+•–—-]+"
 _MENTION = (
-    rf"(?<![A-Za-z0-9_./-])(?:\./)?((?:CLAUDE|\.claude)/[{PATH_SIGN}]{{1,{LONGEST_PATH}}}?\.md)"
+    rf"(?<![A-Za-z0-9_./-])(?:\./)?((?:CLAUDE|\.claude)/[{prose.PATH_SIGN}]{{1,{prose.LONGEST_PATH}}}?\.md)"
     r"(?![A-Za-z0-9_/-]|\.[A-Za-z0-9])"
 )
 
@@ -37,29 +35,29 @@ def _says_running(line: str) -> bool:
     before = line[: mark.start()]
     said = " ".join(re.sub(_NO_WORDS, " ", before).split())
     if said:
-        return Line.of(before).heading or said in _LABELS
-    return not Line.of(before).item and "|" not in before
+        return prose.Line.of(before).heading or said in _LABELS
+    return not prose.Line.of(before).item and "|" not in before
 
 
-def planned(folder: str, source: str, text: str) -> Sighting:
+def planned(folder: str, source: str, text: str) -> prose.Sighting:
     import re
 
     lines = list(_outside_fences(text))
     match = re.fullmatch(r"([0-9]{1,9})(?:[-_. ]+(.*))?", folder)
     number, rest = (match[1], match[2] or "") if match else ("", folder)
-    name = _title(lines) or clean(rest) or clean(folder)
+    name = _title(lines) or prose.clean(rest) or prose.clean(folder)
     paths = (mention[1] for mention in re.finditer(_MENTION, text))
     reading = [f"@{source}", *(f"@{path}" for path in paths if ".." not in path.split("/"))]
     current, total, phase, names = _phases(lines)
-    return Sighting(
+    return prose.Sighting(
         source=source,
-        workflow=clean(f"Plan {number}: {name}" if number else f"Plan: {name}"),
+        workflow=prose.clean(f"Plan {number}: {name}" if number else f"Plan: {name}"),
         type="implementation",
         current=current,
         total=total,
         phase=phase,
         names=names,
-        reading=tuple(dict.fromkeys(reading))[:MOST_READING],
+        reading=tuple(dict.fromkeys(reading))[: prose.MOST_READING],
         context={"plan_number": int(number), "plan_name": name} if number else {"plan_name": name},
     )
 
@@ -69,14 +67,14 @@ def _outside_fences(text: str) -> Iterator[str]:
     import re
 
     fence = ""
-    for line in lines_of(text):
+    for line in prose.lines_of(text):
         match = re.match(r" {0,3}(`{3,}|~{3,})", line)
         if match and not fence:
             fence = match[1]
         elif match and match[1].startswith(fence) and not line[match.end() :].strip():
             fence = ""
         elif not fence:
-            yield line[:LONGEST_LINE]
+            yield line[: prose.LONGEST_LINE]
 
 
 def _headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -91,7 +89,7 @@ def _title(lines: Iterable[str]) -> str:
     import re
 
     title = next((text for level, text in _headings(lines) if level == 1), "")
-    return re.sub(r"(?ai)^plan(?: #?[0-9]+)?(?: ?[:：]| [–—-]+ |$) ?", "", plain_name(title))
+    return re.sub(r"(?ai)^plan(?: #?[0-9]+)?(?: ?[:：]| [–—-]+ |$) ?", "", prose.plain_name(title))
 
 
 def _phases(lines: list[str]) -> tuple[int, int, str, tuple[str, ...]]:
@@ -104,8 +102,8 @@ def _phases(lines: list[str]) -> tuple[int, int, str, tuple[str, ...]]:
     running: list[int] = []
     stated, count, words = _stated(lines)
     for level, text in _headings(lines):
-        plain = plain_name(text) if 2 <= level <= 4 else ""
-        progress = progress_in(plain) if plain.lower().startswith("phase ") else None
+        plain = prose.plain_name(text) if 2 <= level <= 4 else ""
+        progress = prose.progress_in(plain) if plain.lower().startswith("phase ") else None
         if progress:
             number, of, name = progress
             names[number] = names.get(number) or name
@@ -124,8 +122,8 @@ def _phases(lines: list[str]) -> tuple[int, int, str, tuple[str, ...]]:
 def _stated(lines: Iterable[str]) -> tuple[int, int, str]:
     """What a line such as `Phase: 2/5` says, and zeros when there is none."""
     for line in lines:
-        label, value = Line.of(line).label() if "phase" in line.lower() else ("", "")
-        progress = progress_in(plain_name(value)) if label == "phase" else None
+        label, value = prose.Line.of(line).label() if "phase" in line.lower() else ("", "")
+        progress = prose.progress_in(prose.plain_name(value)) if label == "phase" else None
         if progress and progress[1]:
             return progress[0], max(progress[0], progress[1]), progress[2]
     return 0, 0, ""

@@ -6,7 +6,7 @@ Everything here only reads. What a link leads to is not looked at: it may lie an
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast import git
 from holdfast.core import moment
@@ -20,7 +20,6 @@ from holdfast.systems.gated import adoption, review_file, words
 from holdfast.systems.seam.found import parsed
 
 DESCRIPTION = f"{words.FEATURE_FOLDER}/description.md"
-CANCELLATION = "cancellation.md"
 REVIEWS = "reviews"
 LARGEST_TEXT = 1 << 20
 LONGEST_URL = 2000
@@ -84,15 +83,19 @@ def gather(place: Place, slug: str) -> Left | None:
     if described is None:
         return None
     history = _History(place, slug)
-    statuses = {phase: said for phase in words.PHASES if (said := files.status(phase))}
+
+    def is_document(found: Mapping[str, Any]) -> bool:
+        return not adoption.mistakes(found) and adoption.id_of(found) == slug
+
+    statuses = {phase: said for phase in words.PHASES if (said := _status(files.said, phase))}
     lost = [phase for phase in words.PHASES if phase not in statuses]
     title = " ".join(described.decode("utf-8", "replace").partition("\n")[0].lstrip("#").split())
     title = "".join(char for char in title if char.isprintable())[: adoption.LONGEST_TITLE]
     return Left(
-        document=files.document(slug),
-        committed=history.newest(words.DOCUMENT, lambda found: is_document(found, slug)),
+        document=files.said(words.DOCUMENT, is_document),
+        committed=history.newest(words.DOCUMENT, is_document),
         statuses=statuses,
-        committed_statuses={phase: said for phase in lost if (said := _remembered(history, phase))},
+        committed_statuses={phase: said for phase in lost if (said := _status(history.newest, phase))},
         reviews={phase: files.reviews(phase, history) for phase in lost},
         begun={phase: why for phase in lost if (why := files.begun(phase))},
         commits=history.commits,
@@ -103,13 +106,8 @@ def gather(place: Place, slug: str) -> Left | None:
     )
 
 
-def is_document(found: Mapping[str, Any], slug: str) -> bool:
-    return not adoption.mistakes(found) and adoption.id_of(found) == slug
-
-
-def _remembered(history: _History, phase: str) -> Said | None:
-    path = f"{phase}/{words.STATUS_FILE}"
-    return history.newest(path, lambda found: not adoption.status_mistakes(found, phase))
+def _status(look: Callable[[str, Callable[[Mapping[str, Any]], bool]], Said | None], phase: str) -> Said | None:
+    return look(f"{phase}/{words.STATUS_FILE}", lambda found: not adoption.status_mistakes(found, phase))
 
 
 def _branch(place: Place, slug: str) -> Said:
@@ -137,14 +135,10 @@ class _Workspace:
         path = os.path.join(self._top, self._home, name)
         return path if below(self._top, f"{self._home}/{name}") == path else ""
 
-    def document(self, slug: str) -> Said | None:
-        found = parsed(self.read(words.DOCUMENT) or b"")
-        return Said(found, words.DOCUMENT) if found is not None and is_document(found, slug) else None
-
-    def status(self, phase: str) -> Said | None:
-        name = f"{phase}/{words.STATUS_FILE}"
+    def said(self, name: str, fits: Callable[[Mapping[str, Any]], bool]) -> Said | None:
+        """A document of the workspace, if it is one."""
         found = parsed(self.read(name) or b"")
-        return Said(found, name) if found is not None and not adoption.status_mistakes(found, phase) else None
+        return Said(found, name) if found is not None and fits(found) else None
 
     def begun(self, phase: str) -> str:
         if self.read(f"{phase}/{words.STATUS_FILE}") is not None:
@@ -185,13 +179,13 @@ class _Workspace:
 
     def cancellation(self) -> Said | None:
         """When and why the feature was given up, as the note about it says."""
-        text = (self.read(CANCELLATION, LARGEST_TEXT) or b"").decode("utf-8", "replace")
+        text = (self.read(words.CANCELLATION, LARGEST_TEXT) or b"").decode("utf-8", "replace")
         if not text.startswith("# Cancelled\n"):
             return None
         rows = [line.removeprefix("- At: ") for line in text.splitlines() if line.startswith("- At: ")]
         reason = text.removeprefix("# Cancelled\n").rpartition("\n- At: ")[0].strip()
         at = rows[-1] if rows and is_moment(rows[-1]) else None
-        return Said({"cancelled_at": at, "cancelled_reason": reason[:500]}, CANCELLATION)
+        return Said({"cancelled_at": at, "cancelled_reason": reason[:500]}, words.CANCELLATION)
 
 
 class _History:
@@ -233,7 +227,7 @@ class _History:
         code, out = run(self._repository.top, "log", "--no-show-signature", *options, *where, ok=(0, 128))
         return out.decode("utf-8", "replace") if code == 0 else ""
 
-    def newest(self, name: str, fits: Any) -> Said | None:
+    def newest(self, name: str, fits: Callable[[Mapping[str, Any]], bool]) -> Said | None:
         """The newest version of a document that is one; a commit that took it away has none."""
         for sha in self._log(f"-n{_MOST_VERSIONS}", "--format=%H", name=name).split():
             found = parsed(self._blob(f"{sha}:{self._folder}/{name}"))

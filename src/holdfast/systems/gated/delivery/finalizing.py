@@ -10,13 +10,13 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import refusals, remedies
+from holdfast.core import remedies
 from holdfast.core.state import State
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, Refused, UsageError
-from holdfast.git import changes as git_changes
+from holdfast.documents.lens.fields import object_in
+from holdfast.errors import Refused, UsageError
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import central, opening, words, workspace
+from holdfast.systems.gated import central, subject, words, workspace
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
@@ -34,19 +34,18 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
     state = workflow.refresh().state
     token = how.get("token", 0) or wired.settings.token
-    repository = _on_branch(wired.place.base(state.worktree), state)
+    repository = wired.on_branch(state)
     wired.engine.preview(state, cmd.Finalize(), wired.settings.actor, token=token)
-    git_changes.catch_up(repository, words.MARK)
     if words.is_deleted(state):
-        _commit_deletion(wired, state)
+        _commit_deletion(wired, repository, state)
         return (f"{workflow.id} is finalized",)
     published: tuple[str, ...] = ()
     if state.context.get("workspace") != words.PUBLISHED:
         published = _publish(wired, workflow, merged, how)
-    _keep(wired, workflow.state)
-    kept = _delete(wired, workflow.state)
+    _keep(wired, repository, workflow.state)
+    kept = _delete(wired, repository, workflow.state)
     workflow.execute(cmd.Record({"workspace": words.DELETED}), **how)
-    _commit_deletion(wired, workflow.state)
+    _commit_deletion(wired, repository, workflow.state)
     said = [f"published {path}" for path in published]
     said += [f"{path} stays: {_why(path)}" for path in kept]
     return (*said, f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted"))
@@ -60,11 +59,11 @@ def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mappi
         _require_approved(state, write)
 
     with wired.store.exclusively("starting"):
-        published = central.publish(base, workflow.id, _seeded(state), merged, allow)
+        published = central.publish(base, workflow.id, object_in(state.context, subject.SEEDED), merged, allow)
     workflow.execute(cmd.Finalize(), **how)
-    last = state.plan.children("")[-1]
-    message = f"{workspace.subject_line(last, 'Publish the docs')}\n\n{workspace.trailers(workflow.state, last)}"
-    _committed(wired, workflow.state, message)
+    # Also what a run that died had published and not committed is part of it.
+    message = workspace.message(workflow.state, "Publish the docs")
+    workspace.committed(wired, workflow.state, message, central.published(base, workflow.id))
     workflow.execute(cmd.Record({"workspace": words.PUBLISHED}), **how)
     return published
 
@@ -89,55 +88,22 @@ def _require_approved(state: State, write: central.Write) -> None:
     )
 
 
-def _seeded(state: State) -> Mapping[str, str]:
-    seeded = state.context.get(opening.SEEDED)
-    return seeded if isinstance(seeded, Mapping) else {}
-
-
-def _repository(base: str) -> git.Repository:
-    repository = git.find(base)
-    if repository is None:
-        raise refusals.no_repository(base)
-    return repository
-
-
-def _on_branch(base: str, state: State) -> git.Repository:
-    repository = _repository(base)
-    here = git.branch(repository)
-    if state.branch and here != state.branch:
-        raise refusals.branch_mismatch(state, here)
-    return repository
-
-
-def _committed(wired: Wired, state: State, message: str) -> None:
-    """Also what a run that died had published and not committed is part of it."""
-    base = wired.place.base(state.worktree)
-    try:
-        workspace.committed(wired, state, message, central.published(base, state.id))
-    except HoldfastError as refusal:
-        if refusal.code != "nothing_to_commit":
-            raise
-
-
-def _keep(wired: Wired, state: State) -> None:
+def _keep(wired: Wired, repository: git.Repository, state: State) -> None:
     """Commits what was written since the docs were published, by whoever thought that the workspace would last.
 
     The documents that Holdfast writes itself are in its journal.
     """
     base = wired.place.base(state.worktree)
-    repository = _repository(base)
     listed = workspace.tracked(repository, base, words.home(state))
     own = {os.path.join(base, path) for path in _rendered(state)}
     there = [path for path in listed if os.path.lexists(full := os.path.join(repository.top, path)) and full not in own]
-    last = state.plan.children("")[-1]
-    subject = workspace.subject_line(last, "Keep what was written since the docs were published")
-    _commit(repository, there, f"{subject}\n\n{workspace.trailers(state, last)}")
+    message = workspace.message(state, "Keep what was written since the docs were published")
+    workspace.commit_changed(repository, there, message)
 
 
-def _delete(wired: Wired, state: State) -> tuple[str, ...]:
+def _delete(wired: Wired, repository: git.Repository, state: State) -> tuple[str, ...]:
     """Deletes what HEAD has as it is. Nobody could bring the rest back, so that stays, and is what is returned."""
     base, home = wired.place.base(state.worktree), words.home(state)
-    repository = _repository(base)
     own = [os.path.join(base, path) for path in _rendered(state) if central.is_there(base, path)]
     known = (os.path.join(repository.top, path) for path in workspace.unchanged(repository, base, home))
     for full in dict.fromkeys((*own, *known)):
@@ -171,24 +137,9 @@ def _why(path: str) -> str:
     return "it is a repository of its own" if path.endswith("/") else "no commit has it as it is"
 
 
-def _commit_deletion(wired: Wired, state: State) -> None:
+def _commit_deletion(wired: Wired, repository: git.Repository, state: State) -> None:
     """The last commit of a feature: its folder is gone, and the history says that it is finalized."""
-    base = wired.place.base(state.worktree)
-    repository = git.find(base)
-    if repository is None:
-        return
-    last = state.plan.children("")[-1]
-    title = state.title or state.subject
-    message = f"{workspace.subject_line(last, f'Finalize {title}')}\n\n{workspace.trailers(state, last)}"
-    paths = workspace.tracked(repository, base, words.home(state))
+    paths = workspace.tracked(repository, wired.place.base(state.worktree), words.home(state))
     gone = [path for path in paths if not os.path.lexists(os.path.join(repository.top, path))]
-    _commit(repository, gone, message)
-
-
-def _commit(repository: git.Repository, paths: Sequence[str], message: str) -> None:
-    try:
-        if paths:
-            git_changes.commit(repository, paths, message)
-    except HoldfastError as refusal:
-        if refusal.code != "nothing_to_commit":
-            raise
+    message = workspace.message(state, f"Finalize {state.title or state.subject}")
+    workspace.commit_changed(repository, gone, message)

@@ -12,10 +12,11 @@ from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
-from holdfast.core.remedy import naming, shell, told
+from holdfast.core.remedy import shell, told
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
+from holdfast.forges.port import Forge
 from holdfast.git import changes as git_changes
 from holdfast.git import history as git_history
 from holdfast.machine import configuration
@@ -23,10 +24,6 @@ from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.forges.port import Forge
 
 SEEN = "reviewed_ids"
 """The value of the context that keeps which remarks of the newest second were heard."""
@@ -43,7 +40,7 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     if state.finalized:
         raise refusals.finalized(state)
     wired.engine.preview(state, cmd.Record({}), wired.settings.actor, token=how.get("token", 0) or wired.settings.token)
-    wrong = journal_copy.trouble(wired, state.id, state.worktree)
+    wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         raise wrong
     repository = git.find(wired.place.base(state.worktree))
@@ -52,34 +49,26 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     at = queries.current(state)
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)
-    if repository is not None:
-        git_changes.catch_up(repository, words.MARK)
-    said = workspace.commit(wired, state, _kept(state))
+    said = workspace.commit(wired, state, workspace.message(state, "Keep the state"))
     if at is None:
-        return (*said, *_completed(wired, state))
+        return (*said, *_completed(repository, state))
     if state.step(at).status == lifecycle.PENDING:
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
         return (*said, *workspace.wanted(wired, state, at))
     forge = _forge(wired, state)
     if isinstance(forge, str):
-        by_hand = told((remedies.approve(at), remedies.reject(at)), naming(state, person=True))
+        by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
     return (*said, *_reviewed(wired, workflow, at, forge, how))
 
 
-def _completed(wired: Wired, state: State) -> tuple[str, ...]:
+def _completed(repository: git.Repository | None, state: State) -> tuple[str, ...]:
     """All phases are approved: what is on the pull request is what is here."""
-    repository = git.find(wired.place.base(state.worktree))
     if repository and state.branch and state.context.get("pr_url"):
         _pushed(repository, state.branch)
         return (f"pull request {state.context['pr_url']} has all of it",)
     return ()
-
-
-def _kept(state: State) -> str:
-    phase = words.current_phase(state)
-    return f"{workspace.subject_line(phase, 'Keep the state')}\n\n{workspace.trailers(state, phase)}"
 
 
 def _forge(wired: Wired, state: State) -> Forge | str:
@@ -101,8 +90,7 @@ def _forge(wired: Wired, state: State) -> Forge | str:
 
 def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
     """Pushes what waits, opens the pull request if there is none, and does what people said on it."""
-    repository = git.find(wired.place.base(workflow.state.worktree))
-    assert repository is not None
+    repository = wired.repository(workflow.state.worktree)
     branch = str(workflow.state.branch)
     _pushed(repository, branch)
     number = workflow.state.context.get("pr_number")
@@ -178,7 +166,9 @@ def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: M
     base = git_changes.default_branch(repository)
     if not base or base == branch:
         said = f"it is not known what {branch} is to be merged into"
-        raise Refused("no_base", said, remedy="git remote set-head origin --auto", facts={"branch": branch})
+        raise Refused(
+            "no_base", said, remedy=shell("git", "remote", "set-head", "origin", "--auto"), facts={"branch": branch}
+        )
     made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 
 from holdfast.core import queries, refusals, remedies
+from holdfast.core.remedy import shell
 from holdfast.core.state import Grant, State
 from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
-from holdfast.machine import place as places
-from holdfast.systems.gated import journal_copy, opening, words, workspace
+from holdfast.systems.gated import journal_copy, subject, words, workspace
 from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
@@ -25,6 +25,7 @@ __all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "r
 
 CONFIRMED = "confirmed"
 """What kind of word an approval is that a person confirmed when the state was rebuilt."""
+_RECOVER = "Recover the state"
 _REBUILT = "it does not say what the journal says"
 
 
@@ -55,7 +56,7 @@ def recover(wired: Wired, slug: str, take: str = "") -> Rebuilt | Recovery:
 
 def _take(wired: Wired, slug: str) -> HoldfastError | None:
     """What git brought is taken over as it would be by any command; what is wrong with it where it cannot be."""
-    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    wired.prepare()
     return journal_copy.take(wired, slug, wired.place.key())
 
 
@@ -85,7 +86,10 @@ def no_feature(path: str, why: str) -> NotFound:
     return NotFound(
         "no_feature",
         why,
-        remedy=("git restore the folder if it was deleted", remedies.start("feature", opening.TITLE, text="begin one")),
+        remedy=(
+            shell("git", "restore", path, text="if it was deleted"),
+            remedies.start("feature", subject.TITLE, text="begin one"),
+        ),
         facts={"path": path},
     )
 
@@ -111,7 +115,7 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     found = Found(path, DIALECT, document=recovery.document)
     state, document = adoption.understood(wired, found, beside)
     state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
-    places.prepare(wired.place, insist=wired.settings.allow_unsafe_fs)
+    wired.prepare()
     with wired.store.exclusively("starting"):
         if _known(wired, slug) is not None or reconstruct(wired, slug) != recovery:
             said = f"what is left of {slug} has changed since it was shown"
@@ -121,7 +125,7 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
         data = wired.documents.read(state, path)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
     after = adoption.marked(wired, state, after, actor)
-    return Rebuilt(after, workspace.commit(wired, after, _message(after)))
+    return Rebuilt(after, workspace.commit(wired, after, workspace.message(after, _RECOVER)))
 
 
 def _refuse_second(wired: Wired, slug: str) -> None:
@@ -143,11 +147,6 @@ def _confirmed(state: State, grant: Grant) -> State:
         for path, one in state.progress.items()
     }
     return state.replace(progress=progress)
-
-
-def _message(state: State) -> str:
-    phase = words.current_phase(state)
-    return f"{workspace.subject_line(phase, 'Recover the state')}\n\n{workspace.trailers(state, phase)}"
 
 
 def _put_aside(wired: Wired, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
@@ -213,11 +212,7 @@ def _rebuilt(wired: Wired, state: State, *, decided: bool = False) -> tuple[str,
     kept = _put_aside(wired, state, broken, _REBUILT)
     wired.reconciler.settle(wired.engine.show(state))
     kept |= _copied(wired, state)
-    try:
-        workspace.committed(wired, state, _message(state))
-    except HoldfastError as refusal:
-        if refusal.code != "nothing_to_commit":
-            raise
+    workspace.committed(wired, state, workspace.message(state, _RECOVER))
     after = {file: documents.read(state, file) for file in files}
     return tuple(_told(file, before[file], kept.get(file, "")) for file in files if after[file] != before[file])
 

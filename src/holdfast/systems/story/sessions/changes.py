@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterable
 
-from holdfast.core.value import Any, Value
+from holdfast.core.value import Value
 from holdfast.plain.digest import digest
 from holdfast.systems.story.sessions.files import content, hash_of, walk
 from holdfast.systems.story.sessions.layout import ARTIFACTS, DELETED, OWN, RETRIES, WORKSPACE, Layout
@@ -126,14 +126,3 @@ def _once(changes: Iterable[Change]) -> list[Change]:
         taken.add(change.target)
         out.append(change.replace(conflict=TWICE) if twice else change)
     return out
-
-
-def preview(changes: Changes, workflows: list[dict[str, Any]], more: list[dict[str, str]]) -> dict[str, Any]:
-    """What a commit would do, in the words of its answer."""
-    return {
-        **changes.named(),
-        "artifacts": changes.targets(ARTIFACT),
-        "retries": changes.targets(RETRY),
-        "workflows": workflows,
-        "conflicts": [*changes.conflicts(), *more],
-    }

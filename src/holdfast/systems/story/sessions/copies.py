@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
+from contextlib import contextmanager
 
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
@@ -27,9 +29,7 @@ class Copies(Desk):
 
     def path(self, name: str, file: str) -> str:
         """The full path to edit. The project's file is copied the first time; for a new one there is a folder."""
-        layout = self._found(name)
-        with self._changing():
-            path, copy, found = self._opened(layout, file)
+        with self._opened(name, file) as (layout, path, copy, found):
             if os.path.lexists(copy):
                 return copy
             if self._is_deleted(layout, path):
@@ -51,9 +51,7 @@ class Copies(Desk):
 
     def write(self, name: str, file: str, data: bytes) -> str:
         """Makes the session's copy hold `data`; the project's file stays as it is. Gives the path from the top."""
-        layout = self._found(name)
-        with self._changing():
-            path, copy, found = self._opened(layout, file)
+        with self._opened(name, file) as (layout, path, copy, found):
             self._touch(layout)
             known = found.copies.get(path)
             is_there = os.path.lexists(copy)
@@ -78,9 +76,7 @@ class Copies(Desk):
 
     def delete(self, name: str, file: str) -> str:
         """The file is gone in the session, and in the project once it is committed. Gives the path from the top."""
-        layout = self._found(name)
-        with self._changing():
-            path, copy, found = self._opened(layout, file)
+        with self._opened(name, file) as (layout, path, copy, found):
             known, now = found.copies.get(path), hash_of(layout.full(path))
             if not os.path.lexists(copy) and (not now or (known and known.type == DELETED_HERE)):
                 raise _no_file(layout, path)
@@ -95,9 +91,7 @@ class Copies(Desk):
 
     def keep(self, name: str, file: str) -> str:
         """Settles a conflict: what the session has of a file, or its deletion, holds against the project's as it is."""
-        layout = self._found(name)
-        with self._changing():
-            path, copy, found = self._opened(layout, file)
+        with self._opened(name, file) as (layout, path, copy, found):
             known = found.copies.get(path)
             if not os.path.lexists(copy) and (known is None or known.type != DELETED_HERE):
                 raise _no_file(layout, path)
@@ -111,10 +105,8 @@ class Copies(Desk):
     def retry(self, name: str, file: str, reason: str) -> dict[str, Any]:
         """Notes that a person tries a file again, and keeps what the session has of it now."""
         checked_text(reason, "reason")
-        layout = self._found(name)
         data = self.read(name, file)
-        with self._changing():
-            path, _, found = self._opened(layout, file)
+        with self._opened(name, file) as (layout, path, _, found):
             self._touch(layout)
             kept = f"{RETRIES}/{len(found.retries) + 1}/{path}"
             put(layout.staged, layout.copy_of(kept), data, MODE)
@@ -122,9 +114,13 @@ class Copies(Desk):
             self._save(layout, found.replace(retries=(*found.retries, note)))
         return note
 
-    def _opened(self, layout: Layout, file: str) -> tuple[str, str, Record]:
-        layout.require()
-        return *self._copy_path(layout, file), record.read(layout)
+    @contextmanager
+    def _opened(self, name: str, file: str) -> Iterator[tuple[Layout, str, str, Record]]:
+        """The session, the file's path from the top and that of its copy, and the record, with the lock held."""
+        layout = self._found(name)
+        with self._changing():
+            layout.require()
+            yield layout, *self._copy_path(layout, file), record.read(layout)
 
     def _copy_path(self, layout: Layout, file: str) -> tuple[str, str]:
         path = layout.inside(file)

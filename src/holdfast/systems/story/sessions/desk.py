@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable
+from _collections_abc import Iterator
+from contextlib import contextmanager
 
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
-from holdfast.machine import place as places
+from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record
 from holdfast.systems.story.sessions.changes import Changes
@@ -17,8 +18,6 @@ from holdfast.systems.story.sessions.record import ACTIVE, CRASHED, INACTIVE, Lo
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
-
-    from holdfast.systems.seam.wired import Wired
 
 
 class Desk:
@@ -54,12 +53,16 @@ class Desk:
         layout.require()
         return layout
 
-    def _lock(self) -> AbstractContextManager[None]:
+    def _lock(self) -> AbstractContextManager[object]:
         return self._wired.store.exclusively("sessions")
 
-    def _changing(self) -> _Changing:
-        places.prepare(self._wired.place, insist=self._wired.settings.allow_unsafe_fs)
-        return _Changing(self._lock(), lambda: ending.finish(self._wired))
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Holds the lock of all sessions; what a dead process left is finished before anything else."""
+        self._wired.prepare()
+        with self._lock():
+            ending.finish(self._wired)
+            yield
 
     def _active(self) -> str:
         name = record.read_lock(self._top).active
@@ -101,22 +104,3 @@ class Desk:
 
     def _user(self) -> str:
         return record.user_of(self._wired.settings.actor.name)
-
-
-class _Changing:
-    """Holds the lock of all sessions; what a dead process left is finished before anything else."""
-
-    def __init__(self, lock: AbstractContextManager[None], finish: Callable[[], object]) -> None:
-        self._lock = lock
-        self._finish = finish
-
-    def __enter__(self) -> None:
-        self._lock.__enter__()
-        try:
-            self._finish()
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.__exit__(None, None, None)

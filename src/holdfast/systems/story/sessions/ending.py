@@ -9,11 +9,15 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
+from holdfast.core.remedy import shell
+from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write, remove
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
+from holdfast.systems.seam.found import loaded
+from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story.sessions import runs
 from holdfast.systems.story.sessions.changes import COPIED, DELETED_HERE, Change, Changes
 from holdfast.systems.story.sessions.files import content, drop, drop_folder, hash_of, mode_of, settle, walk
@@ -27,11 +31,6 @@ from holdfast.systems.story.sessions.layout import (
     refused_path,
 )
 from holdfast.systems.story.sessions.record import free_lock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import State
-    from holdfast.systems.seam.wired import Wired
 
 COMMIT, CANCEL = "commit", "cancel"
 
@@ -78,7 +77,7 @@ def commit(wired: Wired, layout: Layout, changes: Changes, states: list[State], 
 
 def cancel(wired: Wired, layout: Layout) -> None:
     ulids = runs.named(wired, layout)
-    files = runs.traces(wired, layout, runs.readable(wired, ulids))
+    files = runs.traces(wired, layout, loaded(wired, ulids, quietly=True))
     _begin(wired, layout, CANCEL, {"files": files, "workflows": ulids})
 
 
@@ -108,7 +107,12 @@ def _read(path: str) -> dict[str, Any]:
             raise ValueError("not a plan")
     except ValueError:
         said = f"{path} cannot be read: a session was being committed or cancelled, and nobody knows how far it came"
-        raise Broken("plan_broken", said, remedy=f"look at the files, then rm {path}", facts={"path": path}) from None
+        raise Broken(
+            "plan_broken",
+            said,
+            remedy=shell("rm", path, text="look at the files, then", who="person"),
+            facts={"path": path},
+        ) from None
     return plan
 
 

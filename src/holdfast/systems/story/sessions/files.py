@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from _collections_abc import Iterator
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
 from holdfast.core.remedy import shell
@@ -18,10 +19,6 @@ from holdfast.files.replace import (
     sync_directories,
 )
 from holdfast.plain.digest import digest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Iterator
 
 MODE = 0o644
 

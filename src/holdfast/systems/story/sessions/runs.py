@@ -9,17 +9,14 @@ from holdfast.core import queries
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents import approved
-from holdfast.errors import HoldfastError
 from holdfast.files.replace import make_directories
 from holdfast.plain.digest import digest
+from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.registry import dialect
+from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story.sessions.changes import APPEARED
 from holdfast.systems.story.sessions.files import content, drop
 from holdfast.systems.story.sessions.layout import ARTIFACTS, STATES, WORKSPACE, Layout
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
 
 
 def named(wired: Wired, layout: Layout) -> list[str]:
@@ -32,24 +29,13 @@ def named(wired: Wired, layout: Layout) -> list[str]:
     if wired.store.finished_count() > sum(not entry.active for entry in entries):
         known = {entry.ulid for entry in entries}
         rest = [ulid for ulid in wired.store.every() if ulid not in known]
-        found += [state.ulid for state in readable(wired, rest) if _belongs(state, layout)]
+        found += [state.ulid for state in loaded(wired, rest, quietly=True) if _belongs(state, layout)]
     return sorted(found)
 
 
 def of(wired: Wired, layout: Layout) -> list[State]:
     """The workflows themselves. A damaged one is refused: nobody knows what it would carry over."""
     return [state for ulid in named(wired, layout) if _belongs(state := wired.store.load(ulid), layout)]
-
-
-def readable(wired: Wired, ulids: list[str]) -> list[State]:
-    """Without the damaged ones, which are for the doctor to see."""
-    found = []
-    for ulid in ulids:
-        try:
-            found.append(wired.store.load(ulid))
-        except HoldfastError:
-            continue
-    return found
 
 
 def _belongs(state: State, layout: Layout) -> bool:
@@ -83,8 +69,7 @@ def carry_over(wired: Wired, layout: Layout, ulids: list[str]) -> None:
     found = [state.ulid for state in of(wired, layout)]  # one may have been started since the plan was made
     for ulid in dict.fromkeys((*ulids, *found)):
         command = cmd.Rehome(f"{layout.folder}/", f"{WORKSPACE}/", ARTIFACTS)
-        outcome = wired.engine.execute(ulid, command, wired.settings.actor)
-        state = wired.reconciler.settle(outcome)
+        state = wired.execute(ulid, command)
         # A command forgives a document that cannot be put in place. Here the one in the session is about to go.
         wired.reconciler.settle(wired.engine.show(state))
         home = dialect(state.dialect).folder

@@ -7,6 +7,7 @@ import os
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, quoted, shell
+from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.story.sessions import changes as changes_
@@ -16,10 +17,6 @@ from holdfast.systems.story.sessions.copies import Copies
 from holdfast.systems.story.sessions.files import MODE, drop, put
 from holdfast.systems.story.sessions.layout import LOCK, RECORD, SESSIONS, STATES, Layout, is_session_name
 from holdfast.systems.story.sessions.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import State
 
 NO_WORKFLOWS = b'{\n  "workflows": []\n}\n'
 
@@ -119,8 +116,15 @@ class Sessions(Copies):
     def _preview(self, layout: Layout, changes: Changes, states: list[State]) -> dict[str, Any]:
         workflows = [runs.summary(state) for state in states]
         workflows += [{"workflow_id": os.path.basename(path)[:-5], "ulid": ""} for path in self._orphans(layout)]
-        said = changes_.preview(changes, workflows, runs.conflicts(layout, states))
-        return {"session": layout.name, "committed": False, **said}
+        return {
+            "session": layout.name,
+            "committed": False,
+            **changes.named(),
+            "artifacts": changes.targets(changes_.ARTIFACT),
+            "retries": changes.targets(changes_.RETRY),
+            "workflows": workflows,
+            "conflicts": [*changes.conflicts(), *runs.conflicts(layout, states)],
+        }
 
     def _orphans(self, layout: Layout) -> list[str]:
         """Documents in the session that no journal knows: a commit adopts them first."""

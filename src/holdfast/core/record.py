@@ -1,0 +1,163 @@
+"""What a workflow's state records of the past: what steps left, what people decided and asked for, what failed."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator, Mapping
+
+from holdfast.core import gates, lifecycle, queries
+from holdfast.core.commands import Facts
+from holdfast.core.state import State, Try
+from holdfast.core.value import Any, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.state import Learning
+
+AVOID = "antipattern"
+"""What a learning is called that says what not to do."""
+NEWEST = 5
+"""How many failures are told."""
+
+
+class Output(Value):
+    """A file that a finished step left. `changed` says how it is different now: `changed since`, `gone` or nothing."""
+
+    step: str
+    name: str
+    path: str
+    changed: str = ""
+
+
+class Decision(Value):
+    """What was decided beyond a yes: a variant, what was not chosen, changes that are wanted.
+
+    `reported` where only an agent says that a person decided so.
+    """
+
+    step: str
+    by: str
+    at: str
+    variant: str = ""
+    not_chosen: tuple[str, ...] = ()
+    modifications: Mapping[str, Any] = {}
+    reported: bool = False
+
+
+class Said(Value):
+    """Changes that a reviewer or a person asked for; `open` until the work is handed in again."""
+
+    step: str
+    text: str
+    open: bool
+
+
+def left(state: State, path: str, facts: Facts) -> Iterator[Output]:
+    """The files that a step left."""
+    for name, artifact in state.step(path).artifacts.items():
+        seen = facts.hashes.get(artifact.path, (artifact.hash, 0))
+        changed = "gone" if seen is None else "" if seen[0] == artifact.hash else "changed since"
+        yield Output(path, name, artifact.path, changed)
+
+
+def skipped(state: State) -> dict[str, str]:
+    """The steps that nobody did: `skipped by human ada: not needed here`."""
+    moves = {}
+    for entry in state.history:
+        if entry.get("event") == lifecycle.SKIPPED:
+            moves[entry.get("step")] = f" by {entry.get('by')}"
+    found = [path for path in state.plan.leaves() if state.step(path).status == lifecycle.SKIPPED]
+    return {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
+
+
+def decisions(state: State) -> Iterator[Decision]:
+    for path in state.plan.paths:
+        step, progress = state.plan.step(path), state.step(path)
+        grant, wanted = progress.grant, progress.data.get("modifications")
+        if grant is not None and (grant.variant or grant.modifications):
+            offered = (*(step.choice.options if step.choice else ()), *(one.variant for one in progress.past_grants))
+            others = tuple(dict.fromkeys(one for one in offered if one and one != grant.variant))
+            chosen = others if grant.variant else ()
+            reported = grant.word == "relayed"
+            yield Decision(path, grant.by, grant.at, grant.variant, chosen, grant.modifications, reported)
+        elif grant is None and isinstance(wanted, Mapping) and wanted:
+            sent_back = [one for one in state.history if one.get("event") == "revised" and one.get("step") == path]
+            by, at = (str(sent_back[-1].get(name, "")) for name in ("by", "at")) if sent_back else ("", "")
+            yield Decision(path, by, at, modifications=wanted, reported=by.partition(" ")[0] != "human")
+
+
+def sentence(one: Decision) -> str:
+    from holdfast.plain.plainjson import spaced
+
+    chosen = f"{one.variant} was chosen" if one.variant else ""
+    others = f"not {', '.join(one.not_chosen)}" if one.not_chosen else ""
+    changes = ", ".join(
+        f"{name}: {now if isinstance(now, str) else spaced(now)}" for name, now in one.modifications.items()
+    )
+    wanted = f"changes wanted: {changes}" if changes else ""
+    by = f"reported by {one.by or 'an agent'}" if one.reported else f"by {one.by}" if one.by else ""
+    return f"{one.step}: {'; '.join(filter(None, (chosen, others, wanted)))}{f' ({by})' if by else ''}"
+
+
+def feedback(state: State) -> Iterator[Said]:
+    """Changes that were asked for, unfinished steps first, the newest of each first."""
+    for path in sorted(state.plan.paths, key=lambda path: state.step(path).status in lifecycle.FINISHED):
+        progress = state.step(path)
+        asked = [one.feedback for one in progress.verdicts if one.verdict == "needs_revision" and one.feedback]
+        reasons = {one.reason for one in progress.tries}
+        given = [text for text in progress.feedback if text not in reasons]
+        texts = reversed(list(dict.fromkeys([*asked, *given])))
+        yield from (Said(path, text, text == progress.advice) for text in texts)
+
+
+def failures(state: State) -> list[str]:
+    """The newest failures of all steps, newest first, each reason of a step once.
+
+    One that was put down to another step is told of the step that failed.
+    """
+    found = []
+    tried = [(path, one) for path in state.plan.paths for one in state.step(path).tries]
+    blamed = {(queries.judged(state.plan, path), one.at, one.reason) for path, one in tried}
+    same: dict[tuple[str, str, str], list[Try]] = {}
+    for path, one in tried:
+        if (path, one.at, one.reason) not in blamed:
+            same.setdefault((path, one.ended, _ended(one)), []).append(one)
+    for (path, ended, why), tries in same.items():
+        numbers = ", ".join(str(one.attempt) for one in tries)
+        found.append((tries[-1].at, f"{path}, attempt{'s' * (len(tries) > 1)} {numbers} {ended}: {why}"))
+    for path in state.plan.paths:
+        progress = state.step(path)
+        told = any(progress.reason.endswith(one.reason) for one in progress.tries)
+        if progress.status in lifecycle.STUCK and progress.reason and not told:
+            found.append((state.updated_at, f"{path} is {progress.status}: {progress.reason}"))
+        if progress.status in lifecycle.OPEN | lifecycle.STUCK:
+            failed = ((name, seen) for name, seen in progress.evidence.items() if not seen.passed)
+            found += ((seen.at, f"{path}, the check {name} failed: {gates.telling(seen)}") for name, seen in failed)
+    oldest_first = sorted(found, key=lambda pair: pair[0])
+    return [text.removesuffix(": ") for _, text in oldest_first[: -NEWEST - 1 : -1]]
+
+
+def lesson(one: Learning) -> str:
+    return f"{one.lesson} (pattern: {one.pattern})" if one.pattern else one.lesson
+
+
+def _ended(one: Try) -> str:
+    """Why a try ended, with what its result said beyond the reason."""
+    from holdfast.plain.plainjson import spaced
+
+    violations, guidance = one.data.get("violations"), one.data.get("retry_guidance")
+    texts = [_violation(item) for item in violations] if isinstance(violations, (list, tuple)) else []
+    more = [text for text in texts if text not in one.reason]
+    said = one.reason
+    if more:
+        said += f"; violations: {'; '.join(more)}"
+    if guidance:
+        said += f"; next time: {guidance if isinstance(guidance, str) else spaced(guidance)}"
+    return said
+
+
+def _violation(item: object) -> str:
+    from holdfast.plain.plainjson import spaced
+
+    if not isinstance(item, Mapping):
+        return str(item)
+    return str(item.get("message") or item.get("issue") or item.get("check") or spaced(dict(item)))

@@ -1,0 +1,48 @@
+"""A command that could mean several workflows, repeated with each of them. What it decides is left open again."""
+
+from __future__ import annotations
+
+from holdfast.core import naming, remedies
+from holdfast.core.remedy import Blank, Remedy, Scope, one_of, shell
+from holdfast.errors import HoldfastError
+from holdfast.surfaces.cli import lookup
+from holdfast.surfaces.cli.table import COMMON
+
+MOST = 8
+_DECIDING = ("approve", "reject", *naming.PEOPLES)
+
+
+def with_each_workflow(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Remedy, ...]:
+    """The command with each `-w` that fits; where it is a decision, these are the person's own."""
+    candidates = error.facts["candidates"]
+    assert isinstance(candidates, list)
+    fitting = [one["ulid"] for one in candidates if one.get("fits")] or [one["ulid"] for one in candidates]
+    command = lookup.find(argv)[0].name
+    again = _open(command, argv)
+    at = again.index("--") if "--" in again else len(again)
+    found = [shell("holdfast", *again[:at], "-w", scope.active.get(ulid, ulid), *again[at:]) for ulid in fitting[:MOST]]
+    if command not in _DECIDING:
+        return tuple(found)
+    show, wait, *own = remedies.person("this", *found, workflow=fitting[0])
+    return (show, *([wait] if len(fitting) == 1 else []), *own)
+
+
+def _open(command: str, argv: list[str]) -> list[str | Blank]:
+    """What was typed, without the option that names a workflow, and with a blank for a report or verdict."""
+    workflow = COMMON["w"].flags.split()
+    verdict = next((one for one in naming.spellings(command) if one.dest == "verdict"), None)
+    out: list[str | Blank] = []
+    rest = iter(argv)
+    for word in rest:
+        name, equals, _ = word.partition("=")
+        if word == "--":
+            return [*out, word, *rest]
+        if name in workflow or (verdict and name == verdict.flags):
+            if not equals:
+                next(rest, None)
+            out += ["--verdict", one_of(*verdict.choices)] if verdict and name == verdict.flags else []
+        elif command == "check" and word in ("--passed", "--failed"):
+            out.append(remedies.REPORT)
+        else:
+            out.append(word)
+    return out

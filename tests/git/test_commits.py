@@ -1,0 +1,194 @@
+"""A commit that is interrupted: whatever ends the process and when, nothing is reverted and nothing stays locked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import holdfast
+from holdfast import git
+from holdfast.errors import Conflict, Refused
+from holdfast.git import commits
+from tests.git.test_git_changes import commit_all, found, hook, sh, write
+
+COMMITTING = """
+import os, signal, sys
+import holdfast
+from holdfast import git
+from holdfast.git import commits
+
+point, how = sys.argv[1:]
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def before(name, owner=commits):
+    setattr(owner, name, die)
+
+def after(name, owner=commits):
+    real = getattr(owner, name)
+    def then(*given, **named):
+        real(*given, **named)
+        die()
+    setattr(owner, name, then)
+
+if point:
+    (before if how == "before" else after)(*point.split("/")[:1], *([os] if point.endswith("/os") else []))
+print(commits.commit(git.find("."), ["new.txt"], "new"))
+"""
+POINTS = [
+    *(("_begin", "before"), ("_write", "after"), ("_lock", "before"), ("_lock", "after"), ("_settled", "before")),
+    *(("_follow", "before"), ("_brought", "after"), ("replace/os", "before"), ("replace/os", "after")),
+    ("_follow", "after"),
+]
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    sh(folder, "init", "-q", "-b", "main")
+    sh(folder, "config", "user.name", "Ada")
+    sh(folder, "config", "user.email", "ada@example.org")
+    write(folder, "old.txt", "old\n")
+    commit_all(folder, "old")
+    write(folder, "new.txt", "new\n")
+    write(folder, "staged.txt", "staged\n")
+    sh(folder, "add", "staged.txt")
+    return folder
+
+
+def committing(project, point="", how="before", **more):
+    return subprocess.Popen([sys.executable, "-c", COMMITTING, point, how], cwd=project, **more)
+
+
+def is_whole(project):
+    """Settled, nothing is left over, a plain commit of the user takes nothing back, and Holdfast commits again."""
+    commits.settle(found(project))
+    left = [name for name in os.listdir(project / ".git") if name.startswith("holdfast") or name.endswith(".lock")]
+    assert left == []
+    if sh(project, "log", "-1", "--format=%s") == "old":
+        commits.commit(found(project), ["new.txt"], "new")
+    assert sh(project, "status", "--porcelain") == "A  staged.txt"
+    sh(project, "commit", "-q", "-m", "plain")
+    assert sh(project, "show", "--format=", "--name-status", "HEAD") == "A\tstaged.txt"
+    assert sh(project, "show", "HEAD:new.txt") == "new"
+
+
+@pytest.mark.parametrize(("point", "how"), POINTS)
+def test_a_process_that_is_killed_leaves_nothing_that_takes_work_back(project, point, how):
+    assert committing(project, point, how).wait() == -signal.SIGKILL
+    plain = subprocess.run(["git", "commit", "-q", "-m", "too early"], cwd=project, capture_output=True, text=True)
+    if plain.returncode:
+        assert "index.lock" in plain.stderr
+        is_whole(project)
+    else:
+        assert not sh(project, "log", "--diff-filter=D", "--format=%h")
+
+
+@pytest.mark.parametrize(("point", "how"), POINTS)
+def test_after_a_kill_the_next_command_sets_it_right(project, point, how):
+    assert committing(project, point, how).wait() == -signal.SIGKILL
+    is_whole(project)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("state", ["prepared", "committed"])
+def test_a_signal_while_head_moves_ends_the_process_and_tears_nothing(project, number, state):
+    script = f'test "$1" = {state} && kill -{int(number)} $COMMITTING; sleep 0.2; exit 0'
+    hook(project, "reference-transaction", script)
+    code = "import os, runpy, sys\nos.environ['COMMITTING'] = str(os.getpid())\n" + COMMITTING
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    restore = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    restore += "for number in (signal.SIGTERM, signal.SIGHUP):\n    signal.signal(number, signal.SIG_DFL)\n"
+    process = subprocess.Popen(
+        [sys.executable, "-c", restore + code, "", ""], cwd=project, env=environment, stderr=subprocess.DEVNULL
+    )
+    assert process.wait(60) in (-number, 1, 130)
+    assert not git.is_unsettled(found(project))
+    (project / ".git/hooks/reference-transaction").unlink()
+    is_whole(project)
+
+
+def test_a_git_that_outlives_the_one_who_started_it_is_waited_for(project):
+    hook(project, "pre-commit", "touch .git/begun; sleep 1")
+    process = committing(project)
+    while not (project / ".git/begun").exists():
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert commits.settle(found(project)) == ""
+    with pytest.raises(Refused) as caught:
+        commits.commit(found(project), ["new.txt"], "again")
+    assert caught.value.code == "nothing_to_commit"
+    (project / ".git/begun").unlink()
+    is_whole(project)
+
+
+def test_the_user_may_remove_the_lock_and_only_what_is_behind_follows(project):
+    assert committing(project, "_settled", "after").wait() == -signal.SIGKILL
+    assert committing(project, "_follow", "before").wait() == -signal.SIGKILL
+    (project / ".git/index.lock").unlink()
+    write(project, "other.txt", "other\n")
+    sh(project, "add", "other.txt")
+    assert commits.settle(found(project)).startswith("the commit ")
+    assert sh(project, "status", "--porcelain") == "A  other.txt\nA  staged.txt"
+
+
+def test_the_hook_after_a_commit_sees_the_new_index_and_may_stage(project):
+    hook(project, "post-commit", "git status --porcelain > seen; echo late > late.txt; git add late.txt")
+    hook(project, "pre-commit", 'echo "$0" > from')
+    commits.commit(found(project), ["new.txt"], "new")
+    assert (project / "seen").read_text() == "A  staged.txt\n?? from\n?? seen\n"
+    assert (project / "from").read_text().strip().endswith(".git/hooks/pre-commit")
+    assert "A  late.txt" in sh(project, "status", "--porcelain")
+
+
+def test_a_commit_waits_for_another_one_and_names_its_process_in_the_end(project, monkeypatch):
+    hook(project, "pre-commit", "touch .git/begun; sleep 5")
+    process = committing(project)
+    while not (project / ".git/begun").exists():
+        time.sleep(0.01)
+    monkeypatch.setattr(commits, "WAIT_SECONDS", 0.1)
+    with pytest.raises(Conflict) as caught:
+        commits.commit(found(project), ["new.txt"], "new")
+    assert f"process {process.pid}" in caught.value.message
+    process.terminate()
+    assert process.wait(60) == -signal.SIGTERM
+    (project / ".git/hooks/pre-commit").unlink()
+    (project / ".git/begun").unlink()
+    is_whole(project)
+
+
+def test_a_file_system_without_second_names_for_files_takes_commits_too(project, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    commits.commit(found(project), ["new.txt"], "new")
+    is_whole(project)
+
+
+@pytest.mark.parametrize("who", ["command", "hook"])
+def test_the_next_command_or_hook_settles_it(project, who):
+    (project / ".holdfast").mkdir()
+    sh(project, "config", "core.excludesFile", "/dev/null")
+    (project / ".git/info/exclude").write_text(".holdfast/\n")
+    assert committing(project, "_follow", "before").wait() == -signal.SIGKILL
+    python = [sys.executable]
+    if who == "command":
+        done = subprocess.run([*python, "-m", "holdfast", "list"], cwd=project, capture_output=True, text=True)
+        assert "was interrupted: the index has it now" in done.stderr
+    else:
+        run = os.path.join(os.path.dirname(holdfast.__file__), "surfaces/hooks/run.py")
+        event = json.dumps({"hook_event_name": "PostToolUse", "cwd": str(project), "session_id": "s", "tool_name": "X"})
+        subprocess.run([*python, "-I", "-S", run], cwd=project, input=event, text=True, check=True)
+        assert "was interrupted" in (project / ".holdfast/hook.log").read_text()
+    assert not git.is_unsettled(found(project))
+    is_whole(project)
