@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 def contract(card: System) -> None:
     """Raises AssertionError with what is wrong with the card, the parts or the definitions of a system."""
+    from holdfast.core.definition import Words
     from holdfast.core.names import is_name
     from holdfast.core.plan import Plan
     from holdfast.definitions import Catalogue
@@ -31,15 +32,18 @@ def contract(card: System) -> None:
     dialect = _value(card, "document", "DIALECT")
     assert isinstance(dialect, Dialect), f"{card.module}.document has no Dialect"
     assert dialect.name == card.name, f"the dialect is called {dialect.name!r}"
+    performed = _value(card, "work", "WORK").perform if "work" in card.parts else {}
+    for action in card.actions:
+        assert action in performed, f"{card.module}.work does not perform {action!r}"
     for path in (*card.own, *card.patterns):
         assert path.strip("/") == path, f"{path!r} leaves the worktree"
         assert ".." not in path.split("/"), f"{path!r} leaves the worktree"
     folder = os.path.join(os.path.dirname(str(_imported(card.module).__file__)), "definitions")
-    for entry in Catalogue(folder, builtin=(folder,)).all() if os.path.isdir(folder) else ():
+    catalogue = Catalogue(folder, builtin=(folder,), words=Words(card.loads, {card.name: card.actions}))
+    for entry in catalogue.all() if os.path.isdir(folder) else ():
         assert not entry.error, entry.error
-        definition = Catalogue(folder, builtin=(folder,)).get(entry.name)
+        definition = catalogue.get(entry.name)
         assert definition.dialect == card.name, f"{entry.path} has the dialect {definition.dialect}"
-        assert definition.loads in ("", *card.loads), f"{entry.path} loads {definition.loads}, which no card has"
         assert Plan(definition.steps).leaves(), f"{entry.path} has no steps"
 
 

@@ -9,12 +9,12 @@ import pytest
 from holdfast.core import queries
 from holdfast.core.apply import replay
 from holdfast.core.commands import Approve, Begin, Block, Cancel, Done, Fail, Reopen, Skip, Start
-from holdfast.core.definition import ACTIONS
+from holdfast.core.definition import ACTIONS, Words
 from holdfast.core.events import Checked, Moved, Recorded, Started
 from holdfast.core.reading import read
 from holdfast.core.remedy import ANYWHERE, rendered
 from holdfast.errors import NotFound, UsageError
-from holdfast.systems.seam.registry import loads
+from holdfast.systems.seam.registry import words
 from tests.core.play import AGENT, PERSON, Play, definition, failed, given, moves, only, passed, step
 
 SHA = "172c0b0" + "0" * 33
@@ -72,9 +72,21 @@ def test_a_task_with_an_action_waits_for_it_when_its_phases_are_over():
 def test_an_unknown_action_is_a_mistake_of_the_definition():
     with pytest.raises(UsageError) as caught:
         definition(step("go", action="deploy"))
-    assert caught.value.message.endswith(
-        "step[1].action: action is one of load, branch, commit, pull_request, blueprint, constraints"
-    )
+    assert caught.value.message.endswith("step[1].action: action is one of load, branch, commit, pull_request")
+
+
+def test_a_system_has_actions_of_its_own_for_the_definitions_of_its_dialect():
+    data = {"name": "mine", "dialect": "deck", "step": [step("shuffle", action="shuffle")]}
+    own = Words(actions={"deck": {"shuffle": "order"}})
+    play = Play()
+    play.do(Start.of(read(data, words=own), "0" * 26, "mine-1"))
+    play.do(Begin("shuffle"))
+    assert "the action 'shuffle' has not run" in play.refuses(Done("shuffle"), "gate_unmet").message
+    play.do(Done("shuffle", data={"order": "7 2 9"}))
+    assert play.status("shuffle") == "done"
+    with pytest.raises(UsageError) as caught:
+        read({**data, "dialect": "skill"}, words=own)
+    assert "action is one of load, branch, commit, pull_request" in caught.value.message
 
 
 @pytest.mark.parametrize("gate", [{"approval": {"by": "human"}}, {"review": {}}, {"choice": {"options": ["a", "b"]}}])
@@ -86,10 +98,10 @@ def test_an_action_and_people_need_a_step_each(gate):
 
 def test_a_definition_that_loads_a_feature_says_what_its_tasks_look_like():
     with pytest.raises(UsageError) as caught:
-        read({"name": "mine", "loads": "feature", "step": [{"id": "work"}]}, loads=loads())
+        read({"name": "mine", "loads": "feature", "step": [{"id": "work"}]}, words=words())
     assert "[step.task]" in caught.value.message
     made = read(
-        {"name": "mine", "loads": "feature", "step": [{"id": "work", "task": {"action": "commit"}}]}, loads=loads()
+        {"name": "mine", "loads": "feature", "step": [{"id": "work", "task": {"action": "commit"}}]}, words=words()
     )
     assert made.steps[0].task.action == "commit"
 

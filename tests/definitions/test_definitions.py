@@ -22,7 +22,7 @@ from holdfast.core.state import Actor
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.tomlplaces import Places
 from holdfast.plain.digest import digest
-from holdfast.systems.seam.registry import folders
+from holdfast.systems.seam.registry import folders, words
 
 PERSON = Actor("human", "pat")
 NOW = "2026-01-01T00:00:00.000Z"
@@ -431,7 +431,7 @@ def test_trust_is_asked_for_the_users_definitions_and_its_refusal_hides_nothing(
 
 
 def test_every_definition_that_comes_with_holdfast_is_sound_and_lies_where_its_name_says(tmp_path):
-    catalogue = definitions.Catalogue(str(tmp_path), builtin=folders("definitions"))
+    catalogue = definitions.Catalogue(str(tmp_path), builtin=folders("definitions"), words=words())
     assert len(catalogue.all()) == 10
     for entry in catalogue.all():
         assert entry.builtin

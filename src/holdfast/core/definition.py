@@ -12,10 +12,9 @@ ACTIONS = {
     "branch": "branch",
     "commit": "commit_sha",
     "pull_request": "pr_url",
-    "blueprint": "blueprint_path",
-    "constraints": "constraints",
 }
-"""What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done."""
+"""What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done. A system may
+have further ones for the definitions of its dialect."""
 BUILT_IN = "built-in"
 """The source of a definition that comes with Holdfast."""
 MAX_STEPS = 2000
@@ -100,6 +99,15 @@ class Conduct(Value):
     """Whether the number of a task begins with that of its phase."""
 
 
+class Words(Value):
+    """What systems add to the words of a definition."""
+
+    loads: Mapping[str, Conduct] = {}
+    """What a subject can be read as, and how such workflows are conducted."""
+    actions: Mapping[str, Mapping[str, str]] = {}
+    """By dialect: what Holdfast does when a step is handed in, and the fact that shows it was done."""
+
+
 class Bounds(Value):
     """Limits the engine enforces: micro-dollars, seconds, attempts per step. None is no limit."""
 
@@ -128,6 +136,8 @@ class Step(Value):
     mandatory: bool = False
     """Whether nobody may leave it out, not even a person."""
     action: str = ""
+    own_fact: str = ""
+    """For an action of a system: the fact about the step that shows it was done."""
     result: str = ""
     """The output that says in JSON whether the work passed, with its violations if it did not."""
     passed: str = "PASS"
@@ -142,6 +152,11 @@ class Step(Value):
     @property
     def label(self) -> str:
         return self.name or self.id
+
+    @property
+    def fact(self) -> str:
+        """The fact about the step that shows that its action was done."""
+        return self.own_fact or ACTIONS.get(self.action, "")
 
     @property
     def gated(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.commands import Facts
-from holdfast.core.definition import ACTIONS, POLICIES, Check, Step
+from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import Evidence, Progress, State
 from holdfast.core.value import Value
@@ -14,8 +14,6 @@ _UNDONE = {
     "branch": "the branch is not made",
     "commit": "the work is not committed",
     "pull_request": "the pull request is not made",
-    "blueprint": "the blueprint has not been looked for",
-    "constraints": "the blueprint's constraints have not been looked at",
 }
 DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
 """The line that decides in a file that holds a review."""
@@ -147,7 +145,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     undone = is_undone(step, progress)
     if undone:
         by_hand = facts.by_hand if step.action == "pull_request" else ()
-        found.append(Unmet("action", step.action, _UNDONE[step.action], by_hand or done))
+        said = _UNDONE.get(step.action, f"the action {step.action!r} has not run")
+        found.append(Unmet("action", step.action, said, by_hand or done))
     for check in step.checks if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         if verdict != "passed":
@@ -179,9 +178,8 @@ def is_undone(step: Step, progress: Progress) -> bool:
     """Whether the step's action is still to come. Evidence with what it leads to is as good as having done it."""
     if not step.action:
         return False
-    fact = ACTIONS[step.action]
-    reported = any(one.passed and one.data.get(fact) for one in progress.evidence.values())
-    return not progress.data.get(fact) and not reported
+    reported = any(one.passed and one.data.get(step.fact) for one in progress.evidence.values())
+    return not progress.data.get(step.fact) and not reported
 
 
 def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet]:

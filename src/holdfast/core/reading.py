@@ -19,6 +19,7 @@ from holdfast.core.definition import (
     Retry,
     Review,
     Step,
+    Words,
 )
 from holdfast.core.mistakes import Mistakes, check_names, check_references, dotted
 from holdfast.core.names import is_name, unknown_key
@@ -46,16 +47,16 @@ def read(
     data: Mapping[str, Any],
     locate: Callable[[Path], str] = dotted,
     digest: str = "",
-    loads: Mapping[str, Conduct] | None = None,
+    words: Words | None = None,
 ) -> Definition:
     """A definition from plain data; raises one error that lists every mistake.
 
-    `loads` are the words that a subject can be read as, with what holds for each; without them any word will do.
+    `words` are those of the systems; without them, `loads` may be any word.
     """
     mistakes = Mistakes(locate)
-    definition = _Reader(mistakes).definition(data, digest)
-    if loads is not None and definition.loads:
-        _check_loads(definition, loads, mistakes)
+    definition = _Reader(mistakes, words or Words()).definition(data, digest)
+    if words is not None and definition.loads:
+        _check_loads(definition, words.loads, mistakes)
     check_references(definition.steps, mistakes)
     mistakes.report()
     return definition
@@ -148,8 +149,10 @@ class _Table:
 class _Reader:
     """Tables → values."""
 
-    def __init__(self, mistakes: Mistakes) -> None:
+    def __init__(self, mistakes: Mistakes, words: Words) -> None:
         self._mistakes = mistakes
+        self._words = words
+        self._actions: Mapping[str, str] = {}
         self._count = 0
 
     def definition(self, data: Mapping[str, Any], digest: str) -> Definition:
@@ -164,6 +167,7 @@ class _Reader:
         dialect = top.text("dialect") or "skill"
         if not is_name(dialect):
             top.wrong("dialect", f"{dialect!r} is not a dialect")
+        self._actions = self._words.actions.get(dialect, {})
         steps = self._steps(top)
         if not steps:
             top.wrong("step", "a definition needs at least one [[step]]")
@@ -200,6 +204,7 @@ class _Reader:
         return tuple(self._step(table) for table in tables)
 
     def _step(self, table: _Table, *, is_task: bool = False) -> Step:
+        action = table.word("action", ("", *ACTIONS, *self._actions))
         task = table.below("task", TASK_KEYS)  # what tasks are called and where they stand is each one's own
         step = Step(
             id="task" if is_task else table.text("id", required=True) or f"step-{table.at[-1]}",
@@ -217,7 +222,8 @@ class _Reader:
             parallel=table.flag("parallel"),
             optional=table.flag("optional"),
             mandatory=table.flag("mandatory"),
-            action=table.word("action", ("", *ACTIONS)),
+            action=action,
+            own_fact=self._actions.get(action, ""),
             result=table.text("result"),
             passed=table.text("passed") or Step.passed,
             failed=table.text("failed") or Step.failed,

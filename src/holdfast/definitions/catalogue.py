@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable
 
 from holdfast.core import remedies
-from holdfast.core.definition import Conduct, Definition
+from holdfast.core.definition import Definition, Words
 from holdfast.core.names import is_name, nearest
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import shell
@@ -33,7 +33,7 @@ class Catalogue:
 
     A built-in one has a full name, `dialect/name`, and is kept in `name.toml`, or in `dialect-name.toml` where the
     short name is not enough; `builtin` are the folders that have them. `trusted` is asked about the digest and path of
-    each of the user's definitions. `loads` are the words that a subject can be read as.
+    each of the user's definitions. `words` are those of the systems.
     """
 
     def __init__(
@@ -42,9 +42,9 @@ class Catalogue:
         trusted: Callable[[str, str], bool] | None = None,
         *,
         builtin: tuple[str, ...] = (),
-        loads: Mapping[str, Conduct] | None = None,
+        words: Words | None = None,
     ) -> None:
-        self._loads = loads
+        self._words = words
         self._root = root
         self._own = os.path.join(root, ".holdfast", "workflows")
         self._builtin = builtin
@@ -55,7 +55,7 @@ class Catalogue:
         return self._file(path).definition()
 
     def _file(self, path: str) -> DefinitionFile:
-        return DefinitionFile(path, self._root, self._loads)
+        return DefinitionFile(path, self._root, self._words)
 
     def get(self, name: str) -> Definition:
         return self._find(name).definition()

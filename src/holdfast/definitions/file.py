@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Mapping
 
 from holdfast.core import remedies
-from holdfast.core.definition import Conduct, Definition
+from holdfast.core.definition import Definition, Words
 from holdfast.core.mistakes import Mistakes
 from holdfast.core.reading import read
 from holdfast.core.remedy import shell
@@ -19,17 +18,17 @@ from holdfast.plain.digest import digest
 LARGEST = 1 << 20
 
 
-def load(path: str, root: str = "", loads: Mapping[str, Conduct] | None = None) -> Definition:
+def load(path: str, root: str = "", words: Words | None = None) -> Definition:
     """The definition in a TOML file; one error lists every mistake as FILE:LINE, seen from the root."""
-    return DefinitionFile(path, root, loads).definition()
+    return DefinitionFile(path, root, words).definition()
 
 
 class DefinitionFile:
     """One definition file. It is parsed as soon as its name is asked for, and checked only when it is wanted."""
 
-    def __init__(self, path: str, root: str = "", loads: Mapping[str, Conduct] | None = None) -> None:
+    def __init__(self, path: str, root: str = "", words: Words | None = None) -> None:
         self.path = path
-        self._loads = loads
+        self._words = words
         inside = root and os.path.abspath(path).startswith(os.path.join(os.path.abspath(root), ""))
         shown = os.path.relpath(path, root) if inside else path
         self.shown = os.fsencode(shown).decode("utf-8", "replace")
@@ -55,7 +54,7 @@ class DefinitionFile:
     def definition(self) -> Definition:
         data = self._parsed()
         try:
-            return read(data, self._locate, digest(self._bytes), self._loads)
+            return read(data, self._locate, digest(self._bytes), self._words)
         except UsageError as mistakes:
             raise self._named(mistakes) from None
 

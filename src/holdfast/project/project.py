@@ -148,9 +148,9 @@ class Project:
             return workflow
         if isinstance(workflow, Mapping):
             from holdfast.core.reading import read
-            from holdfast.systems.seam.registry import loads
+            from holdfast.systems.seam.registry import words
 
-            return read(workflow, loads=loads())
+            return read(workflow, words=words())
         return self.wired.definition(workflow)
 
     def workflow(self, word: str = "") -> Workflow:

@@ -15,7 +15,7 @@ import holdfast
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle
 from holdfast.core.commands import Facts
-from holdfast.core.definition import ACTIONS, Definition
+from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State
 from holdfast.definitions.file import load
@@ -24,6 +24,7 @@ from holdfast.documents.lens.mapping import changes, put
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import entry_of
 from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.systems.seam.registry import words
 from holdfast.systems.story.document import DIALECT, DOCUMENT
 from holdfast.systems.story.words import PHASE, STEP, WORKFLOW
 from holdfast.upkeep import schemas
@@ -33,7 +34,7 @@ DATA = Path(__file__).parent / "data"
 BUILT_IN = Path(holdfast.__file__).parent / "systems" / "story" / "definitions"
 NOW = "2026-01-01T09:00:00.000Z"
 SESSION = "work-on-chapter-02"
-GENERATION = load(f"{BUILT_IN}/generation.toml")
+GENERATION = load(f"{BUILT_IN}/generation.toml", words=words())
 PLANNING = load(f"{BUILT_IN}/story-planning.toml")
 DEFINITIONS = {"generation": GENERATION, "planning": PLANNING}
 KNOWN_EXTRAS: dict[str, dict[int, Any]] = {"parallel_agents": {6: 7}, "parallel": {1: True}}
@@ -247,7 +248,7 @@ def said_of(definition: Definition, key: str) -> list[dict[str, Any]]:
     said = []
     for number, path in enumerate(plan.children(""), 1):
         step = plan.step(path)
-        made = [ACTIONS[step.action]] if step.action == "blueprint" else []
+        made = [step.fact] if step.action == "blueprint" else []
         gated = bool(step.approval or step.choice)
         own_tries = step.retry is not None and not step.retry.back_to
         one: dict[str, Any] = {key: number, "name": step.name, "agents": list(step.agents)}

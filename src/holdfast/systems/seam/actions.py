@@ -9,7 +9,6 @@ import os
 
 from holdfast import git
 from holdfast.core import queries, refusals, remedies, tasks
-from holdfast.core.definition import ACTIONS
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Evidence, State
 from holdfast.errors import HoldfastError, Refused, UsageError
@@ -59,9 +58,9 @@ def perform(wired: Wired, state: State, path: str, order: Order) -> Acted:
 
 def expected(state: State, path: str) -> Acted:
     """What would come of it, in form: enough to ask the rules before anything is done."""
-    checks = {check.name for check in state.plan.step(path).checks} & {PULL_REQUEST_CHECK}
-    evidence = {name: Evidence(True, "", 0) for name in checks}
-    return Acted(dict.fromkeys(ACTIONS.values(), "expected"), evidence)
+    step = state.plan.step(path)
+    checks = {check.name for check in step.checks} & {PULL_REQUEST_CHECK}
+    return Acted({step.fact: "expected"}, {name: Evidence(True, "", 0) for name in checks})
 
 
 def _branch(repository: git.Repository, state: State) -> Acted:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Callable, Mapping
 
-    from holdfast.core.definition import Conduct
+    from holdfast.core.definition import Conduct, Words
     from holdfast.core.draft import Draft
     from holdfast.documents.lens.spec import Dialect
     from holdfast.systems.seam.parts import Subject, Texts, Upkeep, Work
@@ -72,16 +72,19 @@ def refused() -> list[HoldfastError]:
     return [other for other in _enabled.systems.values() if isinstance(other, HoldfastError)]
 
 
-def loads() -> dict[str, Conduct]:
-    """The words that a subject can be read as, and how the workflows are conducted that say so."""
-    return {word: conduct for card in systems() for word, conduct in card.loads.items()}
+def words() -> Words:
+    """What the systems add to the words of a definition."""
+    from holdfast.core.definition import Words
+
+    loads = {word: conduct for card in systems() for word, conduct in card.loads.items()}
+    return Words(loads, {card.name: card.actions for card in systems()})
 
 
 def conduct_of(word: str) -> Conduct:
     """How workflows are conducted whose subject is read as this word says."""
     from holdfast.core.definition import Conduct
 
-    return loads().get(word, Conduct())
+    return words().loads.get(word, Conduct())
 
 
 def own_paths() -> tuple[str, ...]:

@@ -33,6 +33,8 @@ class System(Value):
     """Folders, from the top of the worktree or of the project, in which others may have left something to finish."""
     loads: Mapping[str, Conduct] = {}
     """The words of `loads` in a definition whose subjects it reads, and how such workflows are conducted."""
+    actions: Mapping[str, str] = {}
+    """What its part `work` does when a step is handed in, and the fact about the step that shows it was done."""
     at_once: tuple[str, ...] = ("load", "branch")
     """Actions that need nobody: they are done as soon as their step is reached."""
     shares: str = "id"

@@ -8,7 +8,7 @@ from holdfast.core.definition import Step
 from holdfast.plain.digest import digest
 from holdfast.systems.seam import external
 from holdfast.systems.seam.parts import Content
-from holdfast.systems.seam.registry import loads, systems, upkeep
+from holdfast.systems.seam.registry import systems, upkeep, words
 
 
 def content(path: str, root: str = "") -> Content:
@@ -30,7 +30,7 @@ def content(path: str, root: str = "") -> Content:
             return found
     from holdfast.definitions import load
 
-    definition = load(path, root, loads())
+    definition = load(path, root, words())
     return Content(definition.digest, tuple(_commands(definition.steps)))
 
 

@@ -109,9 +109,9 @@ class Wired(Value):
     def catalogue(self) -> Catalogue:
         """The definitions. Most commands are about a workflow that has its own, so they are looked for when asked."""
         from holdfast.definitions import Catalogue
-        from holdfast.systems.seam.registry import folders, loads
+        from holdfast.systems.seam.registry import folders, words
 
-        return Catalogue(self.place.root, self.is_trusted, builtin=folders("definitions"), loads=loads())
+        return Catalogue(self.place.root, self.is_trusted, builtin=folders("definitions"), words=words())
 
     def definition(self, name: str) -> Definition:
         """A definition by name, with where it comes from."""

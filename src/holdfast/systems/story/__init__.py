@@ -11,5 +11,6 @@ SYSTEM = System(
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     wakes=(".holdfast/sessions",),
     loads={"scene": Conduct(), "plan": Conduct()},
+    actions={"blueprint": "blueprint_path", "constraints": "constraints"},
     shares="subject",
 )
