@@ -30,6 +30,40 @@ def briefed(play: Play) -> Briefing:
     return Briefing(play.state, play.facts())
 
 
+def parallel() -> Play:
+    play = given(step("build", step("a"), step("b"), step("c"), parallel=True), step("ship"))
+    play.do(Begin("build/b"))
+    return play
+
+
+def test_the_parallel_step_that_is_begun_is_told_and_not_the_first_one_that_is_not():
+    play = parallel()
+    brief = briefed(play)
+    assert (brief.step, brief.label, brief.step_status, brief.number) == ("build/b", "b", "active", 1)
+    assert (told(brief.now), brief.after, brief.beside) == ("holdfast done build/b", "build/c", [])
+    play.do(Done("build/b"))
+    assert told(briefed(play).now) == "holdfast begin build/a"
+
+
+def test_each_session_is_told_of_the_parallel_step_that_it_has_taken():
+    play = parallel()
+    play.do(StartAgent("coder", "build/b"), by=PERSON.replace(kind="agent", session="S1"))
+    play.do(Begin("build/c"), StartAgent("tester", "build/c"), by=PERSON.replace(kind="agent", session="S2"))
+    first, second, third = (Briefing(play.state, play.facts(), session=one) for one in ("S1", "S2", "S3"))
+    assert (first.step, first.beside) == ("build/b", ["build/c (tester)"])
+    assert (second.step, second.beside) == ("build/c", ["build/b (coder)"])
+    assert (third.step, third.beside) == ("build/a", ["build/b (coder)", "build/c (tester)"])
+    assert answers.next_step(second)["beside"] == ["build/b (coder)"]
+    assert 'step 1/2 "c" (build/c)' in position(second)
+
+
+def test_a_parallel_step_that_waits_for_a_person_does_not_hide_one_that_can_begin():
+    play = given(step("build", step("a"), step("b", approval={"by": "human"}), parallel=True))
+    play.do(Begin("build/b"), Done("build/b"))
+    brief = briefed(play)
+    assert (brief.step, brief.turn, brief.beside) == ("build/a", "agent", ["build/b"])
+
+
 def test_outputs_are_named_before_the_first_hand_in_all_in_one_command():
     brief = briefed(given(step("a", outputs=["log", "map"])))
     assert brief.outputs == ("log", "map")
@@ -155,7 +189,7 @@ def test_inputs_say_whether_they_changed_and_tries_are_counted():
     assert brief.tries == "try 2 of 3"
     assert brief.failures == ["write, attempt 1 failed: too long"]
     assert brief.finished_percent == 50
-    assert position(play.state).endswith('step 2/2 "write", in_progress, try 2 of 3')
+    assert position(briefed(play)).endswith('step 2/2 "write", in_progress, try 2 of 3')
 
 
 def test_all_done_has_the_fields_of_any_other_moment_and_none_that_is_empty():

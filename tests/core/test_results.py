@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.core import queries
 from holdfast.core.commands import Begin, Done, Fail, Resume
+from holdfast.core.remedy import told
 from holdfast.errors import HoldfastError
 from tests.core.play import AGENT, PERSON, Play, given, step
 
@@ -239,6 +240,16 @@ def test_a_pass_after_a_persons_help_finishes_the_step():
     play.do(Resume("write"), by=PERSON)
     round_of(play, {"status": "PASS"})
     assert play.statuses() == {"write": "done", "check": "done", "publish": "pending"}
+
+
+def test_after_a_failure_the_work_is_mended_and_its_result_named_anew():
+    play = given(step("check", outputs=["verdict"], result="verdict")).write(RESULT, "a result")
+    judged(play, failing("too short"))
+    play.do(Resume("check"))
+    (first, *_) = queries.blockers(play.state, "check", play.facts())
+    assert told(first.remedies) == "mend it, then: holdfast done check --artifact verdict=PATH"
+    play.refuses(Done("check"), "gate_unmet", results={RESULT: failing("too short")})
+    assert play.state.step("check").advice == "too short"
 
 
 def test_a_result_without_a_way_back_fails_its_own_step():

@@ -200,9 +200,9 @@ def test_the_work_of_another_worktree_is_chosen_only_by_the_session_that_is_at_i
 
 def test_where_a_workflow_stands_in_a_few_words(house):
     workflow = house.plain()
-    assert position(workflow.state) == f'{workflow.id} "1": step 1/3 "one", in_progress'
+    assert position(workflow.briefing()) == f'{workflow.id} "1": step 1/3 "one", in_progress'
     workflow.done("one").begin("two").block("two", "no key")
-    assert position(workflow.state) == f'{workflow.id} "1": step 2/3 "two", blocked'
+    assert position(workflow.briefing()) == f'{workflow.id} "1": step 2/3 "two", blocked'
 
 
 def test_a_hook_acts_for_a_session_whose_id_is_cut(house):

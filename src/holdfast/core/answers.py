@@ -154,7 +154,12 @@ def work(
     brief: Briefing, scope: Scope = ANYWHERE, tell: Callable[[Sequence[Remedy], Scope], str] = told
 ) -> dict[str, Any]:
     """What the work of the step is and what was decided about it; what there is nothing of is left out."""
-    task = {"text": brief.task.text, "file": brief.task.file, "criteria": list(brief.task.criteria)}
+    task = {
+        "text": brief.task.text,
+        "file": brief.task.file,
+        "criteria": list(brief.task.criteria),
+        "files": list(brief.task.files),
+    }
     conditions = [
         {"kind": one.kind, "name": one.name, "verdict": one.verdict, "about": one.about, "command": one.command}
         for one in brief.conditions
@@ -162,6 +167,7 @@ def work(
     said: Mapping[str, Any] = {
         "turn": brief.turn if brief.step else "",
         "task": _filled(task),
+        "beside": brief.beside,
         "try": brief.tries,
         "conditions": [_filled(one) for one in conditions],
         "outputs": list(brief.outputs),

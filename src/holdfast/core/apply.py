@@ -110,7 +110,8 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Moved():
             before = state.step(event.step)
             after = _moved(before, event, at)
-            if event.move in ("reset", "reopened", "retried") and event.step in state.plan:
+            again = event.move in ("reset", "reopened", "retried") or before.status == lifecycle.FAILED
+            if again and event.step in state.plan:
                 judged = state.plan.step(event.step).result  # what was found of other work says nothing of this
                 after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
             if event.step in state.plan and state.plan.step(event.step).review:

@@ -59,11 +59,15 @@ LINES = 4
 
 
 class TaskText(Value):
-    """What the work of a step is: its text, the file that it comes from, and what must hold beyond the step's gates."""
+    """What the work of a step is: its text, the file that it comes from, and what must hold beyond the step's gates.
+
+    `files` are those that the work is written to, where the convention names them.
+    """
 
     text: str = ""
     file: str = ""
     criteria: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 class Briefing:
@@ -105,7 +109,8 @@ class Briefing:
 
     @part
     def number(self) -> int:
-        return queries.top_number(self.state)
+        """The number of the step's top-level step, from 1; the last one when all are done."""
+        return self.state.plan.number(self.step.partition("/")[0]) if self.step else self.total
 
     @part
     def total(self) -> int:
@@ -123,8 +128,8 @@ class Briefing:
 
     @part
     def step(self) -> str | None:
-        """The path of the step that is worked on; None when all are done."""
-        return queries.current(self.state)
+        """The path of the step that this session works on; None when all are done."""
+        return queries.worked_on(self.state, self.session, self.facts)
 
     @part
     def label(self) -> str:
@@ -268,13 +273,20 @@ class Briefing:
         return sorted(found, key=lambda path: state.step(path).status == lifecycle.ACTIVE)
 
     @part
+    def beside(self) -> list[str]:
+        """The other steps that somebody works on or that stand still, with the agents that have them."""
+        roles = {lease.step: lease.role for lease in self.state.leases.values() if lease.step}
+        others = [path for path in self.begun if path != self.step]
+        return [f"{path} ({roles[path]})" if path in roles else path for path in others]
+
+    @part
     def stopped(self) -> bool:
         """Whether the whole workflow stands still, whatever its steps lack."""
         return self.first is not None and self.first.kind in ("mark", "bound", *SESSION)
 
     @part
     def after(self) -> str | None:
-        return queries.next_step(self.state)
+        return queries.next_step(self.state, self.step)
 
     @part
     def after_ready(self) -> bool:
@@ -413,16 +425,15 @@ def people_of(ways: Iterable[Iterable[Remedy]]) -> tuple[Remedy, ...]:
     return tuple(found)
 
 
-def position(state: State) -> str:
+def position(brief: Briefing) -> str:
     """`dev-497df179 "User login": step 3/5 "Write a test" (task_execution/1/red), in_progress`: for a new reader."""
     from holdfast.core.packet_parts import clean, short
     from holdfast.plain.plainjson import quote
 
-    brief = Briefing(state, Facts(""))
     title, label = (quote(short(clean(text), 80)) for text in (brief.title, brief.label))
     step = f" ({brief.step})" if brief.step and brief.step != brief.label else ""
     status = f"{brief.status}, {brief.tries}" if brief.tries else brief.status
-    return f"{state.id} {title}: step {brief.number}/{brief.total} {label}{step}, {status}"
+    return f"{brief.state.id} {title}: step {brief.number}/{brief.total} {label}{step}, {status}"
 
 
 def alert_text(alert: Alert) -> str:

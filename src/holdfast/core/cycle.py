@@ -88,6 +88,8 @@ def advice(before: Progress, event: ev.Moved) -> str:
         return event.feedback if is_failure(before) or not before.advice else before.advice
     if event.move in _SETTLED:
         return ""
+    if event.move == "resumed" and before.status == lifecycle.FAILED:
+        return event.feedback or before.advice or before.reason
     return event.feedback or ("" if event.move in ("revised", "reopened") else before.advice)
 
 

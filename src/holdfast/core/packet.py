@@ -157,6 +157,8 @@ def _position(brief: Briefing, heading: str, ids: str, limit: int) -> Part:
     ]
     if brief.step and brief.step != top:
         lines.append(told(f"Step: {brief.step} - {short(clean(brief.label), most)}", 3 * most))
+    if brief.beside:
+        lines.append(told(f"Beside it: {', '.join(brief.beside)}", 3 * most))
     if brief.tries:
         lines.append(Line(brief.tries[0].upper() + brief.tries[1:], data=True))
     if brief.status != "in_progress":
@@ -187,6 +189,7 @@ def _work(brief: Briefing, most: int) -> Part:
     said = (
         (f"Work: {task.text}", task.text),
         (f"From: {task.file}", task.file),
+        (f"Files to write: {', '.join(task.files)}", task.files),
         (f"Agents: {', '.join(agents)}", agents),
         (f"Outputs to be named: {', '.join(brief.outputs)}", brief.outputs),
         (f"Inputs: {', '.join(map(_output, brief.inputs))}", brief.inputs),

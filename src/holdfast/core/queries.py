@@ -118,6 +118,21 @@ def current(state: State) -> str | None:
     return None
 
 
+def worked_on(state: State, session: str, facts: Facts) -> str | None:
+    """The step that a session works on: its lease says so, else the first active one that no other agent has taken.
+
+    Parallel steps begin in any order, so this may not be the first step that is not done.
+    """
+    leases = [lease for lease in state.leases.values() if lease.step and not lease.expired(facts.boot, facts.mono)]
+    own = {lease.step for lease in leases if session and lease.session == session}
+    found = [path for path in open_steps(state) if state.step(path).status == lifecycle.ACTIVE]
+    at = current(state)
+    if at is None or at in own or (not own.intersection(found) and state.step(at).status != lifecycle.PENDING):
+        return at
+    taken = {lease.step for lease in leases} - own
+    return next((path for path in found if path in own), next((path for path in found if path not in taken), at))
+
+
 def open_steps(state: State) -> list[str]:
     """The leaves somebody works on, reviews or waits for."""
     global _open
@@ -275,13 +290,14 @@ def durations(state: State, path: str, now: str) -> float | None:
     return moment.between(progress.started_at, progress.finished_at or now)
 
 
-def next_step(state: State) -> str | None:
-    """The step after the current one."""
-    at = current(state)
+def next_step(state: State, at: str | None) -> str | None:
+    """What comes after a step: the next one that nobody has begun or finished, also one before it that was left."""
     if at is None:
         return None
-    later = state.plan.paths[state.plan.paths.index(at) + 1 :]
-    return next((p for p in later if state.step(p).status not in lifecycle.FINISHED and state.plan.is_leaf(p)), None)
+    place = state.plan.paths.index(at)
+    others = (*state.plan.paths[place + 1 :], *state.plan.paths[:place])
+    done = lifecycle.FINISHED | lifecycle.OPEN
+    return next((p for p in others if state.step(p).status not in done and state.plan.is_leaf(p)), None)
 
 
 def packet_id(state: State, session: str) -> str:

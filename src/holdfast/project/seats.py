@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from holdfast.core import queries
-from holdfast.core.briefing import position
+from holdfast.core.briefing import Briefing, position
+from holdfast.core.commands import Facts
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
@@ -71,7 +72,7 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
         while running and first is None:
             states = [_looked_at(project, state) for state in loaded(wired, [running.pop(0).ulid])]
             first = next((state for state in states if queries.is_active(state)), None)
-    others = [position(state) for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
+    others = [position(Briefing(state, Facts(""))) for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
     if running[OTHERS:]:
         others.append(f"and {len(running) - OTHERS} more: holdfast list")
     return Workflow(wired, first) if first is not None else None, others

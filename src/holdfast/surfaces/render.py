@@ -174,7 +174,12 @@ def next_step(
     head = [f"{style.bold(title)}{gap}{paint(style, brief.step_status)(right)}"]
     head.append(style.dim(clip(escape(f"{path} · step {brief.number} of {brief.total} of {brief.title}"), width)))
     blocks = [head, wrap(escape(task.text, lines=True), width, UNCUT)]
-    around = [("From", str, task.file), ("Agents", str, ", ".join(agents))]
+    around = [
+        ("From", str, task.file),
+        ("Files", str, ", ".join(task.files)),
+        ("Agents", str, ", ".join(agents)),
+        ("Beside", str, ", ".join(brief.beside)),
+    ]
     blocks.append(_labelled([row for row in around if row[2]], style, width))
     inputs = [f"{one.name}  → {one.path}{f', {one.changed}' if one.changed else ''}" for one in brief.inputs]
     meanings = [f"{one.name}: {one.about}" for one in brief.conditions if one.about]

@@ -149,7 +149,7 @@ def _one_line(workflow: Workflow, others: list[str]) -> str:
     brief = workflow.briefing()
     waits = (brief.reason or "").removeprefix(f"{brief.status}: ")
     onward = typed(remedies.resume_packet(), naming(workflow.state))
-    listed = "; ".join((", ".join(filter(None, (position(brief.state), waits))), *others))
+    listed = "; ".join((", ".join(filter(None, (position(brief), waits))), *others))
     return clean(f"Holdfast holds unfinished work here: {listed.removesuffix('.')}. To take it up: {onward}")
 
 

@@ -38,6 +38,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
     more = {
         "title": state.title,
         "step": brief.step,
+        "beside": brief.beside,
         "try": brief.tries,
         "turn": brief.turn if brief.step else "",
         "blockers": [] if brief.ready else [one.message for one in brief.blockers],
@@ -120,7 +121,7 @@ def approved_answer(workflow: Workflow, path: str) -> dict[str, Any]:
     """What is said of a step that somebody approved or sent back."""
     state = workflow.state
     at = queries.current(state)
-    after = at if at and _top(at) != _top(path) else queries.next_step(state)
+    after = at if at and _top(at) != _top(path) else queries.next_step(state, at)
     return {
         "success": True,
         "workflow_id": state.id,

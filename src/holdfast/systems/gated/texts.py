@@ -9,8 +9,9 @@ from holdfast.systems.seam.parts import Texts
 
 
 def task(state: State, path: str) -> TaskText:
-    """What the phase is for, and the description that the feature began with."""
-    return TaskText(" – ".join(filter(None, (state.plan.step(path).description, state.subject))))
+    """What the phase is for, the description that the feature began with, and the files of the phase."""
+    text = " – ".join(filter(None, (state.plan.step(path).description, state.subject)))
+    return TaskText(text, files=tuple(words.outputs(state, path).values()))
 
 
 TEXTS = Texts(task=task, review=words.review_file)
