@@ -17,7 +17,7 @@ import holdfast
 from holdfast.hosts.installing import lines
 from holdfast.machine import settings
 from holdfast.project.project import open_project
-from holdfast.surfaces.hooks import statusline
+from holdfast.surfaces.hooks import quick, statusline
 
 RELEASE = {
     "name": "release",
@@ -45,9 +45,12 @@ class Desk:
 
     def raw(self, data: bytes, **environment):
         env = {**os.environ, "NO_COLOR": "1", **environment}
-        done = subprocess.run(lines.status_words(), input=data, capture_output=True, cwd=self.root, env=env, timeout=60)
-        assert (done.returncode, done.stderr) == (0, b"")
-        return done.stdout.decode()
+        while True:
+            began = time.monotonic()
+            done = subprocess.run(lines.status_words(), input=data, capture_output=True, cwd=self.root, env=env)
+            assert (done.returncode, done.stderr) == (0, b"")
+            if time.monotonic() - began < quick.PATIENCE:  # on a busy machine it gave up, and a host asks again
+                return done.stdout.decode()
 
     def line(self, cost=None, session="S1", **environment):
         said = self.raw(json.dumps(self.question(cost, session)).encode(), **environment)
