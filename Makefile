@@ -28,7 +28,7 @@ demo: $(VENV)/.runtime ## Install Holdfast into .venv and watch it at work
 	@$(BIN)/holdfast demo
 
 quick: lint ## Check in two minutes: lint, types, imports, and the tests that need no other programs
-	$(PYTEST) --quick -q -rfE
+	$(BIN)/python -m pytest -n auto --dist worksteal --quick -q -rfE
 
 test: lint system node ## Check everything that this machine can run, tables by one row of each kind
 	$(PYTEST)

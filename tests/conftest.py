@@ -1,19 +1,16 @@
-"""What holds for every test: chance that repeats, and nothing of the machine or of the host that runs the tests."""
+"""What holds for every test: nothing of the machine or of the host that runs the tests."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 
 import pytest
-from hypothesis import settings
 
 pytest_plugins = ("tests.tiers",)
 
 pytest.register_assert_rewrite("tests.faults.project", "tests.faults.tracing")
-
-settings.register_profile("holdfast", derandomize=True, deadline=None, database=None)
-settings.load_profile("holdfast")
 
 FOREIGN = ("CLAUDECODE", "CLAUDE_", "CODEX_", "GIT_", "HOLDFAST_", "OPENCODE", "XDG_")
 
@@ -41,11 +38,20 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory):
+    """Names of homes. `mktemp` would look through all that are there, for each test anew."""
+    folder = str(tmp_path_factory.mktemp("homes"))
+    return (f"{folder}/{number}" for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_home(_clean_environment, tmp_path_factory, monkeypatch):
+def _own_home(_clean_environment, _homes, monkeypatch):
     """Each test has a home of its own, outside its `tmp_path`."""
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
+    home = next(_homes)
+    for folder in ("", "/.local"):
+        os.mkdir(home + folder, 0o700)
+    monkeypatch.setenv("HOME", home)
     for name, folder in {
         "XDG_CACHE_HOME": ".cache",
         "XDG_CONFIG_HOME": ".config",
@@ -53,6 +59,5 @@ def _own_home(_clean_environment, tmp_path_factory, monkeypatch):
         "XDG_RUNTIME_DIR": ".run",
         "XDG_STATE_HOME": ".local/state",
     }.items():
-        path = home / folder
-        path.mkdir(parents=True, mode=0o700)
-        monkeypatch.setenv(name, str(path))
+        os.mkdir(f"{home}/{folder}", 0o700)
+        monkeypatch.setenv(name, f"{home}/{folder}")

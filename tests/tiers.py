@@ -1,7 +1,8 @@
 """Which tests run, what becomes of one whose machine lacks something, and what each folder costs.
 
-`--quick` leaves out the folders that take long and every test that calls `need`; `--full` adds the rows of tables that
-are marked `full`. Without either, a table is tested by the first and the last row of each kind.
+`--quick` leaves out the folders that take long and every test that calls `need`, and tests a property by fewer
+examples; `--full` adds the rows of tables that are marked `full`. Without either, a table is tested by the first and
+the last row of each kind. Chance repeats in every tier.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from hypothesis import settings
 
 HERE = Path(__file__).resolve().parent
 SLOW = (
     "acceptance",
+    "checks/results/test_readers.py",
     "checks/test_evidence.py",
     "concurrency",
     "docs/test_examples.py",
@@ -32,7 +35,12 @@ SLOW = (
     "stores/test_copies.py",
     "surfaces/cli",
     "surfaces/mcp",
+    "surfaces/test_following_advice.py",
+    "surfaces/test_statusline.py",
     "systems/gated",
+    "systems/story/sessions/test_command_line.py",
+    "systems/story/sessions/test_kills.py",
+    "systems/test_external.py",
     "upkeep/test_installed.py",
 )
 """Folders and modules that `--quick` leaves out: they start processes by the hundred."""
@@ -53,6 +61,11 @@ _elsewhere: list[Callable[[], float]] = []
 def is_full() -> bool:
     """Whether tables are tested row by row."""
     return _chosen == "full"
+
+
+def examples(number: int) -> int:
+    """How many examples a property is tested by: with `--quick`, a fifth of the number."""
+    return max(10, number // 5) if _chosen == "quick" else number
 
 
 def rows(table: Sequence[Row], kind: Callable[[Row], object]) -> list[Row]:
@@ -139,6 +152,9 @@ def pytest_configure(config: pytest.Config) -> None:
     global _chosen, _strict
     _chosen = "quick" if config.option.quick else "full" if config.option.full else ""
     _strict = bool(os.environ.get(IN_CI))
+    chance = {"derandomize": True, "deadline": None, "database": None}
+    settings.register_profile("holdfast", max_examples=examples(100), **chance)
+    settings.load_profile("holdfast")
     config.addinivalue_line("markers", "full: a row of a table that only `--full` tests")
 
 

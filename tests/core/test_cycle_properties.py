@@ -16,6 +16,7 @@ from holdfast.systems.gated import words
 from tests.core.chance import Chance
 from tests.core.feature import feature
 from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, Play
+from tests.tiers import examples
 
 PHASES = words.PHASES
 ACTORS = (AGENT, AGENT, AGENT, PERSON, PERSON, PERSON, FILE, OTHER_AGENT, Actor("human", "reviewer"))
@@ -97,7 +98,7 @@ def words_in(state: State) -> set[str]:
     return {words.PHASE_WORDS[state.step(phase).status] for phase in PHASES}
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(LIVES)
 def test_the_state_is_the_fold_of_the_records(seed):
     play = told(seed)
@@ -106,7 +107,7 @@ def test_the_state_is_the_fold_of_the_records(seed):
     assert replay(play.records[half:], play.states[half - 1] if half else None) == play.state
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(LIVES)
 def test_no_phase_is_worked_on_while_one_before_it_is_not_approved(seed):
     play = told(seed)
@@ -118,7 +119,7 @@ def test_no_phase_is_worked_on_while_one_before_it_is_not_approved(seed):
         assert all(word == "approved" for word in begun[:-1])
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(LIVES)
 def test_iterations_are_always_between_none_and_four(seed):
     play = told(seed)
@@ -129,7 +130,7 @@ def test_iterations_are_always_between_none_and_four(seed):
             assert (count > 0) or state.step(phase).status not in (lifecycle.IN_REVIEW, lifecycle.WAITING)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(LIVES)
 def test_what_is_approved_a_person_approved_and_no_phase_is_ever_left_out(seed):
     play = told(seed)
@@ -143,7 +144,7 @@ def test_what_is_approved_a_person_approved_and_no_phase_is_ever_left_out(seed):
                 assert progress.reviewed or any(act.action == cycle.OVERRIDDEN for act in progress.acts)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(LIVES)
 def test_an_open_escalation_is_listed_exactly_while_its_phase_is_escalated(seed):
     play = told(seed)
@@ -154,7 +155,7 @@ def test_an_open_escalation_is_listed_exactly_while_its_phase_is_escalated(seed)
         assert listed == [phase for phase in PHASES if state.step(phase).status == lifecycle.ESCALATED]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(LIVES)
 def test_what_begins_next_stands_on_approvals_that_hold(seed):
     play = told(seed)

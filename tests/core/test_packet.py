@@ -42,6 +42,7 @@ from holdfast.core.state import Alert, Learning, State
 from holdfast.project.required import Required
 from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, failed, given, step
 from tests.core.stories import Scene, Story, stories
+from tests.tiers import examples
 
 READ = Required("@docs/plan.md", "docs/plan.md", "there")
 GONE = Required("@docs/gone.md", "docs/gone.md", "missing")
@@ -556,7 +557,7 @@ def dated(scene: Scene) -> State:
     return scene.after.replace(alerts=tuple(one.replace(at=scene.facts.now) for one in scene.after.alerts))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @over(stories(), st.integers(600, 9000))
 def test_whatever_happened_there_is_a_packet_within_its_limit(story: Story, limit: int):
     for scene in story.scenes[::5]:

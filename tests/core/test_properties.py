@@ -38,6 +38,7 @@ from holdfast.systems.seam.registry import rules
 from tests.core.chance import IDS
 from tests.core.play import AGENT
 from tests.core.stories import OTHERS, Scene, Story, describe, stories, told
+from tests.tiers import examples
 
 GENERATE = (Phase.explicit, Phase.generate)
 """Without shrinking: a story that goes wrong is told whole, up to where it went wrong, and that reads well enough."""
@@ -83,7 +84,7 @@ def test_the_stories_get_somewhere():
 # Replay
 
 
-@settings(max_examples=80, phases=GENERATE)
+@settings(max_examples=examples(80), phases=GENERATE)
 @given(stories())
 def test_the_state_is_the_fold_of_the_records_from_any_point_on(story):
     note(story)
@@ -94,7 +95,7 @@ def test_the_state_is_the_fold_of_the_records_from_any_point_on(story):
         assert replay(story.records[revision:], state) == story.states[-1]
 
 
-@settings(max_examples=80, phases=GENERATE)
+@settings(max_examples=examples(80), phases=GENERATE)
 @given(stories())
 def test_folding_never_changes_a_state_that_was_there_before(story):
     note(story)
@@ -136,7 +137,7 @@ def approval_holds(state: State, path: str, facts: Facts) -> bool:
     )
 
 
-@settings(max_examples=300, phases=GENERATE)
+@settings(max_examples=examples(300), phases=GENERATE)
 @given(stories())
 def test_no_step_becomes_active_or_done_before_its_prerequisites_are_done(story):
     note(story)
@@ -152,7 +153,7 @@ def test_no_step_becomes_active_or_done_before_its_prerequisites_are_done(story)
                 assert approval_holds(before, needed, scene.facts), (scene.request, event, needed)
 
 
-@settings(max_examples=220, phases=GENERATE)
+@settings(max_examples=examples(220), phases=GENERATE)
 @given(stories())
 def test_a_branch_is_done_only_while_its_children_are(story):
     note(story)
@@ -209,7 +210,7 @@ class Witness:
         assert check.run_by == "any" or seen[-1].run_by == "engine"
 
 
-@settings(max_examples=300, phases=GENERATE)
+@settings(max_examples=examples(300), phases=GENERATE)
 @given(stories())
 def test_no_step_is_done_without_the_event_of_each_of_its_gates_in_that_attempt(story):
     note(story)
@@ -227,7 +228,7 @@ def test_no_step_is_done_without_the_event_of_each_of_its_gates_in_that_attempt(
 # Decisions and refusals
 
 
-@settings(max_examples=60, phases=GENERATE)
+@settings(max_examples=examples(60), phases=GENERATE)
 @given(stories())
 def test_deciding_is_pure(story):
     """The same question has the same answer, and asking changes nothing."""
@@ -241,7 +242,7 @@ def test_deciding_is_pure(story):
         assert replay(story.records[: scene.before.revision]) == scene.before
 
 
-@settings(max_examples=60, phases=GENERATE)
+@settings(max_examples=examples(60), phases=GENERATE)
 @given(stories())
 def test_a_decision_hands_on_the_state_its_events_lead_to(story):
     note(story)
@@ -253,7 +254,7 @@ def test_a_decision_hands_on_the_state_its_events_lead_to(story):
             assert weigh(scene.before, scene.request, scene.facts, rules).state == state
 
 
-@settings(max_examples=80, phases=GENERATE)
+@settings(max_examples=examples(80), phases=GENERATE)
 @given(stories())
 def test_every_refusal_has_a_code_a_sentence_a_remedy_and_facts_that_can_be_told(story):
     note(story)
@@ -276,7 +277,7 @@ def is_renewed(before: State, path: str, hold: Hold) -> bool:
     return known is not None and known.replace(boot=hold.boot, deadline=hold.deadline) == hold
 
 
-@settings(max_examples=60, phases=GENERATE)
+@settings(max_examples=examples(60), phases=GENERATE)
 @given(stories())
 def test_an_attempt_is_never_taken_back_and_a_token_never_given_twice(story):
     note(story)
@@ -299,7 +300,7 @@ def holder(hold: Hold) -> tuple[str, str, int]:
     return hold.agent, hold.session, hold.lease
 
 
-@settings(max_examples=120, phases=GENERATE)
+@settings(max_examples=examples(120), phases=GENERATE)
 @given(stories())
 def test_no_file_is_held_by_two_agents_at_once(story):
     note(story)
@@ -311,7 +312,7 @@ def test_no_file_is_held_by_two_agents_at_once(story):
                 assert not any(overlap(path, p) for p in others), path
 
 
-@settings(max_examples=120, phases=GENERATE)
+@settings(max_examples=examples(120), phases=GENERATE)
 @given(stories())
 def test_where_it_is_asked_for_no_agent_writes_that_has_not_caught_up(story):
     note(story)
@@ -324,7 +325,7 @@ def test_where_it_is_asked_for_no_agent_writes_that_has_not_caught_up(story):
             assert seat.caught_up >= seat.compactions
 
 
-@settings(max_examples=60, phases=GENERATE)
+@settings(max_examples=examples(60), phases=GENERATE)
 @given(stories())
 def test_nobody_is_held_longer_than_the_bound_without_a_move(story):
     note(story)
@@ -345,7 +346,7 @@ def strictness(step: Step) -> int:
     return max((POLICIES.index(gate.by) + 1 for gate in (step.approval, step.choice) if gate), default=0)
 
 
-@settings(max_examples=300, phases=GENERATE)
+@settings(max_examples=examples(300), phases=GENERATE)
 @given(agents_alone())
 def test_agents_alone_never_get_past_a_gate_that_is_a_persons(story):
     note(story)
@@ -363,7 +364,7 @@ def test_agents_alone_never_get_past_a_gate_that_is_a_persons(story):
             assert state.step(path).status == lifecycle.PENDING, path
 
 
-@settings(max_examples=220, phases=GENERATE)
+@settings(max_examples=examples(220), phases=GENERATE)
 @given(agents_alone())
 def test_agents_alone_never_extend_a_bound_nor_override_an_escalation(story):
     note(story)
@@ -381,7 +382,7 @@ def test_agents_alone_never_extend_a_bound_nor_override_an_escalation(story):
             assert after.step(path).status not in BEGUN, path
 
 
-@settings(max_examples=220, phases=GENERATE)
+@settings(max_examples=examples(220), phases=GENERATE)
 @given(agents_alone())
 def test_agents_alone_never_loosen_a_gate(story):
     note(story)
@@ -455,7 +456,7 @@ BEGINNING = ev.Started(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(EVENTS, max_size=25))
 def test_applying_is_total_and_keeps_what_it_keeps_bounded(events):
     state = apply(None, BEGINNING, "2026-01-01T00:00:00Z", AGENT)
@@ -472,7 +473,7 @@ def test_applying_is_total_and_keeps_what_it_keeps_bounded(events):
         assert bool(state.finished_at) == done
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(EVENTS, st.sampled_from(["", "k1", "k2"])), max_size=12))
 def test_any_sequence_of_records_folds_to_the_same_state_at_once_and_one_by_one(told_events):
     records = [Record(1, "2026-01-01T00:00:00Z", AGENT, "Start", (BEGINNING,))]
@@ -487,7 +488,7 @@ def test_any_sequence_of_records_folds_to_the_same_state_at_once_and_one_by_one(
     assert len(state.renderings) <= 32
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(PROGRESS)
 def test_an_approval_is_never_taken_for_valid_without_a_grant(progress):
     for one in progress.values():

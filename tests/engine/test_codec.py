@@ -42,6 +42,7 @@ from holdfast.engine import codec
 from holdfast.errors import Broken
 from holdfast.plain import plainjson
 from tests.core.stories import Story, stories
+from tests.tiers import examples
 
 AT = "2026-01-01T09:00:00.000Z"
 STEP = de.Step(
@@ -313,7 +314,7 @@ def test_a_line_is_one_line_of_readable_text():
     assert "ü 🧪" in text
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(stories())
 def test_the_journal_of_any_story_comes_back_and_replays_to_the_same_state(story: Story):
     back = [codec.decode_record(line(one)) for one in story.records]
@@ -321,7 +322,7 @@ def test_the_journal_of_any_story_comes_back_and_replays_to_the_same_state(story
     assert replay(back) == story.states[-1]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(stories(), st.data())
 def test_the_state_of_any_story_comes_back_and_goes_on_like_the_original(story: Story, data):
     at = data.draw(st.integers(0, len(story.states) - 1))

@@ -19,6 +19,7 @@ from holdfast.plain.terminal import Style, columns, to_ascii
 from holdfast.surfaces import render
 from tests.core.stories import stories
 from tests.story import NOON, PERSON, REVIEWER, Story
+from tests.tiers import examples
 
 PLAIN, COLOURED = Style(False), Style(True)
 CODES = re.compile(r"\x1b\[\d+m")
@@ -338,7 +339,7 @@ def test_text_of_others_cannot_drive_the_terminal():
         assert not set("\x1b\x07\x9b\u202e") & set(screen)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(stories(), st.integers(40, 120))
 def test_whatever_happened_every_screen_fits_and_colours_change_no_word(story, width):
     """Random workflows at random widths."""

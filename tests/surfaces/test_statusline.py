@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import holdfast
 from holdfast.hosts.installing import lines
 from holdfast.machine import settings
 from holdfast.project.project import open_project
-from holdfast.surfaces.hooks import statusline
+from holdfast.surfaces.hooks import quick, statusline
 
 RELEASE = {
     "name": "release",
@@ -45,8 +46,12 @@ class Desk:
 
     def raw(self, data: bytes, **environment):
         env = {**os.environ, "NO_COLOR": "1", **environment}
-        done = subprocess.run(lines.status_words(), input=data, capture_output=True, cwd=self.root, env=env, timeout=60)
-        assert (done.returncode, done.stderr) == (0, b"")
+        for _ in range(10):
+            began = time.monotonic()
+            done = subprocess.run(lines.status_words(), input=data, capture_output=True, cwd=self.root, env=env)
+            assert (done.returncode, done.stderr) == (0, b"")
+            if time.monotonic() - began < quick.PATIENCE:  # on a busy machine it gave up, and a host asks again
+                break
         return done.stdout.decode()
 
     def line(self, cost=None, session="S1", **environment):
@@ -182,6 +187,20 @@ def test_many_questions_at_once_count_every_cent_once(desk):
     desk.line(cost=0.1)
     assert desk.spent() == 100_000
     assert len(json.loads((desk.home / "statusline").read_text())) == 11
+
+
+def test_a_cost_that_is_being_counted_when_the_time_is_up_is_counted_all_the_same(desk):
+    desk.start()
+    desk.line(cost=0)
+    with open(desk.home / "inbox", "a") as inbox:
+        fcntl.flock(inbox, fcntl.LOCK_EX)
+        process = subprocess.Popen(lines.status_words(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=desk.root)
+        process.stdin.write(json.dumps(desk.question(0.25)).encode())
+        process.stdin.close()
+        assert process.stdout.readline()  # the host has its line, although the inbox is locked
+    with process:
+        assert process.wait(60) == 0
+    assert desk.spent() == 250_000
 
 
 def test_no_more_sessions_are_kept_than_are_needed(desk):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.checks.results import Reading, Results, read_junit
+from tests.tiers import examples
 
 DATA = Path(__file__).parent / "data"
 CASES = ("all_pass", "one_fails", "one_skipped", "parametrised", "cannot_load", "nothing_ran")
@@ -156,7 +157,7 @@ def test_a_case_reads_the_same_in_every_format(kind, case):
 OUTPUTS = [kind for kind in FORMATS if not kind.startswith("junit")]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(OUTPUTS), st.sampled_from(CASES), st.data())
 def test_wherever_the_output_is_cut_the_results_are_the_same(kind, case, data):
     whole = captured(kind, case)

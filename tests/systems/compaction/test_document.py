@@ -29,6 +29,7 @@ from holdfast.systems.compaction.adoption import MOST_PHASES, TYPES, name_for
 from holdfast.systems.compaction.document import DIALECT, DOCUMENT, phases
 from holdfast.upkeep import schemas
 from tests.core.play import AGENT, FILE, PERSON, Play
+from tests.tiers import examples
 
 DATA = Path(__file__).parent / "data"
 DEFINITIONS = Path(holdfast.__file__).parent / "systems" / "compaction" / "definitions"
@@ -371,7 +372,7 @@ def lives(draw: st.DrawFn) -> Play:
 
 
 @given(lives())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_at_every_turn_of_a_life_the_document_is_valid_and_asks_for_nothing(play):
     for state in play.states:
         document = plain(put(DOCUMENT, state.base, state))
@@ -380,7 +381,7 @@ def test_at_every_turn_of_a_life_the_document_is_valid_and_asks_for_nothing(play
 
 
 @given(lives())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_document_can_be_taken_up_again_without_its_journal(play):
     """What is written can always be read, and leads to the same place."""
     document = document_of(play)
@@ -618,7 +619,7 @@ PLACES = [
 
 
 @given(st.sampled_from(PLACES), JSON)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_value_anywhere_is_read_or_refused_and_never_an_accident(place, value):
     """Documents come from outside: whatever stands in a field, adopting and editing answer in Holdfast's words."""
     document = example()
@@ -658,7 +659,7 @@ def test_wherever_an_account_says_it_is_writing_it_back_says_the_same(phase):
 
 
 @given(st.lists(positions, min_size=1, max_size=5))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_an_account_of_ones_own_may_move_anywhere_and_is_never_refused(wanted):
     play = started()
     for phase in wanted:

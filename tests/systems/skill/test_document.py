@@ -26,6 +26,7 @@ from holdfast.engine.ports import entry_of
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.systems.skill.document import DIALECT, DOCUMENT, found_at, index
 from holdfast.systems.skill.words import PHASE_WORDS, WORKFLOW_WORDS
+from tests.tiers import examples
 
 DATA = Path(__file__).parent / "data"
 EXAMPLES = sorted(path.stem for path in DATA.glob("*.json") if path.stem != "index")
@@ -206,7 +207,7 @@ def lives(draw: st.DrawFn) -> Life:
 
 
 @given(lives())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_document_that_nobody_touched_asks_for_nothing(life):
     document = life.document()
     assert list(changes(DOCUMENT, life.now, document, document)) == []
@@ -215,7 +216,7 @@ def test_a_document_that_nobody_touched_asks_for_nothing(life):
 
 
 @given(lives())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_rendering_is_the_same_whatever_was_rendered_before(life):
     """What one process keeps of earlier documents must not show in the next."""
     memory, writer = Memory(), Writer()
@@ -227,7 +228,7 @@ def test_a_rendering_is_the_same_whatever_was_rendered_before(life):
 
 
 @given(lives(), st.integers() | text | st.none() | st.lists(st.integers()))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_fields_that_the_dialect_does_not_know_are_kept(life, value):
     if life.now.cancelled or life.now.paused:
         return
@@ -244,7 +245,7 @@ def test_fields_that_the_dialect_does_not_know_are_kept(life, value):
 
 
 @given(lives())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_document_adopted_elsewhere_says_what_it_said_here_and_claims_its_approvals(life):
     """A clone has the document but not the journal."""
     document = life.document()
@@ -264,7 +265,7 @@ def test_a_document_adopted_elsewhere_says_what_it_said_here_and_claims_its_appr
 
 
 @given(lives())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_every_status_is_one_of_the_convention_and_its_detail_is_the_engines_word(life):
     document, state = life.document(), life.now
     said = queries.status(state)
@@ -618,7 +619,7 @@ PLACES = [
 
 
 @given(st.sampled_from(PLACES), JSON)
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 def test_any_value_anywhere_is_read_or_refused_and_never_an_accident(place, value):
     """Documents come from outside: whatever stands in a field, adopting and editing answer in Holdfast's words."""
     document = example("dev")

@@ -47,8 +47,8 @@ class Kept:
         others = [(name, self.of(name)) for name in self.sessions if name != session]
         self.sessions = dict([*others[1 - SESSIONS :], (session, row)])
         data = _written(self.sessions).encode()
-        posix.ftruncate(self._fd, 0)
         posix.pwrite(self._fd, data, 0)
+        posix.ftruncate(self._fd, len(data))
 
     def close(self) -> None:
         posix.close(self._fd)
@@ -61,6 +61,7 @@ class Line:
         self.hook = quick.Hook()
         self.hook.name = "StatusLine"
         self.session = self.last = ""
+        self.counting = self.told = False
 
     def answer(self, data: bytes) -> str:
         event = quick.parsed(data)
@@ -122,12 +123,14 @@ class Line:
             before = kept.of(self.session).get("cost")
             if before == micros:
                 return
+            self.counting = True
             kept.put(self.session, cost=micros)  # before the note: what is lost on the way is not counted twice
             if isinstance(before, int):
                 more = micros - before if micros > before else micros  # the host began to count anew
                 if more:
                     notes.leave(self.hook.root, {"event": "Cost", "session": self.session, "micros": str(more)})
         finally:
+            self.counting = False
             kept.close()
 
 
@@ -146,7 +149,8 @@ def main(data: bytes | None = None) -> int:
         said = line.last
         _logged(line, f"{type(failure).__name__}: {failure}")
     try:
-        quick.send(f"{said}\n")
+        if not line.told:
+            quick.send(f"{said}\n")
     except OSError:
         pass
     return 0
@@ -165,14 +169,20 @@ def _logged(line: Line, sentence: str) -> None:
 
 
 def _watch(line: Line) -> None:
-    """Whatever keeps us waiting, the host gets the line it had before. What is begun when it asks anew is finished."""
+    """The host gets the line it had before when the answer takes too long. A cost that is being counted is finished."""
     import _signal  # type: ignore[import-not-found]
 
     def give_up(*_: object) -> None:
         try:
-            quick.send(f"{line.last}\n")
-        finally:
-            posix._exit(0)
+            if not line.told:
+                line.told = True
+                quick.send(f"{line.last}\n")
+                if line.counting:
+                    _signal.setitimer(_signal.ITIMER_REAL, quick.PATIENCE)
+                    return
+        except OSError:
+            pass
+        posix._exit(0)
 
     _signal.signal(_signal.SIGALRM, give_up)
     _signal.setitimer(_signal.ITIMER_REAL, quick.PATIENCE)
