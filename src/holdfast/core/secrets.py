@@ -183,14 +183,6 @@ def counted(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number} × {kind}" for kind, number in counts.items())
 
 
-def merged(*counts: Mapping[str, int]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for one in counts:
-        for kind, number in one.items():
-            total[kind] = total.get(kind, 0) + number
-    return total
-
-
 def _whole(text: str) -> int:
     """Up to where a text cannot be the beginning of a secret."""
     line = max(text.rfind("\n"), text.rfind("\r")) + 1
