@@ -10,7 +10,7 @@ import os
 import time
 from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core.secrets import Secrets, Stream
+from holdfast.core.secrets import DEFAULT, Secrets, Stream
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
@@ -63,7 +63,7 @@ def run(
     hear: Callable[[bytes], None] | None = None,
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-    secrets: Secrets | None = None,
+    secrets: Secrets = DEFAULT,
 ) -> CheckRun:
     """Run a command without a shell for at most `timeout` seconds; `env` stands in for the inherited environment.
 
@@ -92,7 +92,7 @@ def run(
         return CheckRun(error=_reason(argv[0], cwd, environment, error))
     pipe = process.stdout
     assert pipe is not None
-    output = _Output(tail_bytes, hear, echo, Stream(secrets or Secrets()))
+    output = _Output(tail_bytes, hear, echo, Stream(secrets))
     watch = _Watch(process, pipe.fileno(), output, began + timeout, cancelled)
     try:
         watch.until_exit()

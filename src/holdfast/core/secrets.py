@@ -26,6 +26,7 @@ _VALUE = (
     r"""|(?P<bare>[^\s"'`,;&<>(){}\[\]|\\]{%d,300})(?![\w(\[.]))"""
 )
 _BASE64 = r"[A-Za-z0-9+/=]"
+_BEGIN = "-----BEGIN "
 _LINE_END = r"""(?:\\[nr]|[\s"',+])"""
 
 _TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -53,7 +54,7 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 _OTHERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private key", ("private key",),
-     rf"-----BEGIN [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----{_LINE_END}{{0,12}}"
+     rf"{_BEGIN}[A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----{_LINE_END}{{0,12}}"
      rf"(?:[A-Za-z-]{{1,30}}: [^\n]{{0,200}}\n\s{{0,4}}){{0,4}}(?:{_BASE64}{{16,80}}{_LINE_END}{{0,12}}){{1,400}}"
      rf"{_BASE64}{{0,80}}(?:{_LINE_END}{{0,12}}-----END [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----)?"),
     ("URL password", ("://",), r"""://(?P<user>[^\s/:@"'<>]{0,100}):([^\s/@"'<>\[\]]{3,300})@"""),
@@ -65,6 +66,7 @@ _OTHERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
      rf"|private[_-]?key|credentials?){_AFTER_KEY}{_VALUE % (16, 16, 16)}"),
 )  # fmt: skip
 """The rest, in which upper and lower case mean the same."""
+_KEYS = frozenset(word for _, words, _ in _OTHERS for word in words)
 _WORDS = tuple({word.lower() for _, words, _ in (*_TOKENS, *_OTHERS) for word in words})
 _compiled: dict[str, re.Pattern[str]] = {}
 
@@ -139,15 +141,19 @@ class Secrets(Value):
         return value
 
 
+DEFAULT = Secrets()
+
+
 class Stream:
     """A stream of bytes without its secrets, wherever one chunk of it ends and the next begins.
 
     What may become a secret is held back: a line that is not over and has a word that patterns need, the last word of
-    another one, and a private key whose end has not come yet.
+    one that ends with the beginning of such a word, and a private key whose end has not come yet.
     """
 
     def __init__(self, secrets: Secrets) -> None:
         self._secrets = secrets
+        self._words = (*_WORDS, _BEGIN.lower(), *map(str.lower, secrets.prefixes.values()))
         self._held = ""
         self.counts: dict[str, int] = {}
 
@@ -156,7 +162,7 @@ class Stream:
         if not self._secrets.redact:
             return chunk
         text = self._held + chunk.decode("latin-1")
-        cut = max(_whole(text), len(text) - HELD)
+        cut = max(self._whole(text), len(text) - HELD)
         found = self._secrets.find(text)
         for one in found:
             if one.start < cut < one.end:
@@ -170,6 +176,20 @@ class Stream:
         text, self._held = self._held, ""
         return self._secrets.without(text, self.counts).encode("latin-1")
 
+    def _whole(self, text: str) -> int:
+        """Up to where a text cannot be the beginning of a secret."""
+        cut = max(text.rfind("\n"), text.rfind("\r")) + 1
+        rest = text[cut:].lower()
+        if not any(word in rest for word in self._words):
+            cut = cut + max(rest.rfind(end) for end in " \t.") + 1 if self._is_begun(rest) else len(text)
+        begun = text.rfind(_BEGIN)
+        return min(cut, begun) if begun >= 0 and "-----END " not in text[begun:] else cut
+
+    def _is_begun(self, rest: str) -> bool:
+        """Whether a line ends with the beginning of a word that patterns need. Only keys may stand within a word."""
+        begun = ((word, size) for word in self._words for size in range(1, len(word)) if rest.endswith(word[:size]))
+        return any(word in _KEYS or not rest[-size - 1 : -size].isalnum() for word, size in begun)
+
 
 def _marked(text: str, found: list[Found], counts: dict[str, int]) -> str:
     for one in reversed(found):
@@ -181,18 +201,6 @@ def _marked(text: str, found: list[Found], counts: dict[str, int]) -> str:
 def counted(counts: Mapping[str, int]) -> str:
     """`2 × GitHub token, 1 × password`."""
     return ", ".join(f"{number} × {kind}" for kind, number in counts.items())
-
-
-def _whole(text: str) -> int:
-    """Up to where a text cannot be the beginning of a secret."""
-    line = max(text.rfind("\n"), text.rfind("\r")) + 1
-    rest = text[line:].lower()
-    if _is_hinted(rest):
-        cut = line
-    else:
-        cut = max(line, len(text) - len(rest) + max(rest.rfind(end) for end in " \t.") + 1)
-    begun = text.rfind("-----BEGIN ")
-    return min(cut, begun) if begun >= 0 and "-----END " not in text[begun:] else cut
 
 
 def _is_hinted(lower: str) -> bool:

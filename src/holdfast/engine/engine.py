@@ -163,9 +163,9 @@ class Engine:
     def secrets(self) -> Secrets:
         """What counts as a secret here."""
         if self._secrets is None:
-            from holdfast.core.secrets import Secrets
+            from holdfast.core.secrets import DEFAULT
 
-            return Secrets()
+            return DEFAULT
         return self._secrets()
 
     def is_base(self, state: State, document: Mapping[str, Any]) -> bool:

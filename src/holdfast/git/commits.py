@@ -12,7 +12,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core.remedy import shell
-from holdfast.core.secrets import Secrets
+from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
 from holdfast.files.locks import Locked
@@ -36,7 +36,7 @@ _COMMITTING = ("core.splitIndex=false", "i18n.commitEncoding=UTF-8", "gc.auto=0"
 _AFTERWARDS = "post-commit"
 
 
-def commit(repo: git.Repository, paths: Sequence[str], message: str, secrets: Secrets) -> str:
+def commit(repo: git.Repository, paths: Sequence[str], message: str, secrets: Secrets = DEFAULT) -> str:
     """Commit exactly these paths, relative to the top, as they are in the working tree: the full hash.
 
     What would add a likely secret is refused.

@@ -11,7 +11,7 @@ from errno import EIO
 
 from holdfast.core.mistakes import mistaken
 from holdfast.core.names import unknown_key
-from holdfast.core.secrets import Secrets
+from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.machine.place import read_regular, regular
@@ -98,7 +98,7 @@ def secrets(root: str, is_trusted: Callable[[str, str], bool]) -> Secrets:
     """The table `[secrets]`, as a person trusted it; the defaults otherwise."""
     path = os.path.join(root, CONFIG)
     if b"secrets" not in (read_regular(path, LARGEST) or b"secrets"):
-        return Secrets()  # asked before every change
+        return DEFAULT  # asked before every change
     parsed, table, wrong = _table(root, "secrets", ("redact", "prefixes", "allow"), "redact = true")
     redact, prefixes, allow = table.get("redact", True), table.get("prefixes", {}), table.get("allow", [])
     if not isinstance(redact, bool):
@@ -114,7 +114,7 @@ def secrets(root: str, is_trusted: Callable[[str, str], bool]) -> Secrets:
         wrong.append((("secrets", "allow"), 'allow is a list of files or patterns such as "tests/fixtures/*"'))
     parsed.report(wrong)
     given = Secrets(redact, prefixes, tuple(allow))
-    return given if given == Secrets() or is_trusted(digest(parsed.text.encode()), path) else Secrets()
+    return given if given == DEFAULT or is_trusted(digest(parsed.text.encode()), path) else DEFAULT
 
 
 def _table(root: str, name: str, known: tuple[str, ...], example: str) -> tuple[Parsed, dict[str, Any], list[Mistake]]:
