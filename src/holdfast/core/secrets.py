@@ -198,9 +198,9 @@ def _marked(text: str, found: list[Found], counts: dict[str, int]) -> str:
     return text
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """`2 × GitHub token, 1 × password`."""
-    return ", ".join(f"{number} × {kind}" for kind, number in counts.items())
+def told(counts: Mapping[str, int]) -> str:
+    """What was redacted, as a sentence."""
+    return f"redacted, as likely secrets: {', '.join(f'{number} × {kind}' for kind, number in counts.items())}"
 
 
 def _is_hinted(lower: str) -> bool:
