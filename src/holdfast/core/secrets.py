@@ -56,7 +56,7 @@ _OTHERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private key", ("private key",),
      rf"{_BEGIN}[A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----{_LINE_END}{{0,12}}"
      rf"(?:[A-Za-z-]{{1,30}}: [^\n]{{0,200}}\n\s{{0,4}}){{0,4}}(?:{_BASE64}{{16,80}}{_LINE_END}{{0,12}}){{1,400}}"
-     rf"{_BASE64}{{0,80}}(?:{_LINE_END}{{0,12}}-----END [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----)?"),
+     rf"(?:{_BASE64}{{0,80}}{_LINE_END}{{0,12}}-----END [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----)?"),
     ("URL password", ("://",), r"""://(?P<user>[^\s/:@"'<>]{0,100}):([^\s/@"'<>\[\]]{3,300})@"""),
     ("Authorization header", ("bearer", "authorization"),
      rf"(?:authorization{_AFTER_KEY}\\?[\"']?(?:basic|bearer|token)|\bbearer)[ \t]{{1,3}}([\w.~+/=-]{{12,8000}})"),
@@ -183,7 +183,8 @@ class Stream:
         if not any(word in rest for word in self._words):
             cut = cut + max(rest.rfind(end) for end in " \t.") + 1 if self._is_begun(rest) else len(text)
         begun = text.rfind(_BEGIN)
-        return min(cut, begun) if begun >= 0 and "-----END " not in text[begun:] else cut
+        is_over = "-----" in text[begun:].partition("-----END ")[2]
+        return cut if begun < 0 or is_over else min(cut, begun)
 
     def _is_begun(self, rest: str) -> bool:
         """Whether a line ends with the beginning of a word that patterns need. Only keys may stand within a word."""
@@ -240,7 +241,7 @@ def _is_likely(kind: str, found: re.Match[str], value: str) -> bool:
 
 
 def _is_name(value: str) -> bool:
-    """Whether it is an identifier, an id or words joined by marks: each part a word, a number or a short mix of both."""
+    """Whether it is an identifier, an id, or words joined by marks: each a word, a number or a short mix of both."""
     parts = value.replace("-", "_").replace(".", "_").replace("/", "_").replace(":", "_").split("_")
     return (len(value) == 26 and value.isupper() and value.isalnum() and value[0] in "01") or (
         len(parts) > 1 and all(part.isalpha() or part.isdigit() or len(part) < 6 for part in parts)

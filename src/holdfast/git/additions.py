@@ -43,7 +43,7 @@ def require_no_secrets(
     raise Refused(
         "secret_in_commit",
         f"the commit would have a likely secret: {', '.join(named[:SHOWN])}{more}",
-        remedy=("remove it, for example into a file that git ignores, and commit again", *([allowing] if files else ())),
+        remedy=("move it to a file that git ignores, and commit again", *([allowing] if files else ())),
         facts={"secrets": [dict(one.items()) for one in found[:100]]},
     )
 
@@ -66,7 +66,7 @@ def _added(repo: git.Repository, view: Mapping[str, str], before: str | None, se
                 line = next(lines)
                 if not line.startswith(b"\\"):
                     added.append(line[1:].decode("utf-8", "replace"))
-            if not is_allowed(file, secrets.allow):
+            if not _is_allowed(file, secrets.allow):
                 yield from _in_text(secrets, file, int(first), "\n".join(added))
 
 
@@ -75,7 +75,6 @@ def _in_text(secrets: Secrets, file: str, first: int, text: str) -> Iterator[Lik
         yield Likely(file, first + text.count("\n", 0, one.start), one.kind)
 
 
-def is_allowed(file: str, allow: tuple[str, ...]) -> bool:
-    return any(
-        matches(one, file) if is_pattern(one) else file == one or file.startswith(one.rstrip("/") + "/") for one in allow
-    )
+def _is_allowed(file: str, allow: tuple[str, ...]) -> bool:
+    folders = (one.rstrip("/") + "/" for one in allow if not is_pattern(one))
+    return any(matches(one, file) for one in allow) or any(map(file.startswith, folders))
