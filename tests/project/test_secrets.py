@@ -105,7 +105,9 @@ def test_what_the_project_says_of_secrets_counts_once_a_person_trusts_it(bench):
     assert any(one.code == "untrusted" for one in doctor.examine(bench.open()).findings)
     trusted = configuration.secrets(str(bench.root), lambda *_: True)
     assert trusted == Secrets(False, {"Acme token": "acme_"}, ("fixtures/*",))
-    assert "Trust it?" in bench.on_terminal("trust", ".holdfast/config.toml", says="y\n")
+    assert bench.agent("trust", ".holdfast/config.toml").code == 3
+    shown = bench.person("trust", ".holdfast/config.toml", says="y\n").out
+    assert all(word in shown for word in ("redact: nothing", "prefixes: acme_", "may be committed: fixtures/*"))
     assert bench.open().wired.engine.secrets == trusted
 
 
