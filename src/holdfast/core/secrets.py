@@ -30,7 +30,7 @@ _BEGIN = "-----BEGIN "
 _LINE_END = r"""(?:\\[nr]|[\s"',+])"""
 
 _TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("AWS access key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"(?<![A-Z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Z0-9])"),
+    ("AWS access key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Z0-9])"),
     ("GitHub token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), r"gh[pousr]_[A-Za-z0-9]{36,255}"),
     ("GitHub token", ("github_pat_",), r"github_pat_[A-Za-z0-9_]{36,255}"),
     ("GitLab token", ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glagent-"),
@@ -40,7 +40,7 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Stripe key", ("_live_", "_test_"), r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}"),
     ("Stripe key", ("whsec_",), r"whsec_[A-Za-z0-9]{24,255}"),
     ("Anthropic key", ("sk-ant-",), r"sk-ant-[a-z0-9]{3,12}-[\w-]{20,300}"),
-    ("OpenAI key", ("sk-",), r"sk-(?:(?:proj|svcacct|admin|None)-[\w-]{20,300}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})"),
+    ("OpenAI key", ("sk-",), r"sk-(?:(?:proj|svcacct|admin)-[\w-]{20,300}|[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20})"),
     ("Google key", ("AIza",), r"AIza[\w-]{35}(?![\w-])"),
     ("Google key", ("GOCSPX-", "ya29."), r"(?:GOCSPX-|ya29\.)[\w-]{20,1000}"),
     ("npm token", ("npm_",), r"npm_[A-Za-z0-9]{36}(?!\w)"),
@@ -54,16 +54,16 @@ _TOKENS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 _OTHERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("private key", ("private key",),
-     rf"{_BEGIN}[A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----{_LINE_END}{{0,12}}"
+     (rf"{_BEGIN}[A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----{_LINE_END}{{0,12}}"
      rf"(?:[A-Za-z-]{{1,30}}: [^\n]{{0,200}}\n\s{{0,4}}){{0,4}}(?:{_BASE64}{{16,80}}{_LINE_END}{{0,12}}){{1,400}}"
-     rf"(?:{_BASE64}{{0,80}}{_LINE_END}{{0,12}}-----END [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----)?"),
+     rf"(?:{_BASE64}{{0,80}}{_LINE_END}{{0,12}}-----END [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----)?")),
     ("URL password", ("://",), r"""://(?P<user>[^\s/:@"'<>]{0,100}):([^\s/@"'<>\[\]]{3,300})@"""),
     ("Authorization header", ("bearer", "authorization"),
      rf"(?:authorization{_AFTER_KEY}\\?[\"']?(?:basic|bearer|token)|\bbearer)[ \t]{{1,3}}([\w.~+/=-]{{12,8000}})"),
     ("password", ("passw", "passphrase", "pwd"), rf"(?:passw(?:or)?d|passphrase|pwd){_AFTER_KEY}{_VALUE % (6, 6, 6)}"),
     ("secret", ("secret", "token", "api", "access", "account", "private", "credential"),
-     rf"(?:secret(?:[_-]?(?:access)?[_-]?key)?|token|api[_-]?key|(?:shared)?access[_-]?key|account[_-]?key"
-     rf"|private[_-]?key|credentials?){_AFTER_KEY}{_VALUE % (16, 16, 16)}"),
+     (rf"(?:secret(?:[_-]?(?:access)?[_-]?key)?|token|api[_-]?key|(?:shared)?access[_-]?key|account[_-]?key"
+     rf"|private[_-]?key|credentials?){_AFTER_KEY}{_VALUE % (16, 16, 16)}")),
 )  # fmt: skip
 """The rest, in which upper and lower case mean the same."""
 _KEYS = frozenset(word for _, words, _ in _OTHERS for word in words)
