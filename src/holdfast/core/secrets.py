@@ -136,8 +136,8 @@ class Secrets(Value):
             items = {name: self.cleaned(old, counts, str(name)) for name, old in value.items()}
             return items if any(new is not value[name] for name, new in items.items()) else value
         if isinstance(value, (tuple, list)):
-            new = [self.cleaned(old, counts) for old in value]
-            return type(value)(new) if any(one is not old for one, old in zip(new, value, strict=True)) else value
+            each = [self.cleaned(old, counts) for old in value]
+            return type(value)(each) if any(one is not old for one, old in zip(each, value, strict=True)) else value
         return value
 
 
