@@ -170,9 +170,11 @@ class Engine:
 
     def is_base(self, state: State, document: Mapping[str, Any]) -> bool:
         """Whether a document is what the state has as the last one, without the secrets that it never had."""
-        return compact(document) == compact(state.base) or (
-            self.secrets.redact and compact(self.secrets.cleaned(document, {})) == compact(state.base)
-        )
+        base, secrets = compact(state.base), self.secrets
+        try:
+            return base in (compact(document), compact(secrets.cleaned(document, {}) if secrets.redact else document))
+        except RecursionError:
+            return False  # nobody ever took what is nested so deeply
 
     def take_redacted(self) -> dict[str, int]:
         """How many likely secrets of which kind were redacted since this was asked last: whoever asks tells it."""
