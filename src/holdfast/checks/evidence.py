@@ -60,16 +60,11 @@ def run(
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
     engine.preview(state, asking, actor, token=token)
     reading = results.Reading()
-
-    def hear(chunk: bytes) -> None:
-        reading.take(chunk)
-        if echo is not None:
-            echo(chunk)
-
     tree = world.tree(state, listing=True)
     report = os.path.join(base, check.report or os.devnull)
     before = _stamp(report)
-    ran = checks.run(check.run, cwd=base, timeout=check.timeout, echo=hear, cancelled=cancelled)
+    how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets}
+    ran = checks.run(check.run, cwd=base, timeout=check.timeout, hear=reading.take, **how)
     if ran.cancelled:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts={"check": name, "step": path})
@@ -88,6 +83,7 @@ def run(
         dirty=tree.dirty,
         tail=ran.output_tail,
         digest=ran.output_digest,
+        redacted=ran.redacted,
         detail=verdict.detail,
         data={**given, **_figures(found, verdict), **_written(world, base, state, check, found, verdict)},
     )

@@ -10,6 +10,7 @@ import os
 import time
 from _collections_abc import Callable, Mapping, Sequence
 
+from holdfast.core.secrets import DEFAULT, Secrets, Stream
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
@@ -44,6 +45,8 @@ class CheckRun(Value):
     output_digest: str = digest(b"")
     output_bytes: int = 0
     error: str = ""
+    redacted: Mapping[str, int] = {}
+    """How many likely secrets are not in the tail, nor in what was passed on; the digest is of what was printed."""
 
     @property
     def passed(self) -> bool:
@@ -57,13 +60,16 @@ def run(
     timeout: float,
     env: Mapping[str, str] | None = None,
     tail_bytes: int = 4000,
+    hear: Callable[[bytes], None] | None = None,
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    secrets: Secrets = DEFAULT,
 ) -> CheckRun:
     """Run a command without a shell for at most `timeout` seconds; `env` stands in for the inherited environment.
 
-    `echo` gets the output as it comes, standard output and error in one stream. `cancelled` is asked at most twenty
-    times a second. The run ends with the command itself, whatever it left running in the background.
+    `hear` gets the output as it comes, standard output and error in one stream, and `echo` the same without `secrets`.
+    `cancelled` is asked at most twenty times a second. The run ends with the command itself, whatever it left running
+    in the background.
     """
     import subprocess
 
@@ -86,7 +92,7 @@ def run(
         return CheckRun(error=_reason(argv[0], cwd, environment, error))
     pipe = process.stdout
     assert pipe is not None
-    output = _Output(tail_bytes, echo)
+    output = _Output(tail_bytes, hear, echo, Stream(secrets))
     watch = _Watch(process, pipe.fileno(), output, began + timeout, cancelled)
     try:
         watch.until_exit()
@@ -94,6 +100,7 @@ def run(
     finally:
         pipe.close()
         _end_group(process, watch.kill_at or time.monotonic() + GRACE_SECONDS)
+    output.end()
     code = process.returncode
     return CheckRun(
         exit_code=code if code >= 0 else None,
@@ -104,17 +111,26 @@ def run(
         output_tail=output.tail(),
         output_digest=output.hexdigest(),
         output_bytes=output.size,
+        redacted=output.clean.counts,
     )
 
 
 class _Output:
-    """What was printed: hashed and counted as it streams by, with the end of it kept."""
+    """What was printed: hashed and counted as it streams by; without secrets, passed on and the end of it kept."""
 
-    def __init__(self, tail_bytes: int, echo: Callable[[bytes], None] | None) -> None:
+    def __init__(
+        self,
+        tail_bytes: int,
+        hear: Callable[[bytes], None] | None,
+        echo: Callable[[bytes], None] | None,
+        clean: Stream,
+    ) -> None:
         from hashlib import blake2b
 
         self.size = 0
+        self.clean = clean
         self._hash = blake2b(digest_size=16)
+        self._hear = hear
         self._echo = echo
         self._tail_bytes = tail_bytes
         self._kept = bytearray()
@@ -122,6 +138,14 @@ class _Output:
     def take(self, chunk: bytes) -> None:
         self.size += len(chunk)
         self._hash.update(chunk)
+        if self._hear is not None and chunk:
+            self._hear(chunk)
+        self._pass_on(self.clean.take(chunk))
+
+    def end(self) -> None:
+        self._pass_on(self.clean.rest())
+
+    def _pass_on(self, chunk: bytes) -> None:
         self._kept += chunk
         surplus = len(self._kept) - self._tail_bytes - _SLACK
         if surplus > _CHUNK:

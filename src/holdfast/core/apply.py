@@ -42,6 +42,8 @@ class Record(Value):
     key: str = ""
     payload: str = ""
     documents: Mapping[str, str] = {}
+    redacted: Mapping[str, int] = {}
+    """How many likely secrets were redacted in it, by kind."""
 
 
 def fold(state: State | None, record: Record) -> State:
@@ -64,7 +66,13 @@ def seal(state: State, record: Record) -> State:
         changes["seats"] = _seats(state, session, seat.replace(at=record.at))
     if record.documents:
         changes["renderings"] = (*state.renderings, (record.revision, record.documents))[-KEPT_RENDERINGS:]
+    if record.redacted:
+        changes["redacted"] = summed(state.redacted, record.redacted)
     return state.replace(**changes)
+
+
+def summed(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
 
 
 def replay(records: Iterable[Record], state: State | None = None) -> State | None:

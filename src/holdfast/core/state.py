@@ -65,6 +65,8 @@ class Evidence(Value):
     claimed: bool = False
     data: Mapping[str, Any] = {}
     """What goes with it: how many tests ran, what a review found, where a pull request is."""
+    redacted: Mapping[str, int] = {}
+    """How many likely secrets were redacted in what the command printed, by kind."""
 
     def tests_passed(self, test: str) -> bool:
         """Whether the tests passed when a check ran for which a test had to fail or to pass."""
@@ -279,6 +281,8 @@ class State(Carried, kw_only=True):
     """The snapshot that was taken or restored last."""
     base: Mapping[str, Any] | None = None
     renderings: tuple[tuple[int, Mapping[str, str]], ...] = ()
+    redacted: Mapping[str, int] = {}
+    """How many likely secrets were redacted in its journal, by kind."""
 
     def step(self, path: str) -> Progress:
         return self.progress.get(path, _UNTOUCHED)

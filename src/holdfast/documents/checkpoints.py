@@ -44,7 +44,7 @@ class Checkpoints:
             data = None if is_there else self.content(state, taken.number)
             if data is not None:
                 for path in wanted:  # its own place last: where that is there, the newest one's is too
-                    durable_write(path, data, mode=0o644, alone=True)
+                    durable_write(path, data, alone=True)
         self._shown[state.ulid] = newest.number
 
     def content(self, state: State, number: int) -> bytes | None:

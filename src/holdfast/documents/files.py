@@ -119,7 +119,7 @@ class Documents:
             full, data = self.full(state, path), self._writer.write(value)
             if self._views.get(full) != data and not self.elsewhere(state, path):
                 if self.read(state, path) != data:
-                    durable_write(full, data, mode=0o644, alone=True)
+                    durable_write(full, data, mode=self.dialect(state.dialect).mode, alone=True)
                 self._views[full] = data
 
     def put_right(self, state: State) -> list[tuple[str, str]]:
@@ -292,14 +292,14 @@ class Documents:
         return next((ulid for ulid in others if is_rendering(self._store.load(ulid), path, hashed)), "")
 
     def _put(self, state: State, path: str, data: bytes) -> bytes | None:
-        full, new = self.full(state, path), digest(data)
+        full, new, mode = self.full(state, path), digest(data), self.dialect(state.dialect).mode
         there = self._known_there(full)
         if there is None:
             current = self.read(state, path)
             if current is None:
                 for folder in self.dialect(state.dialect).folders:
                     os.makedirs(self.full(state, folder), exist_ok=True)
-                durable_write(full, data, mode=0o644, alone=True)
+                durable_write(full, data, mode=mode, alone=True)
                 reserve(self._slot(state, path), dir_mode=0o700)
                 self._remember(full, new)
                 return None
@@ -309,9 +309,11 @@ class Documents:
         if not self._may_replace(state, path, there):
             return None
         before = self._written.get(full)
-        displaced = replace(full, data, self._slot(state, path), mode=0o644, dir_mode=0o700)
+        displaced = replace(full, data, self._slot(state, path), mode=mode, dir_mode=0o700)
         self._remember(full, new)
         self._written[full] = data
+        if displaced is not None and (full, there) in self._judged and digest(displaced) == there:
+            os.truncate(self._slot(state, path), 0)  # an edit that is taken or kept elsewhere, with what it said
         if displaced is None or displaced == before or digest(displaced) == there:
             return None
         return displaced

@@ -29,7 +29,7 @@ def refresh(path: str, store: Store, spoken: Dialect, state: State) -> None:
     """Adds what is not there yet. Each line names its run and its number there, so nothing is written twice."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with store.exclusively("slots"):  # runs of several worktrees may share it
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             reached = _reached(fd, state.ulid)
             lines = _lines(store, spoken, state, reached) if reached.number < state.learnings_count else b""

@@ -61,7 +61,7 @@ class Lists:
             _, said = spoken.index(entries, old if isinstance(old, dict) else None, from_epoch(time.time()), session)
             if not _is_as_good(old, said):
                 # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
-                durable_write(full, Writer().write(said), mode=0o644, alone=True)
+                durable_write(full, Writer().write(said), alone=True)
 
 
 def _standing(state: State) -> tuple[object, ...]:

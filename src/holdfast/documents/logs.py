@@ -18,7 +18,7 @@ def refresh(path: str, store: Store, ulid: str) -> None:
     Lines are only ever added. The last one says up to which revision they reach, so nothing is written twice.
     """
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         reached, torn = _reached(fd)
         new = [line for record in store.history(ulid, reached) for line in _lines(record)]

@@ -18,7 +18,7 @@ from holdfast.documents.lens.text import Writer
 from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import compact, object_in
+from holdfast.plain.plainjson import object_in
 
 FILE = Actor("file", surface="document")
 GIT = Actor("file", "git", surface="document")
@@ -103,7 +103,7 @@ class Reconciler:
             return WRITING if self._documents.being_written(state, path) else DAMAGED
         if self._documents.checkpoints.number_of(state, data):
             return CHECKPOINT
-        if compact(document) == compact(state.base):
+        if self._engine.is_base(state, document):
             return STALE  # taken before, by a process that died, or went no further yet
         if not self._dialect(state.dialect).travels and self._documents.in_head(state, path, data):
             return FROM_GIT  # where a workspace is kept in git, its journal comes with it and says what happened

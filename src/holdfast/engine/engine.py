@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core.apply import Record, fold, seal
+from holdfast.core.apply import Record, fold, seal, summed
 from holdfast.core.needs import needs
 from holdfast.core.refusals import stale_revision
 from holdfast.core.state import KEPT_RENDERINGS, Actor, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.engine.codec import encode
 from holdfast.engine.ports import Store, Views, World
 from holdfast.errors import Conflict, HoldfastError
@@ -20,6 +20,7 @@ from holdfast.plain.plainjson import compact
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.draft import Rules
+    from holdfast.core.secrets import Secrets
 
 TRIES = 3
 """How often facts are gathered without the lock before they are gathered with it."""
@@ -47,8 +48,17 @@ class Outcome(Value):
 
 
 class Engine:
-    def __init__(self, store: Store, world: World, views: Views, rules: Rules = lambda _: {}) -> None:
+    def __init__(
+        self,
+        store: Store,
+        world: World,
+        views: Views,
+        rules: Rules = lambda _: {},
+        secrets: Callable[[], Secrets] | None = None,
+    ) -> None:
         self._rules = rules
+        self._secrets = secrets
+        self._redacted: dict[str, int] = {}
         self.store = store
         self.world = world
         self._views = views
@@ -63,8 +73,8 @@ class Engine:
 
         now = self.world.now()
         request = cmd.Request(command, actor, key=key, payload=payload)
-        events = decide(None, request, cmd.Facts(now=now))
-        record = Record(1, now, actor, _name(command), events, key, payload)
+        events, redacted = self._cleaned(decide(None, request, cmd.Facts(now=now)))
+        record = Record(1, now, actor, _name(command), events, key, payload, {}, redacted)
         record, after, rendered = self._rendered(record, fold(None, record))
         try:
             self.store.create(record, after)
@@ -73,6 +83,7 @@ class Engine:
             if known is None:
                 raise
             return known
+        self._redacted = summed(self._redacted, redacted)
         return Outcome(after, events, self._show(after, rendered, kept=True))
 
     def execute(
@@ -102,11 +113,12 @@ class Engine:
         facts = self._facts(known, command, signer)
         rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
+        redacted: dict[str, int] = {}
         tries = 1
 
         def change(state: State) -> tuple[Record, State] | None:
-            nonlocal facts, rendered, events
-            if isinstance(command, (cmd.Edit, cmd.TakeOver)) and compact(command.document) == compact(state.base):
+            nonlocal facts, rendered, events, redacted
+            if isinstance(command, (cmd.Edit, cmd.TakeOver)) and self.is_base(state, command.document):
                 return None  # another process saw the same edit and was faster
             if expected and state.revision != expected and key not in state.keys:
                 raise stale_revision(state, expected)
@@ -118,14 +130,17 @@ class Engine:
             decided = weigh(state, request, facts, self._rules)
             if not decided.events:
                 return None
-            events = tuple(decided.events)
-            record = Record(state.revision + 1, facts.now, actor, _name(command), events, key, request.payload)
-            record, after, rendered = self._rendered(record, seal(decided.state, record))
+            events, redacted = self._cleaned(tuple(decided.events))
+            number, name = state.revision + 1, _name(command)
+            record = Record(number, facts.now, actor, name, events, key, request.payload, {}, redacted)
+            after = fold(state, record) if redacted else seal(decided.state, record)
+            record, after, rendered = self._rendered(record, after)
             return record, after
 
         while True:
             try:
                 state = self.store.commit(ulid, change)
+                self._redacted = summed(self._redacted, redacted)
                 return Outcome(state, events, self._show(state, rendered, kept=True) if events else (), facts)
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
@@ -134,6 +149,37 @@ class Engine:
     def _facts(self, state: State, command: cmd.Command, signer: str = "") -> cmd.Facts:
         facts = self.world.facts(state, needs(state, command))
         return facts.replace(signer=signer) if signer else facts
+
+    def _cleaned(self, events: tuple[ev.Event, ...]) -> tuple[tuple[ev.Event, ...], dict[str, int]]:
+        """The events without likely secrets, and how many there were: in them, and in the output of a check."""
+        counts: dict[str, int] = {}
+        for event in events:
+            if isinstance(event, ev.Checked):
+                counts = summed(counts, event.evidence.redacted)
+        secrets = self.secrets
+        return (secrets.cleaned(events, counts) if secrets.redact else events), counts
+
+    @property
+    def secrets(self) -> Secrets:
+        """What counts as a secret here."""
+        if self._secrets is None:
+            from holdfast.core.secrets import DEFAULT
+
+            return DEFAULT
+        return self._secrets()
+
+    def is_base(self, state: State, document: Mapping[str, Any]) -> bool:
+        """Whether a document is what the state has as the last one, without the secrets that it never had."""
+        base, secrets = compact(state.base), self.secrets
+        try:
+            return base in (compact(document), compact(secrets.cleaned(document, {}) if secrets.redact else document))
+        except RecursionError:
+            return False  # nobody ever took what is nested so deeply
+
+    def take_redacted(self) -> dict[str, int]:
+        """How many likely secrets of which kind were redacted since this was asked last: whoever asks tells it."""
+        taken, self._redacted = self._redacted, {}
+        return taken
 
     def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""

@@ -12,10 +12,12 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core.remedy import shell
+from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
 from holdfast.files.locks import Locked
 from holdfast.files.replace import remove
+from holdfast.git.additions import require_no_secrets
 from holdfast.git.changes import parents, refusal, require_idle, tree_of
 from holdfast.git.changes import status as _status
 from holdfast.git.command import git as run
@@ -34,9 +36,10 @@ _COMMITTING = ("core.splitIndex=false", "i18n.commitEncoding=UTF-8", "gc.auto=0"
 _AFTERWARDS = "post-commit"
 
 
-def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
+def commit(repo: git.Repository, paths: Sequence[str], message: str, secrets: Secrets = DEFAULT) -> str:
     """Commit exactly these paths, relative to the top, as they are in the working tree: the full hash.
 
+    What would add a likely secret is refused.
     What else is staged stays so and is not in the commit. Git commits from an index made of HEAD and these paths, so
     that a refusal leaves the user's own untouched; a hook that stages more adds it to the commit. One at a time: two
     that began at the same HEAD would take each other's work back.
@@ -44,7 +47,7 @@ def commit(repo: git.Repository, paths: Sequence[str], message: str) -> str:
     with Locked(repo.git_dir, WAIT_SECONDS) as held:  # git itself does not use this lock
         _settled(repo)
         hooks = _hooks_folder(repo)
-        made = _committed(repo, paths, message, hooks, held)
+        made = _committed(repo, paths, message, hooks, held, secrets)
     afterwards = _hook(hooks, _AFTERWARDS)
     if afterwards:
         run_hook(repo.top, afterwards, {"GIT_INDEX_FILE": os.path.join(repo.git_dir, "index")})
@@ -74,7 +77,9 @@ def committing(repo: git.Repository) -> int:
     return int(_noted(repo).get("pid", 0))
 
 
-def _committed(repo: git.Repository, paths: Sequence[str], message: str, hooks: str, held: int) -> str:
+def _committed(
+    repo: git.Repository, paths: Sequence[str], message: str, hooks: str, held: int, secrets: Secrets
+) -> str:
     import tempfile
 
     require_idle(repo, index=False)
@@ -87,6 +92,7 @@ def _committed(repo: git.Repository, paths: Sequence[str], message: str, hooks: 
             raise refusal(error, "commit_failed", "git did not take the files", _status(repo)) from None
         if os.fsdecode(run(repo.top, "write-tree", env=view)[1]).strip() == tree_of(repo, before):
             raise Refused("nothing_to_commit", "nothing there differs from HEAD", remedy=_status(repo))
+        require_no_secrets(repo, view, before, message, secrets)
         with _HeldBack() as signals:
             failure, made = None, None
             try:

@@ -6,17 +6,20 @@ What commands it names is read where commands are looked for.
 from __future__ import annotations
 
 import os
-from _collections_abc import Sequence
+from _collections_abc import Callable, Sequence
 from errno import EIO
 
 from holdfast.core.mistakes import mistaken
 from holdfast.core.names import unknown_key
+from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
-from holdfast.machine.place import regular
+from holdfast.machine.place import read_regular, regular
+from holdfast.plain.digest import digest
 
 CONFIG = ".holdfast/config.toml"
 LARGEST = 1 << 20
+_SHORTEST = 4
 PACKET = (1000, 50_000)
 """How short and how long a resume packet may be set to be."""
 
@@ -89,6 +92,29 @@ def uses_pull_requests(root: str) -> bool:
         wrong.append((("feature", "pull_request"), 'pull_request is "auto" or "never"'))
     parsed.report(wrong)
     return bool(said == "auto")
+
+
+def secrets(root: str, is_trusted: Callable[[str, str], bool]) -> Secrets:
+    """The table `[secrets]`, as a person trusted it; the defaults otherwise."""
+    path = os.path.join(root, CONFIG)
+    if b"secrets" not in (read_regular(path, LARGEST) or b"secrets"):
+        return DEFAULT  # asked before every change
+    parsed, table, wrong = _table(root, "secrets", ("redact", "prefixes", "allow"), "redact = true")
+    redact, prefixes, allow = table.get("redact", True), table.get("prefixes", {}), table.get("allow", [])
+    if not isinstance(redact, bool):
+        wrong.append((("secrets", "redact"), "redact is true or false"))
+    if not isinstance(prefixes, dict):
+        wrong.append((("secrets", "prefixes"), 'prefixes is a table such as { "Acme token" = "acme_" }'))
+    for name, prefix in prefixes.items() if isinstance(prefixes, dict) else ():
+        plain = isinstance(prefix, str) and all(one.isascii() and one.isprintable() for one in (name, prefix))
+        if not plain or " " in prefix or not (0 < len(name) <= 40 and _SHORTEST <= len(prefix) <= 40):
+            said = f"{_SHORTEST} to 40 ASCII characters without blanks, with which the token begins, under a short name"
+            wrong.append((("secrets", "prefixes", name), f"each of prefixes is {said}"))
+    if not isinstance(allow, list) or not all(isinstance(one, str) and one.strip("/*") for one in allow):
+        wrong.append((("secrets", "allow"), 'allow is a list of files or patterns such as "tests/fixtures/*"'))
+    parsed.report(wrong)
+    given = Secrets(redact, prefixes, tuple(allow))
+    return given if given == DEFAULT or is_trusted(digest(parsed.text.encode()), path) else DEFAULT
 
 
 def _table(root: str, name: str, known: tuple[str, ...], example: str) -> tuple[Parsed, dict[str, Any], list[Mistake]]:

@@ -26,6 +26,7 @@ from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.core.secrets import Secrets
     from holdfast.systems.seam.external import Enabled
 
 
@@ -99,9 +100,14 @@ def wire(place: Place, settings: Settings) -> Wired:
 
         return opened_by_hand(wired, state, step)
 
+    def secrets() -> Secrets:
+        from holdfast.machine import configuration
+
+        return configuration.secrets(place.root, is_trusted)
+
     documents = Documents(place, store, dialect)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand)
-    engine = Engine(store, world, documents, rules)
+    engine = Engine(store, world, documents, rules, secrets)
     wired = Wired(
         place=place,
         settings=settings,

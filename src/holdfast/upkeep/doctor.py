@@ -52,6 +52,7 @@ def examine(project: Project) -> Report:
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
             *surroundings.definitions(wired),
+            *surroundings.secrets(wired, whole),
             surroundings.git(wired),
         )
     )

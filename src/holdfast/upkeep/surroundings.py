@@ -17,6 +17,7 @@ from holdfast.upkeep.findings import Finding, broken, ok, warning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.core.state import State
     from holdfast.systems.seam.wired import Wired
 
 THEIRS = frozenset((".gitignore", "config.toml", "allowed_signers", "workflows"))
@@ -155,6 +156,27 @@ def definitions(wired: Wired) -> list[Finding]:
             found.append(warning("untrusted", message, remedies.trust(shown, text="read it, then"), shown))
     good = len(entries) - len(found)
     return [*found, ok("definitions", f"{good} definition{'s' if good != 1 else ''} can be used")] if good else found
+
+
+def secrets(wired: Wired, states: list[State]) -> Iterator[Finding]:
+    """What was redacted, and whether what the project says of secrets counts."""
+    from holdfast.core.apply import summed
+    from holdfast.machine import configuration
+
+    counts: dict[str, int] = {}
+    for state in states:
+        counts = summed(counts, state.redacted)
+    kinds = ", ".join(f"{number} × {kind}" for kind, number in counts.items())
+    try:
+        said, used = configuration.secrets(wired.place.root, lambda *_: True), wired.engine.secrets
+    except HoldfastError as error:
+        yield broken("secrets", error.message, error.remedies)
+        return
+    if said != used:
+        message = f"[secrets] of {configuration.CONFIG} is not used: nobody on this machine has trusted it"
+        yield warning("untrusted", message, remedies.trust(configuration.CONFIG, text="read it, then"))
+    off = "" if used.redact else "; redaction is switched off"
+    yield ok("secrets", f"likely secrets that were redacted: {kinds or 'none'}{off}")
 
 
 def _commands(steps: tuple[Step, ...]) -> bool:

@@ -145,6 +145,11 @@ class Dialect(Value):
     guarded: Callable[[State], tuple[str, ...]] | None = None
     """Files of a workflow that nobody but Holdfast writes; where there are none, edits are decided."""
 
+    @property
+    def mode(self) -> int:
+        """Only what git carries to others anyway can be read by them."""
+        return 0o644 if self.travels else 0o600
+
 
 def as_found(state: State) -> bool:
     """Whether nothing has happened since the document was adopted."""

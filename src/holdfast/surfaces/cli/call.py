@@ -114,10 +114,24 @@ class Call:
             return
         said = text if isinstance(text, str) else text()
         said = said if said.endswith("\n") else said + "\n"
+        said += self.redacted_line()
         write(said if self.unicode else to_ascii(said))
 
     def write_json(self, data: Mapping[str, Any]) -> None:
-        write(pretty(data))
+        redacted = self.redacted()
+        write(pretty({**data, "redacted": redacted} if redacted else data))
+
+    def redacted_line(self) -> str:
+        redacted = self.redacted()
+        if not redacted:
+            return ""
+        from holdfast.core import secrets
+
+        return f"{escape(secrets.told(redacted))}\n"
+
+    def redacted(self) -> dict[str, int]:
+        """The likely secrets that were redacted and of which nobody was told yet, by kind."""
+        return self._project.wired.engine.take_redacted() if self._project is not None else {}
 
     def changed(
         self,

@@ -145,6 +145,11 @@ def _picture(call: Call, shown: str, seen: Content) -> str:
     for name, offer in seen.systems.items():
         said = f"all code of {offer.package} {offer.version}, in {offer.folder}" if offer else "no package offers it"
         rows.append((call.style.dim(escape(f"system {name}:")), escape(said)))
+    if seen.secrets:
+        given = seen.secrets
+        told = {"redact": "" if given.redact else "nothing", "prefixes": ", ".join(given.prefixes.values())}
+        told["may be committed"] = ", ".join(given.allow)
+        rows += [(call.style.dim(escape(f"secrets · {name}:")), escape(said)) for name, said in told.items() if said]
     return "\n".join([head, *(f"  {what} {run}" for what, run in rows)]) + "\n"
 
 

@@ -93,6 +93,11 @@ def _run(argv: list[str]) -> int:
     try:
         return lookup.load(command.handler)(call) or 0
     except HoldfastError as error:
+        if redacted := call.redacted():
+            from holdfast.core import secrets
+
+            error.message += f"; {secrets.told(redacted)}"
+            error.facts["redacted"] = redacted
         return _report(error, argv, call.scope())
 
 

@@ -42,6 +42,11 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
     try:
         return _answers(project, event, session)
     finally:
+        redacted = project.wired.engine.take_redacted()
+        if redacted:
+            from holdfast.core import secrets
+
+            project.troubles.append(secrets.told(redacted))
         for said in dict.fromkeys(filter(None, (project.wired.settled, *project.troubles))):
             notes.log(project.root, str(event.get("hook_event_name")), said)
 

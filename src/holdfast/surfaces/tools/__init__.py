@@ -1,7 +1,7 @@
 """The tools that agents work with, as functions: plain values in, plain values out, the same for every dialect.
 
 Every input is checked: unknown fields, wrong types and lengths are refused before anything is looked at. What comes
-back has exactly the fields that a tool names, so that agents can rely on them.
+back has the fields that a tool names, so that agents can rely on them, and `redacted` where a likely secret was.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from _collections_abc import Mapping
 
 from holdfast.core.names import nearest
 from holdfast.core.value import Any
-from holdfast.errors import UsageError
+from holdfast.errors import HoldfastError, UsageError
 from holdfast.project.project import Project
 from holdfast.surfaces.tools.convention import workflow_metrics
 from holdfast.surfaces.tools.loop import LOOP
@@ -30,5 +30,12 @@ def call(project: Project, name: str, arguments: Mapping[str, Any], watch: Watch
         close = nearest(name, tuple(TOOLS))
         hint = f", did you mean {close}?" if close else ""
         raise UsageError("no_tool", f"there is no tool {name[:60]!r}{hint}", remedy=f"one of {', '.join(TOOLS)}")
-    given = checked(tool, arguments)
-    return tool.run(project, given, watch or Watch()) if tool.watched else tool.run(project, given)
+    given, engine = checked(tool, arguments), project.wired.engine
+    try:
+        made = tool.run(project, given, watch or Watch()) if tool.watched else tool.run(project, given)
+    except HoldfastError as error:
+        if redacted := engine.take_redacted():
+            error.facts["redacted"] = redacted
+        raise
+    redacted = engine.take_redacted()
+    return {**made, "redacted": redacted} if redacted else made

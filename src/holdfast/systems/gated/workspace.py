@@ -147,14 +147,14 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
     own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
     prefix = _prefix(repository, base)
     paths = {*tracked(repository, base, home), *(f"{prefix}{path}" for path in (*more, *own))}
-    commit_changed(repository, sorted(paths), message)
+    commit_changed(wired, repository, sorted(paths), message)
 
 
-def commit_changed(repository: git.Repository, paths: Sequence[str], message: str) -> None:
+def commit_changed(wired: Wired, repository: git.Repository, paths: Sequence[str], message: str) -> None:
     """Commits those of the paths that differ from HEAD, if there are any."""
     try:
         if paths:
-            commits.commit(repository, paths, message)
+            commits.commit(repository, paths, message, wired.engine.secrets)
     except Refused as refusal:
         if refusal.code != "nothing_to_commit":
             raise

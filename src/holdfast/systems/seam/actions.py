@@ -96,7 +96,9 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
     said = mark.put()
     marked = [own] if own and own not in state.dirt else []
     try:
-        sha = commits.commit(repository, [*paths, *marked], order.message or _message(state, path, mark.file))
+        sha = commits.commit(
+            repository, [*paths, *marked], order.message or _message(state, path, mark.file), wired.engine.secrets
+        )
     except HoldfastError:
         mark.restore()
         raise
@@ -122,7 +124,7 @@ def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> 
     found = _paths(wired, repository, state, queries.current(state) or "", Order(paths=paths), "")
     if not found:
         raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy=shell("git", "status"))
-    return commits.commit(repository, found, message)
+    return commits.commit(repository, found, message, wired.engine.secrets)
 
 
 def _paths(wired: Wired, repository: git.Repository, state: State, path: str, order: Order, own: str) -> list[str]:

@@ -221,7 +221,7 @@ def _copy(wired: Wired, broken: Found) -> Found | None:
     for name in sorted(names, key=lambda one: os.stat(os.path.join(folder, one)).st_mtime_ns, reverse=True):
         found = look(wired.place.worktree, f"{os.path.dirname(broken.path)}/{name}", broken.dialect)
         if found.wrong is None:
-            durable_write(os.path.join(folder, os.path.basename(broken.path)), found.data, mode=0o644)
+            durable_write(os.path.join(folder, os.path.basename(broken.path)), found.data)
             return found.replace(path=broken.path)
     return None
 

@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.checks.tooling import Tool
     from holdfast.core.commands import Start
+    from holdfast.core.secrets import Secrets
     from holdfast.core.state import Actor
     from holdfast.engine.ports import Entry
     from holdfast.errors import HoldfastError
@@ -178,6 +179,8 @@ class Content(Value):
     """The systems that it enables, with what installed packages offer under that name."""
     seals: tuple[str, ...] = ()
     """What is trusted beside the digest: the file together with each package that it lets run code."""
+    secrets: Secrets | None = None
+    """What it says of secrets, where that is not what holds anyway."""
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from holdfast.core.definition import Step
+from holdfast.core.secrets import DEFAULT
+from holdfast.machine.configuration import secrets
 from holdfast.plain.digest import digest
 from holdfast.systems.seam import external
 from holdfast.systems.seam.parts import Content
@@ -23,7 +25,8 @@ def content(path: str, root: str = "") -> Content:
             config = digest(file.read())
         offers = {name: external.offered(name) for name in external.named(os.path.dirname(os.path.dirname(real)))}
         seals = tuple(offer.seal(config) for offer in offers.values() if offer)
-        return Content(config, commands, systems=offers, seals=seals)
+        said = secrets(os.path.dirname(os.path.dirname(real)), lambda *_: True)
+        return Content(config, commands, systems=offers, seals=seals, secrets=said if said != DEFAULT else None)
     for card in systems():
         found = upkeep(card.name).content(real)
         if found is not None:

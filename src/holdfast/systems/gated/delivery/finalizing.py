@@ -98,7 +98,7 @@ def _keep(wired: Wired, repository: git.Repository, state: State) -> None:
     own = {os.path.join(base, path) for path in _rendered(state)}
     there = [path for path in listed if os.path.lexists(full := os.path.join(repository.top, path)) and full not in own]
     message = workspace.message(state, "Keep what was written since the docs were published")
-    workspace.commit_changed(repository, there, message)
+    workspace.commit_changed(wired, repository, there, message)
 
 
 def _delete(wired: Wired, repository: git.Repository, state: State) -> tuple[str, ...]:
@@ -142,4 +142,4 @@ def _commit_deletion(wired: Wired, repository: git.Repository, state: State) -> 
     paths = workspace.tracked(repository, wired.place.base(state.worktree), words.home(state))
     gone = [path for path in paths if not os.path.lexists(os.path.join(repository.top, path))]
     message = workspace.message(state, f"Finalize {state.title or state.subject}")
-    workspace.commit_changed(repository, gone, message)
+    workspace.commit_changed(wired, repository, gone, message)

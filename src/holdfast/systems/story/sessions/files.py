@@ -21,6 +21,8 @@ from holdfast.files.replace import (
 from holdfast.plain.digest import digest
 
 MODE = 0o644
+OWN = 0o600
+"""Of the files that Holdfast writes for itself."""
 
 
 def content(full: str) -> bytes | None:

@@ -12,7 +12,7 @@ from holdfast.documents.lens.text import Writer
 from holdfast.errors import Broken
 from holdfast.files.replace import durable_write
 from holdfast.plain.plainjson import parse
-from holdfast.systems.story.sessions.files import MODE, content, drop, put
+from holdfast.systems.story.sessions.files import OWN, content, drop, put
 from holdfast.systems.story.sessions.layout import LOCK, RECORD, Layout, is_session_name
 
 ACTIVE, INACTIVE, CRASHED = "ACTIVE", "INACTIVE", "CRASHED"
@@ -111,7 +111,7 @@ def shown(record: Record, status: str, changes: Mapping[str, list[str]], stats: 
 
 
 def write(layout: Layout, document: Mapping[str, Any]) -> None:
-    put(layout.staged, layout.copy_of(RECORD), Writer().write(document), MODE)
+    put(layout.staged, layout.copy_of(RECORD), Writer().write(document), OWN)
 
 
 def read_lock(top: str) -> Lock:
@@ -132,7 +132,7 @@ def read_lock(top: str) -> Lock:
 
 
 def write_lock(top: str, lock: Lock) -> None:
-    durable_write(os.path.join(top, LOCK), Writer().write(dict(lock.items())), MODE, alone=True)
+    durable_write(os.path.join(top, LOCK), Writer().write(dict(lock.items())), OWN, alone=True)
 
 
 def free_lock(top: str, name: str) -> None:

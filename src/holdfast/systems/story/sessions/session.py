@@ -14,7 +14,7 @@ from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record, runs
 from holdfast.systems.story.sessions.changes import Changes
 from holdfast.systems.story.sessions.copies import Copies
-from holdfast.systems.story.sessions.files import MODE, drop, put
+from holdfast.systems.story.sessions.files import OWN, drop, put
 from holdfast.systems.story.sessions.layout import LOCK, RECORD, SESSIONS, STATES, Layout, is_session_name
 from holdfast.systems.story.sessions.record import Record
 
@@ -43,7 +43,7 @@ class Sessions(Copies):
                 raise Conflict("session_exists", said, remedy=remedies.session("use", name), facts={"session": name})
             index = layout.copy_of(f"{STATES}/index.json")
             if not os.path.lexists(index):
-                put(layout.staged, index, NO_WORKFLOWS, MODE)
+                put(layout.staged, index, NO_WORKFLOWS, OWN)
             made = Record(name, description, self._now(), self._user())
             self._save(layout, made)
         return self.status(name)
