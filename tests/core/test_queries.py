@@ -60,11 +60,11 @@ def test_what_is_skipped_is_not_current():
 
 def test_the_next_step_is_the_one_after_the_current():
     play = given(step("a"), step("p", step("x"), step("y")))
-    assert queries.next_step(play.state) == "p/x"
+    assert queries.next_step(play.state, "a") == "p/x"
     play.finish("a", "p/x")
-    assert queries.next_step(play.state) is None
+    assert queries.next_step(play.state, "p/y") is None
     play.finish("p/y")
-    assert queries.next_step(play.state) is None
+    assert queries.next_step(play.state, None) is None
 
 
 def test_open_steps_are_the_leaves_somebody_is_at():

@@ -359,7 +359,7 @@ def test_the_list_beside_the_documents_names_the_active_ones(desk):
     assert listed() == []
 
 
-def test_what_holdfast_keeps_is_for_its_owner_and_documents_are_for_all(desk):
+def test_what_holdfast_keeps_and_shows_is_for_its_owner(desk):
     old = os.umask(0o022)
     try:
         desk.look().begin("write")
@@ -377,4 +377,4 @@ def test_what_holdfast_keeps_is_for_its_owner_and_documents_are_for_all(desk):
         for path in (home / folder).rglob("*.*"):
             assert path.stat().st_mode & 0o777 == 0o600, path
     assert home.stat().st_mode & 0o777 == 0o700
-    assert desk.path.stat().st_mode & 0o777 == 0o644
+    assert desk.path.stat().st_mode & 0o777 == 0o600

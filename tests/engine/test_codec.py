@@ -65,6 +65,7 @@ STEP = de.Step(
     parallel=True,
     kind="task",
     action="commit",
+    own_fact="order",
     result="log",
     passed="OK",
     failed="NOT OK",
@@ -74,7 +75,7 @@ STEP = de.Step(
 )
 ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
 EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True,
-                    {"count": 3, "failing": ["test_a"]})  # fmt: skip
+                    {"count": 3, "failing": ["test_a"]}, {"JWT": 1})  # fmt: skip
 GRANT = Grant(AT, "ada", "own", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, True)
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
 LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7")
@@ -162,6 +163,7 @@ STATE = State(
     revision=7,
     agent_calls=2,
     warned=("cost:75",),
+    redacted={"JWT": 1},
     rest_since="2026-01-01T00:00:00Z",
     cancelled=Mark(AT, "ada", "enough"),
     paused=Mark(AT, "ada"),

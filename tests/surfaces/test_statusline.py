@@ -46,13 +46,14 @@ class Desk:
 
     def raw(self, data: bytes, **environment):
         env = {**os.environ, "NO_COLOR": "1", **environment}
-        for _ in range(10):
+        for left in reversed(range(10)):
             began = time.monotonic()
             done = subprocess.run(lines.status_words(), input=data, capture_output=True, cwd=self.root, env=env)
             assert (done.returncode, done.stderr) == (0, b"")
-            if time.monotonic() - began < quick.PATIENCE:  # on a busy machine it gave up, and a host asks again
-                break
-        return done.stdout.decode()
+            # On a busy machine it gave up, and a host asks again.
+            if not left or time.monotonic() - began < quick.PATIENCE:
+                return done.stdout.decode()
+        raise AssertionError
 
     def line(self, cost=None, session="S1", **environment):
         said = self.raw(json.dumps(self.question(cost, session)).encode(), **environment)
