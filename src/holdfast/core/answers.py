@@ -100,7 +100,7 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     if defined.checks:
         said["checks"] = {check.name: gates.check_verdict(check, progress, facts) for check in defined.checks}
     if gates.policy(defined):
-        said["approval"] = gates.grant_verdict(progress, facts)
+        said["approval"] = gates.grant_verdict(state, path, facts)
     if defined.review:
         said["review"] = "approved" if progress.reviewed else f"{progress.rounds} of {defined.review.max} rounds"
     if progress.artifacts:

@@ -6,7 +6,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.commands import Facts
-from holdfast.core.state import State, Try
+from holdfast.core.state import RELAYED, State, Try
 from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
@@ -77,7 +77,7 @@ def decisions(state: State) -> Iterator[Decision]:
             offered = (*(step.choice.options if step.choice else ()), *(one.variant for one in progress.past_grants))
             others = tuple(dict.fromkeys(one for one in offered if one and one != grant.variant))
             chosen = others if grant.variant else ()
-            reported = grant.word == "relayed"
+            reported = grant.how == RELAYED
             yield Decision(path, grant.by, grant.at, grant.variant, chosen, grant.modifications, reported)
         elif grant is None and isinstance(wanted, Mapping) and wanted:
             sent_back = [one for one in state.history if one.get("event") == "revised" and one.get("step") == path]

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Sequence
 
 from holdfast.core.lifecycle import FINISHED
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
@@ -47,8 +47,6 @@ class Wired(Value):
     """What was done about a commit that was interrupted."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
-    signers: str
-    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
     def prepare(self) -> None:
         """Makes `.holdfast` ready for a write."""
@@ -134,6 +132,6 @@ class Wired(Value):
         by_hand = state.origin == "adopted" and self.place.repository is None
         return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
-    def execute(self, ulid: str, command: Command, actor: Actor | None = None, *, token: int = 0) -> State:
+    def execute(self, ulid: str, command: Command, actor: Actor | None = None, **how: Any) -> State:
         """Decides a command, keeps what came of it and shows it."""
-        return self.reconciler.settle(self.engine.execute(ulid, command, actor or self.settings.actor, token=token))
+        return self.reconciler.settle(self.engine.execute(ulid, command, actor or self.settings.actor, **how))
