@@ -60,24 +60,16 @@ class Approvals:
 
     def _verified(self, state: State, grants: dict[str, Grant], key: bytes) -> frozenset[str]:
         """The grants of other clones whose signatures hold here, too."""
-        foreign = {
-            step: grant
-            for step, grant in grants.items()
-            if grant.signature and grant.mac != code(key, state.ulid, step, grant)
-        }
-        return frozenset(code(b"", state.ulid, step, grant) for step, grant in foreign.items() if self._holds(state, step, grant))
+        from holdfast.machine import signing
 
-    def _holds(self, state: State, step: str, grant: Grant) -> bool:
-        name = code(b"", state.ulid, step, grant)
-        if name not in self._signed:
-            from holdfast.machine import signing
-
-            said = signing.payload(
-                state.ulid, state.id, step, grant.attempt, grant.hashes, grant.variant, grant.modifications
-            )
+        foreign = ((step, one) for step, one in grants.items() if one.signature)
+        for step, one in foreign:
+            name = code(b"", state.ulid, step, one)
+            if name in self._signed or one.mac == code(key, state.ulid, step, one):
+                continue
+            said = signing.payload(state.ulid, state.id, step, one.attempt, one.hashes, one.variant, one.modifications)
             try:
-                signer = signing.verify(said, grant.signature.encode(), self._signers, step)
+                self._signed[name] = signing.verify(said, one.signature.encode(), self._signers, step) == one.by
             except HoldfastError:
-                signer = ""
-            self._signed[name] = signer == grant.by
-        return self._signed[name]
+                self._signed[name] = False
+        return frozenset(name for name, holds in self._signed.items() if holds)

@@ -132,9 +132,7 @@ class Engine:
                 known, tries = overtaken.state, tries + 1
                 facts = self._facts(known, command, attested)
 
-    def _facts(
-        self, state: State, command: cmd.Command, attested: tuple[str, str] | None = None
-    ) -> cmd.Facts:
+    def _facts(self, state: State, command: cmd.Command, attested: tuple[str, str] | None = None) -> cmd.Facts:
         facts = self.world.facts(state, needs(state, command))
         return self.world.attested(facts, *attested) if attested else facts
 

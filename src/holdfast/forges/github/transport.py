@@ -54,7 +54,7 @@ class NoLogin:
 
     def __init__(self, host: str, no_gh: str = "") -> None:
         name, _ = token_names(host)
-        remedy = f"export GH_HOST={host} {name}=TOKEN" if "ENTERPRISE" in name else f"export {name}=TOKEN"
+        remedy = f"export {name}=TOKEN"
         sentence = f"there is no token for {host} in the environment{no_gh}"
         self.host = host
         self.refusal = Refused("github_no_login", sentence, remedy=remedy, facts={"host": host})

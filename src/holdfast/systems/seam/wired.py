@@ -95,13 +95,14 @@ class Wired(Value):
         default = candidates[0].ulid if len(candidates) == 1 else ""
         return Scope(default, names, about, self.settings.actor.kind == "human")
 
-    def forge(self, worktree: str) -> Forge:
-        """The forge that the branch of a working tree is pushed to."""
+    def forge(self, worktree: str, *, strict: bool = False) -> Forge:
+        """The forge that the branch of a working tree is pushed to; `strict` where approvals are asked for."""
         from holdfast import git
         from holdfast.forges.port import forge_of
 
         repository = self.repository(worktree)
-        return forge_of(repository, git.branch(repository) or "", environ=os.environ)
+        branch, config = git.branch(repository) or "", self.settings.config_dir
+        return forge_of(repository, branch, environ=os.environ, config_dir=config, strict=strict)
 
     @property
     def catalogue(self) -> Catalogue:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.remedy import shell
-from holdfast.core.state import Grant, State
+from holdfast.core.state import State
 from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
@@ -23,8 +24,6 @@ from holdfast.systems.seam.wired import Wired
 
 __all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "recover"]
 
-CONFIRMED = "confirmed"
-"""What kind of word an approval is that a person confirmed when the state was rebuilt."""
 _RECOVER = "Recover the state"
 _REBUILT = "it does not say what the journal says"
 
@@ -114,7 +113,6 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     path = f"{home}/{words.DOCUMENT}"
     found = Found(path, DIALECT, document=recovery.document)
     state, document = adoption.understood(wired, found, beside)
-    state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
     wired.prepare()
     with wired.store.exclusively("starting"):
         if _known(wired, slug) is not None or reconstruct(wired, slug) != recovery:
@@ -124,6 +122,8 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
         _put_aside(wired, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
+    approved = tuple(cmd.Approve(path) for path, one in after.progress.items() if one.grant)
+    after = wired.execute(after.ulid, cmd.Together(approved)) if approved else after
     after = adoption.marked(wired, state, after, actor)
     return Rebuilt(after, workspace.commit(wired, after, workspace.message(after, _RECOVER)))
 
@@ -138,15 +138,6 @@ def _refuse_second(wired: Wired, slug: str) -> None:
             remedy=("go on there", remedies.cancel(workflow=entry.ulid, text="give it up")),
             facts={"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)},
         )
-
-
-def _confirmed(state: State, grant: Grant) -> State:
-    """The approvals are no mere claims of a document any more."""
-    progress = {
-        path: one.replace(grant=grant.replace(attempt=one.attempt)) if one.grant else one
-        for path, one in state.progress.items()
-    }
-    return state.replace(progress=progress)
 
 
 def _put_aside(wired: Wired, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
