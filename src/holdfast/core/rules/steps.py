@@ -119,7 +119,7 @@ def settle(draft: Draft, path: str) -> None:
 
 def pass_on(draft: Draft, path: str) -> None:
     """To the people who have to agree, or to its end."""
-    step, progress = draft.step(path)
+    step, _ = draft.step(path)
     if gates.policy(step) and gates.grant_verdict(draft.state, path, draft.facts) != "valid":
         draft.move("awaited", path)
     else:

@@ -23,6 +23,7 @@ from holdfast.git import history as git_history
 from holdfast.machine import configuration
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
+from holdfast.systems.gated.delivery import confirmation
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
@@ -49,6 +50,8 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)
     said = workspace.commit(wired, state, workspace.message(state, "Keep the state"))
+    said += _confirmed(wired, workflow, how)
+    state = workflow.state
     if at is None:
         return (*said, *_completed(repository, state))
     if state.step(at).status == lifecycle.PENDING:
@@ -60,6 +63,25 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
     return (*said, *_reviewed(wired, workflow, at, forge, how))
+
+
+def _confirmed(wired: Wired, workflow: Workflow, how: Mapping[str, Any]) -> tuple[str, ...]:
+    """Approvals that another clone heard on the pull request count here once the forge says the same."""
+    state, claimed = workflow.state, confirmation.claimed(workflow)
+    number = state.context.get("pr_number")
+    forge = _forge(wired, state) if claimed and isinstance(number, int) else ""
+    if isinstance(forge, str) or not isinstance(number, int):
+        return ()
+    repository, base = wired.repository(state.worktree), wired.place.base(state.worktree)
+    approved = confirmation.found(repository, base, state, forge, number)
+    said: tuple[str, ...] = ()
+    for phase, login in approved.items():
+        if phase in claimed:
+            _as_people(
+                wired, workflow, cmd.Together((cmd.Approve(phase),)), login, forge, {"token": how.get("token", 0)}
+            )
+            said += (*workflow.said, f"the approval of {phase} by {login} is confirmed by the pull request")
+    return said
 
 
 def _completed(repository: git.Repository | None, state: State) -> tuple[str, ...]:
