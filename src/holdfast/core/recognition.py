@@ -28,6 +28,12 @@ def code(key: bytes, ulid: str, step: str, grant: Grant) -> str:
     return keyed(key, compact([ulid, step, *said]).encode())
 
 
+def own(grant: Grant, ulid: str, step: str, facts: Facts) -> Grant:
+    """The grant as one that was given here."""
+    here = grant.replace(where=facts.here)
+    return here.replace(mac=code(facts.key, ulid, step, here))
+
+
 def is_recognised(policy: str, ulid: str, step: str, grant: Grant, facts: Facts) -> bool:
     """Whether a grant counts here for a gate of this policy. An agent's word is no better and no worse elsewhere."""
     if grant.how == RELAYED:

@@ -8,7 +8,7 @@ from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
-from holdfast.core.recognition import SIGNATURE, code
+from holdfast.core.recognition import SIGNATURE, own
 from holdfast.core.rules import steps
 from holdfast.core.state import RELAYED, Grant, State, Verdict
 from holdfast.errors import UsageError
@@ -123,12 +123,10 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
         hashes=gates.artifact_hashes(progress),
         variant=command.variant,
         modifications=command.modifications,
-        where=facts.here,
         signature=command.signature if facts.signer else "",
     )
-    if grant.how != RELAYED:
-        grant = grant.replace(mac=code(facts.key, draft.state.ulid, command.step, grant))
-    draft.emit(ev.Granted(command.step, grant))
+    given = grant if grant.how == RELAYED else own(grant, draft.state.ulid, command.step, facts)
+    draft.emit(ev.Granted(command.step, given))
 
 
 def reject(draft: Draft, command: cmd.Reject) -> None:

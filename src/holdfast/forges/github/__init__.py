@@ -52,4 +52,4 @@ def _transport(host: str, top: str, environ: Mapping[str, str], address: str, *,
     program = "" if address else gh_in(environ)
     if program:
         return GhTransport(program, top, host, environ=environ)
-    return NoLogin(host, "" if address else ", and no gh on PATH")
+    return NoLogin(host, "" if address else f", and no gh in {SYSTEM}" if strict else ", and no gh on PATH")

@@ -9,8 +9,10 @@ import os
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
+from holdfast.core.needs import Needs
+from holdfast.core.recognition import own
 from holdfast.core.remedy import shell
-from holdfast.core.state import State
+from holdfast.core.state import Actor, Grant, State
 from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
@@ -113,6 +115,7 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     path = f"{home}/{words.DOCUMENT}"
     found = Found(path, DIALECT, document=recovery.document)
     state, document = adoption.understood(wired, found, beside)
+    state = _confirmed(wired, state, actor)
     wired.prepare()
     with wired.store.exclusively("starting"):
         if _known(wired, slug) is not None or reconstruct(wired, slug) != recovery:
@@ -122,8 +125,6 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
         _put_aside(wired, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
-    approved = tuple(cmd.Approve(path) for path, one in after.progress.items() if one.grant)
-    after = wired.execute(after.ulid, cmd.Together(approved)) if approved else after
     after = adoption.marked(wired, state, after, actor)
     return Rebuilt(after, workspace.commit(wired, after, workspace.message(after, _RECOVER)))
 
@@ -138,6 +139,17 @@ def _refuse_second(wired: Wired, slug: str) -> None:
             remedy=("go on there", remedies.cancel(workflow=entry.ulid, text="give it up")),
             facts={"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)},
         )
+
+
+def _confirmed(wired: Wired, state: State, actor: Actor) -> State:
+    """The approvals are no mere claims of a document any more."""
+    facts = wired.world.facts(state, Needs(approval=cmd.Approve("")))
+    grant = Grant(facts.now, actor.label, facts.person, 0)
+    progress = {
+        path: one.replace(grant=own(grant.replace(attempt=one.attempt), state.ulid, path, facts)) if one.grant else one
+        for path, one in state.progress.items()
+    }
+    return state.replace(progress=progress)
 
 
 def _put_aside(wired: Wired, state: State, wanted: dict[str, Any], why: str) -> dict[str, str]:
