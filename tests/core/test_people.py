@@ -472,3 +472,59 @@ def test_an_approval_that_an_agent_passed_on_is_undone_by_agents_too():
 def test_who_begins_finished_work_is_told_what_is_next_and_not_to_throw_it_away():
     play = given(step("a"), step("b")).finish("a")
     assert play.refuses(Begin("a"), "wrong_status", by=AGENT).remedy == "holdfast next"
+
+
+# Once more
+
+
+def decided() -> Play:
+    """A step whose choice a person made, with a change; its file is there."""
+    play = given(step("a", choice={"options": ["A", "B"]}, outputs=["log"]), step("b")).write("f", "news")
+    play.do(Begin("a"), Done("a", {"log": "f"}))
+    play.do(Approve("a", "B", {"colour": "blue"}), by=PERSON)
+    return play
+
+
+@pytest.mark.parametrize(
+    ("command", "by"),
+    [
+        (Approve("a"), PERSON),
+        (Approve("a", "A"), PERSON),
+        (Approve("a", "B", {"colour": "red"}), PERSON),
+        (Approve("a", "B"), PERSON),
+        (Approve("a", "B", {"colour": "blue"}), Actor("human", "bob")),
+        (Approve("a", "B", {"colour": "blue"}), AGENT),
+    ],
+)
+def test_a_second_approval_of_finished_work_is_refused_aloud(command, by):
+    play = decided()
+    refusal = play.refuses(command, "already_approved", by=by)
+    assert "by human ada" in refusal.message
+    assert (refusal.facts["variant"], refusal.facts["modifications"]) == ("B", {"colour": "blue"})
+    assert play.typed(refusal) == "holdfast next · or to decide anew: holdfast reopen a"
+
+
+def test_the_same_words_of_the_same_person_are_no_second_approval():
+    decided().unchanged_by(Approve("a", "B", {"colour": "blue"}), by=PERSON)
+
+
+def test_an_approval_that_is_renewed_keeps_what_the_first_one_said():
+    play = decided().write("f", "other news")
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "stale"
+    play.do(Approve("a"), by=PERSON)
+    assert (grant_of(play).variant, grant_of(play).modifications) == ("B", {"colour": "blue"})
+    play.write("f", "more news").do(Approve("a", "A", {"size": 3}), by=PERSON)
+    assert (grant_of(play).variant, grant_of(play).modifications) == ("A", {"colour": "blue", "size": 3})
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
+
+
+def test_a_code_is_of_one_clone_one_workflow_and_one_step():
+    play = given(step("a", approval={"by": "human"}), step("b", approval={"by": "human"}))
+    play.world["key"] = b"here"
+    play.approved("a")
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
+    assert gates.grant_verdict(play.state, "a", play.facts(key=b"there")) == "claimed"
+    moved = play.state.replace(progress={"b": play.state.step("a")})
+    assert gates.grant_verdict(moved, "b", play.facts()) == "claimed"
+    play.world["key"] = b"there"
+    assert play.typed(play.refuses(Begin("b"), "step_blocked")) == "holdfast approve --claimed"
