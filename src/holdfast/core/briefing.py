@@ -335,6 +335,12 @@ class Briefing:
         return [f"the approval of {path} is {recognition.claim(grant)}" for path, grant in grants.items() if grant]
 
     @part
+    def also_claimed(self) -> list[str]:
+        """Those of them that are no blocker of the current step."""
+        told = {one.message for one in self.blockers}
+        return [text for text in self.claimed if text not in told]
+
+    @part
     def modifications(self) -> dict[str, Any]:
         """What people changed when they approved the steps right before this one."""
         before = self.state.plan.requires(self.step) if self.step else ()

@@ -95,7 +95,11 @@ def _packet(
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
-        Part("claimed", "Approvals that are only claimed, until a person confirms them:", listed(brief.claimed, item)),
+        Part(
+            "claimed",
+            "Approvals that are only claimed, until a person confirms them:",
+            listed(brief.also_claimed, item),
+        ),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
         _for_person(brief, name),
         _hand_in(brief, name, voice),

@@ -130,21 +130,21 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
     rows += [("Decided", str, text) for text in brief.decided]
     rows += [("Asked", str, text) for text in brief.asked]
     rows += [("Failed", str, text) for text in brief.failures]
-    return _labelled([*rows, *_kept(brief, style)], style, width)
+    return _labelled([*rows, *_kept(brief)], style, width)
 
 
-def _kept(brief: Briefing, style: Style) -> list[_Row]:
-    """Claimed approvals, skipped steps, reminders, and the newest notes, the newest first."""
+def _kept(brief: Briefing) -> list[_Row]:
+    """Skipped steps, reminders, and the newest notes, the newest first."""
     skipped: list[_Row] = [("Skipped", str, f"{path}, {said}") for path, said in brief.skipped.items()]
     reminders: list[_Row] = [("Remind", str, text) for text in brief.state.reminders]
-    return [*_claimed(brief, style), *skipped, *reminders] + [
+    return [*skipped, *reminders] + [
         ("Notes", str, f"{note['text']} — {note['by']}, {ago(note['at'], brief.facts.now)}")
         for note in brief.state.notes[: -NEWEST_NOTES - 1 : -1]
     ]
 
 
 def _claimed(brief: Briefing, style: Style) -> list[_Row]:
-    return [("Claimed", style.yellow, text) for text in brief.claimed]
+    return [("Claimed", style.yellow, text) for text in brief.also_claimed]
 
 
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
@@ -192,7 +192,7 @@ def next_step(
         _block("Changes asked for", _items(brief.asked, width), style),
         _block("What failed, newest first", _items(brief.failures, width, "↳ "), style),
         _block("Do not do again", _items(brief.avoid, width), style),
-        _labelled(_kept(brief, style), style, width),
+        _labelled([*_claimed(brief, style), *_kept(brief)], style, width),
     ]
     why = wrap(escape(brief.lacks, lines=True), width, UNCUT)
     ways = dict.fromkeys(tell(way, scope) for way in brief.ways)
