@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 
@@ -89,6 +90,25 @@ def test_a_signature_is_checked_whoever_brings_it(bench):
         forged = cmd.Approve("seal", signature=signature, signed={})
         refused(lambda forged=forged: workflow.execute(forged), code)
     refused(lambda: workflow.approve("seal", signature=b"\xff"), "bad_signature")
+
+
+def test_a_signature_holds_in_a_copy_as_long_as_its_signer_is_named_there(bench, tmp_path):
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
+    bench.write(".holdfast/allowed_signers", f"ada@example.org {(tmp_path / 'key.pub').read_text()}")
+    bench.open("human").workflow().approve("accept")
+    workflow = bench.open().workflow().begin("seal").done("seal")
+    workflow.approve("seal", sign=str(tmp_path / "key"))
+    copy = Bench(shutil.copytree(bench.root, tmp_path / "copy", symlinks=True))
+
+    def verdicts(of: Bench) -> list[str]:
+        seen = of.open().workflow()
+        return [gates.grant_verdict(seen.state, step, seen.facts()) for step in ("accept", "seal")]
+
+    assert (verdicts(bench), verdicts(copy)) == (["valid", "valid"], ["claimed", "valid"])
+    copy.write(".holdfast/allowed_signers", "")
+    assert verdicts(copy) == ["claimed", "claimed"]
+    answer = copy.person("approve", "--claimed", "--yes")
+    assert (answer.code, "--sign KEY" in answer.out) == (3, True)
 
 
 @pytest.mark.parametrize("env", [{"HOLDFAST_ACTOR": "human"}, {"USER": "ada", "LOGNAME": "ada"}])

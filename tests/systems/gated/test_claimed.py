@@ -1,4 +1,4 @@
-"""Approvals that come with git or in a copied folder are claims, until a person, a signature or the forge confirms them."""
+"""Approvals that come with git or in a copied folder are claims, until a person, a signature or the forge says so."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def test_the_forge_confirms_nothing_that_it_does_not_say(heard, github, tmp_path
 
 
 def test_an_approval_at_an_address_that_is_not_the_users_is_a_claim(heard, tmp_path):
-    """An agent that calls another server a forge, by settings of its own, has an approval only as long as it says so."""
+    """Who has other settings does not believe what was heard there, say at a server that an agent called a forge."""
     config = Path(heard.env["XDG_CONFIG_HOME"]) / "holdfast" / "config.toml"
     assert verdict(heard) == "valid"
     config.unlink()
