@@ -26,15 +26,24 @@ def key(data_dir: str, home: str, *, make: bool = False, wait: float = 10.0) -> 
     path = os.path.join(folder, ".approvals")
     secret = _read(path)
     if not secret and make:
-        from holdfast.files.locks import Locked
-        from holdfast.files.replace import durable_write
+        secret = _made(folder, path, wait)
+    return keyed(secret or os.urandom(_LENGTH), os.fsencode(os.path.realpath(home))).encode()
 
+
+def _made(folder: str, path: str, wait: float) -> bytes:
+    """A new secret, unless another process was faster."""
+    from holdfast.files.locks import Locked
+    from holdfast.files.replace import durable_write, not_written
+
+    try:
         with Locked(folder, wait):
             secret = _read(path)
             if not secret:
                 secret = os.urandom(_LENGTH)
                 durable_write(path, secret, alone=True)
-    return keyed(secret or os.urandom(_LENGTH), os.fsencode(os.path.realpath(home))).encode()
+            return secret
+    except OSError as failure:
+        raise not_written(path, failure) from failure
 
 
 def _read(path: str) -> bytes:
