@@ -33,7 +33,7 @@ class House(Checkout):
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
-        for name in ("GH_TOKEN", "GITHUB_TOKEN", "GITHUB_API_URL"):
+        for name in ("GH_TOKEN", "GITHUB_TOKEN"):
             self.env.pop(name, None)
         self.write("docs/requirements.md", "# Requirements\n\nDoors open.\n")
         self.write("docs/architecture.md", "# Architecture\n\nOne door.\n")
@@ -238,5 +238,8 @@ def hosted(house: House, github: GitHub) -> House:
     house.git("remote", "add", "origin", github.url)
     house.git("config", f"url.{github.bare}.insteadOf", github.url)
     house.git("push", "-q", "-f", "origin", "main")
-    house.env |= {"GITHUB_API_URL": github.address, "GH_TOKEN": github.token}
+    config = Path(house.env["XDG_CONFIG_HOME"]) / "holdfast" / "config.toml"
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(f'[forges]\n"github.com" = "{github.address}"\n')
+    house.env |= {"GH_TOKEN": github.token}
     return house

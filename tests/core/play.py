@@ -188,7 +188,7 @@ def adopted(*steps: dict[str, Any], **progress: Progress) -> Play:
 
 
 def claimed_grant(hashes: Mapping[str, str] | None = None) -> Grant:
-    return Grant("2025-12-31T00:00:00Z", "a document", "claimed", 1, hashes or {}, claimed=True)
+    return Grant("2025-12-31T00:00:00Z", "a document", "document", 1, hashes or {})
 
 
 def artifact(path: str, content: str) -> Artifact:

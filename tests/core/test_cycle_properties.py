@@ -140,7 +140,7 @@ def test_what_is_approved_a_person_approved_and_no_phase_is_ever_left_out(seed):
             assert progress.status != lifecycle.SKIPPED
             if progress.status == lifecycle.DONE:
                 assert progress.grant is not None
-                assert progress.grant.word == "own"
+                assert progress.grant.how == "terminal"
                 assert progress.reviewed or any(act.action == cycle.OVERRIDDEN for act in progress.acts)
 
 

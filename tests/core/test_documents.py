@@ -107,9 +107,9 @@ def test_a_step_without_gates_that_is_said_to_be_done_opens_the_next():
 
 def test_a_claimed_approval_opens_nothing():
     play = adopted(step("a", approval={"by": "relayed"}), step("b"), a=DONE.replace(grant=claimed_grant()))
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "claimed"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "claimed"
     refusal = play.refuses(Begin("b"), "step_blocked")
-    assert play.typed(refusal) == "holdfast approve a"
+    assert play.typed(refusal) == "holdfast approve --claimed"
     assert refusal.message == (
         "the step b cannot begin: the approval of a is only claimed by the document it was adopted from"
     )
@@ -124,7 +124,7 @@ def test_a_claimed_approval_is_confirmed_only_by_a_person():
     play = adopted(step("a", approval={"by": "relayed"}), step("b"), a=DONE.replace(grant=claimed_grant()))
     play.refuses(Approve("a"), "person_needed", by=AGENT)
     play.do(Approve("a"), by=PERSON)
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
     assert [grant.claimed for grant in play.state.step("a").past_grants] == [True]
     play.do(Begin("b"))
 

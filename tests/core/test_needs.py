@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import commands as cmd
-from holdfast.core.commands import Facts
+from holdfast.core.commands import Approve, Facts
 from holdfast.core.definition import Check
 from holdfast.core.needs import Needs, needs
 from tests.core.play import Play, given, passed, step
@@ -55,7 +55,21 @@ def test_single_commands_need_what_is_theirs():
 
 
 RUNS = (("build", Check("lint")),)
-ALL = Needs(("a", "b"), ("r",), ("c0ffee",), True, True, True, ("build", None), 3, "parent", RUNS, "pr")
+ALL = Needs(
+    ("a", "b"),
+    ("r",),
+    ("c0ffee",),
+    True,
+    True,
+    True,
+    ("build", None),
+    3,
+    "parent",
+    RUNS,
+    "pr",
+    ("build",),
+    Approve("build"),
+)
 
 
 @pytest.mark.parametrize("name", Needs._fields)

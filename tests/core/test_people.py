@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import gates, queries
-from holdfast.core.commands import Approve, Attach, Begin, Done, Reject, Reopen, Resume, Review, Submit, Unblock
+from holdfast.core.commands import Approve, Attach, Begin, Done, Reject, Reopen, Reset, Resume, Review, Submit, Unblock
 from holdfast.core.events import Granted, Produced, Reviewed
 from holdfast.core.state import Actor
 from tests.core.play import AGENT, FILE, PERSON, REVIEWER, Play, failed, given, moves, only, step
@@ -178,13 +178,13 @@ def test_an_agent_may_pass_on_a_persons_word_where_that_is_the_policy():
     play = waiting("relayed")
     play.do(Approve("a"))
     assert play.status("a") == "done"
-    assert (grant_of(play).word, grant_of(play).by, grant_of(play).at) == ("relayed", "agent coder", play.now)
+    assert (grant_of(play).how, grant_of(play).by, grant_of(play).at) == ("relayed", "agent coder", play.now)
 
 
 def test_a_persons_own_word_is_recorded_as_such():
     play = waiting("relayed")
     play.do(Approve("a"), by=PERSON)
-    assert (grant_of(play).word, grant_of(play).by) == ("own", "human ada")
+    assert (grant_of(play).how, grant_of(play).by) == ("terminal", "human ada")
 
 
 @pytest.mark.parametrize("actor", [AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook")])
@@ -193,7 +193,6 @@ def test_a_human_gate_takes_only_a_persons_own_word(actor):
     refusal = play.refuses(Approve("a"), "person_needed", by=actor)
     assert refusal.remedy == "show this to a person and stop"
     assert [(one.who, str(one)) for one in refusal.remedies] == [("person", "holdfast approve a")]
-    play.refuses(Approve("a", word="own"), "person_needed", by=actor)
     play.do(Approve("a"), by=PERSON)
     assert play.status("a") == "done"
 
@@ -213,7 +212,7 @@ def test_a_signed_gate_takes_only_a_signature_whoever_brings_it():
     play.refuses(Approve("a"), "signature_needed", by=AGENT)
     play.refuses(Approve("a"), "signature_needed", by=PERSON)
     play.do(Approve("a"), by=AGENT, signer="ada@example.com")
-    assert (grant_of(play).word, grant_of(play).by) == ("signed", "ada@example.com")
+    assert (grant_of(play).how, grant_of(play).by) == ("signature", "ada@example.com")
 
 
 def test_a_signature_counts_only_for_the_artifacts_it_was_made_over():
@@ -226,10 +225,21 @@ def test_a_signature_counts_only_for_the_artifacts_it_was_made_over():
     assert grant_of(play).hashes == signed
 
 
-def test_a_channel_that_names_the_word_is_believed_where_the_policy_allows_it():
-    play = waiting("relayed")
-    play.do(Approve("a", word="elicited"), by=PERSON)
-    assert grant_of(play).word == "elicited"
+def test_a_grant_says_how_the_process_recognised_the_person_and_where():
+    play = waiting("human")
+    play.do(Approve("a"), by=PERSON, person="elicitation", here="laptop:harbour")
+    assert (grant_of(play).how, grant_of(play).where) == ("elicitation", "laptop:harbour")
+
+
+@pytest.mark.parametrize("by", ["relayed", "human"])
+def test_an_actor_that_calls_itself_a_person_is_none_where_the_process_saw_none(by):
+    play = waiting(by)
+    if by == "human":
+        play.refuses(Approve("a"), "person_needed", by=PERSON, person="")
+    else:
+        play.do(Approve("a"), by=PERSON, person="")
+        assert (grant_of(play).how, grant_of(play).mac) == ("relayed", "")
+    play.refuses(Reset("a"), "person_needed", by=PERSON, person="")
 
 
 def test_an_approval_is_bound_to_the_attempt_and_to_the_hashes():
@@ -358,7 +368,7 @@ def approved_log() -> Play:
 
 def test_a_changed_artifact_makes_the_approval_stale_and_holds_up_the_next_step():
     play = approved_log().write("f", "other news")
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "stale"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "stale"
     refusal = play.refuses(Begin("b"), "step_blocked")
     assert refusal.message == "the step b cannot begin: the approval of a no longer holds: the work changed since"
     assert play.typed(refusal) == "holdfast approve a"
@@ -406,7 +416,7 @@ def test_a_renewed_choice_stays_what_it_was_unless_another_is_named():
 
 def test_an_artifact_that_changes_back_makes_the_approval_hold_again():
     play = approved_log().write("f", "other news").write("f", "news")
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
 
 
 def test_an_approval_is_of_what_lies_there_when_it_is_given():
@@ -414,14 +424,14 @@ def test_an_approval_is_of_what_lies_there_when_it_is_given():
     play.do(Begin("a"), Done("a", {"log": "f"}))
     play.write("f", "other news").do(Approve("a"))
     assert grant_of(play).hashes == {"log": "hash of other news"}
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
 
 
 def test_a_change_to_the_artifact_of_another_step_leaves_the_approval_alone():
     play = given(step("a", approval=True), step("b", outputs=["log"])).approved("a").write("f", "one")
     play.do(Begin("b"), Attach("b", {"log": "f"}))
     play.write("f", "two")
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "valid"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
 
 
 def test_a_stale_approval_inside_a_branch_holds_up_what_comes_after_the_branch():
@@ -462,3 +472,59 @@ def test_an_approval_that_an_agent_passed_on_is_undone_by_agents_too():
 def test_who_begins_finished_work_is_told_what_is_next_and_not_to_throw_it_away():
     play = given(step("a"), step("b")).finish("a")
     assert play.refuses(Begin("a"), "wrong_status", by=AGENT).remedy == "holdfast next"
+
+
+# Once more
+
+
+def decided() -> Play:
+    """A step whose choice a person made, with a change; its file is there."""
+    play = given(step("a", choice={"options": ["A", "B"]}, outputs=["log"]), step("b")).write("f", "news")
+    play.do(Begin("a"), Done("a", {"log": "f"}))
+    play.do(Approve("a", "B", {"colour": "blue"}), by=PERSON)
+    return play
+
+
+@pytest.mark.parametrize(
+    ("command", "by"),
+    [
+        (Approve("a"), PERSON),
+        (Approve("a", "A"), PERSON),
+        (Approve("a", "B", {"colour": "red"}), PERSON),
+        (Approve("a", "B"), PERSON),
+        (Approve("a", "B", {"colour": "blue"}), Actor("human", "bob")),
+        (Approve("a", "B", {"colour": "blue"}), AGENT),
+    ],
+)
+def test_a_second_approval_of_finished_work_is_refused_aloud(command, by):
+    play = decided()
+    refusal = play.refuses(command, "already_approved", by=by)
+    assert "by human ada" in refusal.message
+    assert (refusal.facts["variant"], refusal.facts["modifications"]) == ("B", {"colour": "blue"})
+    assert play.typed(refusal) == "holdfast next · or to decide anew: holdfast reopen a"
+
+
+def test_the_same_words_of_the_same_person_are_no_second_approval():
+    decided().unchanged_by(Approve("a", "B", {"colour": "blue"}), by=PERSON)
+
+
+def test_an_approval_that_is_renewed_keeps_what_the_first_one_said():
+    play = decided().write("f", "other news")
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "stale"
+    play.do(Approve("a"), by=PERSON)
+    assert (grant_of(play).variant, grant_of(play).modifications) == ("B", {"colour": "blue"})
+    play.write("f", "more news").do(Approve("a", "A", {"size": 3}), by=PERSON)
+    assert (grant_of(play).variant, grant_of(play).modifications) == ("A", {"colour": "blue", "size": 3})
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
+
+
+def test_a_code_is_of_one_clone_one_workflow_and_one_step():
+    play = given(step("a", approval={"by": "human"}), step("b", approval={"by": "human"}))
+    play.world["key"] = b"here"
+    play.approved("a")
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "valid"
+    assert gates.grant_verdict(play.state, "a", play.facts(key=b"there")) == "claimed"
+    moved = play.state.replace(progress={"b": play.state.step("a")})
+    assert gates.grant_verdict(moved, "b", play.facts()) == "claimed"
+    play.world["key"] = b"there"
+    assert play.typed(play.refuses(Begin("b"), "step_blocked")) == "holdfast approve --claimed"

@@ -491,5 +491,6 @@ def test_any_sequence_of_records_folds_to_the_same_state_at_once_and_one_by_one(
 @settings(max_examples=examples(100))
 @given(PROGRESS)
 def test_an_approval_is_never_taken_for_valid_without_a_grant(progress):
-    for one in progress.values():
-        assert gates.grant_verdict(one, Facts("2026-01-01T00:00:00Z")) == "none"
+    state = replay([Record(1, "2026-01-01T00:00:00Z", AGENT, "Start", (BEGINNING,))]).replace(progress=progress)
+    for path in progress:
+        assert gates.grant_verdict(state, path, Facts("2026-01-01T00:00:00Z")) == "none"

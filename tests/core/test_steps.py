@@ -389,7 +389,7 @@ def test_a_reopened_step_must_be_reviewed_again():
 def test_reopening_makes_the_approval_of_that_step_stale_and_keeps_it():
     play = given(step("a", approval=True)).approved("a")
     play.do(Reopen("a"), by=PERSON)
-    assert gates.grant_verdict(play.state.step("a"), play.facts()) == "stale"
+    assert gates.grant_verdict(play.state, "a", play.facts()) == "stale"
     assert play.state.step("a").grant is not None
     play.do(Done("a"))
     assert play.status("a") == "waiting"
@@ -398,7 +398,7 @@ def test_reopening_makes_the_approval_of_that_step_stale_and_keeps_it():
 def test_reopening_an_earlier_step_makes_an_approval_stale():
     play = given(step("a"), step("b", approval=True)).finish("a").approved("b")
     play.do(Reopen("a"), by=PERSON)
-    assert gates.grant_verdict(play.state.step("b"), play.facts()) == "stale"
+    assert gates.grant_verdict(play.state, "b", play.facts()) == "stale"
     play.do(Done("a"), Begin("b"), Done("b"))
     assert play.status("b") == "waiting"
 

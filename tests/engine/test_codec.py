@@ -76,7 +76,7 @@ STEP = de.Step(
 ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
 EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True,
                     {"count": 3, "failing": ["test_a"]}, {"JWT": 1})  # fmt: skip
-GRANT = Grant(AT, "ada", "own", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, True)
+GRANT = Grant(AT, "ada", "terminal", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", "--", "ab")
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
 LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7")
 HOLD = Hold(4, AT, "boot", 99.5, 600, "session", agent="coder", lease=3)

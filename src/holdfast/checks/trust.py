@@ -12,13 +12,12 @@ from __future__ import annotations
 import os
 from stat import S_ISREG
 
-from holdfast.core.remedy import Remedy, advice, shell
-from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.core.remedy import Remedy, shell
+from holdfast.errors import HoldfastError, Refused
+from holdfast.machine import users
 from holdfast.plain.digest import digest as hashed
 
 _LARGEST_RECORD = 1 << 16
-_LARGEST_CONFIG = 1 << 20
 
 
 def trusted(digest: str, path: str | None, *, data_dir: str, config_dir: str) -> bool:
@@ -129,34 +128,7 @@ def _covers(prefix: str, real: str) -> bool:
 
 def _prefixes(config_dir: str) -> list[str]:
     """`trust = ["/home/me/projects"]` in the user's own settings."""
-    path = os.path.join(config_dir, "holdfast", "config.toml")
-    prefixes = _config(path).get("trust", [])
+    prefixes = users.config(config_dir).get("trust", [])
     if not isinstance(prefixes, list) or not all(isinstance(p, str) and os.path.isabs(p) for p in prefixes):
-        raise _bad_config(path, "trust is a list of absolute paths")
+        raise users.bad_config(config_dir, "trust is a list of absolute paths")
     return prefixes
-
-
-def _config(path: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        with open(path, "rb") as file:
-            found = os.fstat(file.fileno())
-            text = file.read(_LARGEST_CONFIG + 1)
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except OSError as failure:
-        raise _bad_config(path, failure.strerror or str(failure)) from None
-    if found.st_uid not in (0, os.geteuid()) or found.st_mode & 0o002:
-        raise _bad_config(path, "it can be written by somebody else", shell("chmod", "go-w", path, who="person"))
-    if len(text) > _LARGEST_CONFIG:
-        raise _bad_config(path, "it is larger than 1 MiB")
-    try:
-        return tomllib.loads(text.decode())
-    except (ValueError, RecursionError) as wrong:
-        raise _bad_config(path, f"not TOML: {wrong}") from None
-
-
-def _bad_config(path: str, reason: str, remedy: Remedy | None = None) -> UsageError:
-    own = remedy or advice(f"correct {path}")
-    return UsageError("bad_config", f"{path}: {reason}", remedy=own, facts={"path": path})

@@ -100,7 +100,9 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     if defined.checks:
         said["checks"] = {check.name: gates.check_verdict(check, progress, facts) for check in defined.checks}
     if gates.policy(defined):
-        said["approval"] = gates.grant_verdict(progress, facts)
+        said["approval"] = gates.grant_verdict(state, path, facts)
+        if progress.grant:
+            said["approved"] = _filled({n: getattr(progress.grant, n) for n in ("by", "at", "how", "where", "variant")})
     if defined.review:
         said["review"] = "approved" if progress.reviewed else f"{progress.rounds} of {defined.review.max} rounds"
     if progress.artifacts:
@@ -175,6 +177,7 @@ def work(
         "inputs": [_filled(dict(one.items())) for one in brief.inputs],
         "skipped": brief.skipped,
         "decisions": [_filled({**dict(one.items()), "not_chosen": list(one.not_chosen)}) for one in brief.decisions],
+        "claimed": brief.claimed,
         "asked_for": [dict(one.items()) for one in brief.feedback],
         "failures": brief.failures,
         "avoid": brief.avoid,
@@ -202,6 +205,7 @@ def decided(records: Iterable[Record]) -> list[dict[str, Any]]:
                 grant = event.grant
                 said: dict[str, Any] = {
                     "decision": "approved",
+                    "how": grant.how,
                     "variant": grant.variant,
                     "modifications": dict(grant.modifications),
                 }

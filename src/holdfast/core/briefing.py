@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import cycle, gates, lifecycle, moment, queries, record, remedies
+from holdfast.core import cycle, gates, lifecycle, moment, queries, recognition, record, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Remedy
@@ -333,12 +333,24 @@ class Briefing:
 
     @part
     def decisions(self) -> tuple[Decision, ...]:
-        return tuple(record.decisions(self.state))
+        return tuple(record.decisions(self.state, self.facts))
 
     @part
     def decided(self) -> list[str]:
         """The same in sentences."""
         return [record.sentence(one) for one in self.decisions]
+
+    @part
+    def claimed(self) -> list[str]:
+        """The approvals of finished steps that this clone does not recognise."""
+        grants = {path: self.state.step(path).grant for path in gates.claimed(self.state, self.facts)}
+        return [f"the approval of {path} is {recognition.claim(grant)}" for path, grant in grants.items() if grant]
+
+    @part
+    def also_claimed(self) -> list[str]:
+        """Those of them that are no blocker of the current step."""
+        told = {one.message for one in self.blockers}
+        return [text for text in self.claimed if text not in told]
 
     @part
     def modifications(self) -> dict[str, Any]:

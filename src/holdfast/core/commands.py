@@ -108,9 +108,9 @@ class Approve(Command):
     step: str
     variant: str = ""
     modifications: Mapping[str, Any] = {}
-    word: str = ""
+    signature: str = ""
     signed: Mapping[str, str] | None = None
-    """The artifacts' hashes a signature was made over, where one was."""
+    """The artifacts' hashes that the signature was made over."""
     shown: Mapping[str, str] | None = None
     """The artifacts' hashes as whoever approves was shown them, where that is known."""
 
@@ -404,7 +404,18 @@ class Facts(Value):
     """Steps and checks whose commands nobody has trusted, each with what a person has to trust."""
     by_hand: tuple[Remedy, ...] = ()
     """How others make the pull request that is asked for, where Holdfast cannot."""
+    person: str = "terminal"
+    """How this process recognised a person; empty where there is none, whoever the actor says they are."""
+    here: str = ""
+    """The machine and the clone, or the address of the forge that was asked."""
+    key: bytes = b""
+    """What the codes of approvals are made with in this clone."""
+    verified: frozenset[str] = frozenset()
+    """The grants whose signatures hold here, by their content."""
+    forges: tuple[str, ...] | None = None
+    """The addresses of approvals that are at one of the user's forges; None when nobody asked."""
     signer: str = ""
+    """Who signed the approval that is asked for."""
     past: State | None = None
     results: Mapping[str, Mapping[str, Any] | None] = {}
     """What the results that a command names say, by path; None where one is no JSON object."""

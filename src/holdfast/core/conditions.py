@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle
+from holdfast.core import gates, lifecycle, recognition
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
 from holdfast.core.moment import ago
@@ -36,7 +36,7 @@ def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
         found.append(Condition("review", "review", *_review(step, progress, facts)))
     if gates.policy(step):
         kind = "choice" if step.choice else "approval"
-        found.append(Condition(kind, kind, *_approval(step, progress, facts)))
+        found.append(Condition(kind, kind, *_approval(state, path, facts)))
     return tuple(found)
 
 
@@ -95,10 +95,11 @@ def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:
     return "missing", f"needed by {by}"
 
 
-def _approval(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:
-    grant, verdict = progress.grant, gates.grant_verdict(progress, facts)
+def _approval(state: State, path: str, facts: Facts) -> tuple[str, str]:
+    step, progress = state.plan.step(path), state.step(path)
+    grant, verdict = progress.grant, gates.grant_verdict(state, path, facts)
     if grant is not None and verdict == "claimed":
-        return verdict, "only claimed by the document it was adopted from"
+        return verdict, recognition.claim(grant)
     if grant is not None and verdict == "stale":
         given = f"{grant.by} gave it {ago(grant.at, facts.now)}"
         earlier = gates.given_earlier(progress)

@@ -35,7 +35,8 @@ class Draft:
 
     @property
     def is_person(self) -> bool:
-        return self.actor.kind == "human"
+        """Whether a person asks. That is seen by the process: an actor can call itself anything."""
+        return self.actor.kind == "human" and bool(self.facts.person)
 
     def emit(self, event: ev.Event) -> None:
         self.state = apply(self.state, event, self.facts.now, self.actor)

@@ -62,7 +62,7 @@ class Advised(Value):
 
 
 class Granted(Value):
-    """A person's approval or choice. `confirmed` replaces what a document only claimed."""
+    """An approval or choice. One that confirms a claim takes its place."""
 
     step: str
     grant: Grant

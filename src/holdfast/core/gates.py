@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.core import cycle, lifecycle, remedies
+from holdfast.core import cycle, lifecycle, recognition, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.remedy import Blank, Remedy, one_of, told
-from holdfast.core.state import Evidence, Progress, State
+from holdfast.core.state import RELAYED, Evidence, Progress, State
 from holdfast.core.value import Value
 
 _UNDONE = {
@@ -84,27 +84,37 @@ def stale_because(evidence: Evidence, progress: Progress) -> str:
     return "passed in an earlier attempt" if evidence.attempt != progress.attempt else "passed before the tree changed"
 
 
-def grant_verdict(progress: Progress, facts: Facts) -> str:
-    """`valid`, `stale`, `claimed` or `none`."""
+def grant_verdict(state: State, path: str, facts: Facts) -> str:
+    """`valid`, `stale`, `claimed` or `none`. What is claimed and out of date is stale: it cannot be confirmed."""
+    progress = state.step(path)
     grant = progress.grant
     if grant is None:
         return "none"
-    if grant.claimed:
-        return "claimed"
-    if given_earlier(progress) or dict(grant.hashes) != artifact_hashes(progress):
+    recognised = recognition.is_recognised(policy(state.plan.step(path)), state.ulid, path, grant, facts)
+    if given_earlier(progress):
+        return "stale"
+    if not recognised and not grant.hashes:
+        return "claimed"  # a document does not say what exactly was approved
+    if dict(grant.hashes) != artifact_hashes(progress):
         return "stale"
     for artifact in progress.artifacts.values():
         if artifact.path in facts.hashes:
             seen = facts.hashes[artifact.path]
             if seen is None or seen[0] != artifact.hash:
                 return "stale"
-    return "valid"
+    return "valid" if recognised else "claimed"
 
 
-def is_decided(progress: Progress, facts: Facts) -> bool:
+def is_decided(state: State, path: str, facts: Facts) -> bool:
     """Whether a person's own approval or choice holds; one that an agent passed on is no better than its word."""
-    grant = progress.grant
-    return grant is not None and grant.word != "relayed" and grant_verdict(progress, facts) == "valid"
+    grant = state.step(path).grant
+    return grant is not None and grant.how != RELAYED and grant_verdict(state, path, facts) == "valid"
+
+
+def claimed(state: State, facts: Facts) -> tuple[str, ...]:
+    """The steps that are done by an approval that only is claimed here."""
+    done = (path for path in state.plan.paths if state.step(path).status == lifecycle.DONE)
+    return tuple(p for p in done if policy(state.plan.step(p)) and grant_verdict(state, p, facts) == "claimed")
 
 
 def given_earlier(progress: Progress) -> bool:
@@ -113,11 +123,20 @@ def given_earlier(progress: Progress) -> bool:
     return grant is not None and (progress.status == lifecycle.PENDING or grant.attempt != progress.attempt)
 
 
-def lapsed_because(progress: Progress, facts: Facts) -> str:
+def lapsed_because(state: State, path: str, facts: Facts) -> str:
     """Why a grant that was given does not hold."""
-    if grant_verdict(progress, facts) == "claimed":
-        return "is only claimed by the document it was adopted from"
+    progress = state.step(path)
+    if progress.grant and grant_verdict(state, path, facts) == "claimed":
+        return f"is {recognition.claim(progress.grant)}"
     return "was given for an earlier attempt" if given_earlier(progress) else "no longer holds: the work changed since"
+
+
+def renewing(state: State, path: str, facts: Facts) -> Remedy:
+    """The command that makes an approval hold again: one that is only claimed is confirmed with all others."""
+    step = state.plan.step(path)
+    if policy(step) != "signed" and grant_verdict(state, path, facts) == "claimed":
+        return remedies.confirm()
+    return approving(step, path, renewing=state.step(path).grant is not None)
 
 
 def approving(step: Step, path: str, *, renewing: bool = False) -> Remedy:
@@ -182,20 +201,22 @@ def is_undone(step: Step, progress: Progress) -> bool:
     return not progress.data.get(step.fact) and not reported
 
 
-def people_unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet]:
+def people_unmet(state: State, path: str, facts: Facts) -> list[Unmet]:
     """What people still have to say of the step."""
+    step, progress = state.plan.step(path), state.step(path)
     found = []
     if step.review and not progress.reviewed:
         by = " or ".join(step.review.by) or "a reviewer"
         found.append(Unmet("review", "review", f"a review by {by} is needed", (reviewing(step, path),)))
     if policy(step):
-        verdict = grant_verdict(progress, facts)
+        verdict = grant_verdict(state, path, facts)
         if verdict != "valid":
             kind = "choice" if step.choice else "approval"
             among = f": {' or '.join(step.choice.options)}" if step.choice and step.choice.options else ""
-            said = f"is needed{among}" if verdict == "none" else lapsed_because(progress, facts)
+            said = f"is needed{among}" if verdict == "none" else lapsed_because(state, path, facts)
             who = {"relayed": "", "human": " by a person", "signed": " with a signature"}[policy(step)]
-            found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, approving(step, path))))
+            own = renewing(state, path, facts) if verdict == "claimed" else approving(step, path)
+            found.append(Unmet(kind, kind, f"the {kind}{who} {said}", remedies.person(path, own)))
     return found
 
 
@@ -209,7 +230,7 @@ def sealed(state: State, facts: Facts) -> str:
     changed = facts.parent_seal is not None and facts.parent_seal != state.parent_seal
     if not state.finished_at or state.cancelled or state.outdated or (state.parent and changed):
         return ""
-    if policy(step) and grant_verdict(progress, facts) != "valid":
+    if policy(step) and grant_verdict(state, last, facts) != "valid":
         return ""
     grant = progress.grant
     return f"{grant.at if grant else progress.finished_at} {sorted(artifact_hashes(progress).values())}"
@@ -220,7 +241,7 @@ def holds(state: State, path: str, facts: Facts) -> bool:
     step, progress = state.plan.step(path), state.step(path)
     if progress.status != lifecycle.DONE:
         return progress.status == lifecycle.SKIPPED
-    if policy(step) and grant_verdict(progress, facts) != "valid":
+    if policy(step) and grant_verdict(state, path, facts) != "valid":
         return False
     return not any(check.name in progress.evidence and progress.evidence[check.name].claimed for check in step.checks)
 

@@ -35,7 +35,7 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return entry("advised", step=event.step, feedback=event.feedback)
         case ev.Granted():
             grant = event.grant
-            return entry("approved", step=event.step, word=grant.word, variant=grant.variant)
+            return entry("approved", step=event.step, how=grant.how, variant=grant.variant)
         case ev.Noted():
             return entry("noted", step=event.step, note=event.text)
         case ev.Marked():

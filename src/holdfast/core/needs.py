@@ -6,7 +6,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import is_undone
 from holdfast.core.lifecycle import OPEN
-from holdfast.core.state import State
+from holdfast.core.state import RELAYED, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any, Value
 
@@ -37,6 +37,11 @@ class Needs(Value):
     pull_request: str = ""
     """The step whose pull request is to be made."""
 
+    grants: tuple[str, ...] = ()
+    """Steps with an approval that this clone has to recognise."""
+    approval: cmd.Approve | None = None
+    """The approval that is asked for."""
+
     def include(self, other: Needs) -> bool:
         """Whether facts gathered for these needs are enough for the other ones."""
         return (
@@ -50,6 +55,8 @@ class Needs(Value):
             and all(one in self.runs for one in other.runs)
             and other.pull_request in ("", self.pull_request)
             and other.past in (0, self.past)
+            and {*other.grants} <= {*self.grants}
+            and other.approval in (None, self.approval)
             and other.parent in ("", self.parent)
         )
 
@@ -85,6 +92,8 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         pull_request=_pull_request(state) if command is None else "",
         past=command.number if isinstance(command, cmd.Restore) else 0,
         parent=state.parent,
+        grants=tuple(path for path, one in state.progress.items() if one.grant and one.grant.how != RELAYED),
+        approval=next((part for part in parts if isinstance(part, cmd.Approve)), None),
     )
 
 

@@ -28,8 +28,8 @@ WHOLE = 4000
 _REASONED = ("mark", "check", "blocked", "failed", "escalated")
 """Kinds of blockers whose message ends with a reason."""
 _IMPORTANCE = (
-    *("position", "next command", "actions", "step", "criteria", "changes", "decisions", "blockers", "people"),
-    *("hand in", "held"),
+    *("position", "next command", "actions", "step", "criteria", "changes", "decisions"),
+    *("claimed", "blockers", "people", "hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),
 )
@@ -95,6 +95,11 @@ def _packet(
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
+        Part(
+            "claimed",
+            "Approvals that are only claimed, until a person confirms them:",
+            listed(brief.also_claimed, item),
+        ),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
         _for_person(brief, name),
         _hand_in(brief, name, voice),

@@ -192,7 +192,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         own = remedies.person(path, remedies.unblock(path, guided=True), gates.approving(step, path))
         return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", own)]
     if progress.status in lifecycle.FINISHED:
-        renewed = gates.people_unmet(step, path, progress, facts) if progress.status == lifecycle.DONE else []
+        renewed = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
         return [one for one in renewed if one.kind != "review"]
     found = gates.unmet(step, path, progress, facts)
     for child in state.plan.children(path):
@@ -203,7 +203,7 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         mend = gates.MEND if gates.to_change(step, progress, facts) else ""
         return [gates.Unmet("done", path, "the work is under way", (remedies.done(path, text=mend),))]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
-        found += gates.people_unmet(step, path, progress, facts)
+        found += gates.people_unmet(state, path, facts)
     return found
 
 
@@ -214,10 +214,10 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         first = blockers(state, needed, facts)
         onward = first[0].remedies if first else (remedies.done(needed),)
         return gates.Unmet("requires", needed, f"{needed} is not done", onward)
-    if gates.policy(step) and gates.grant_verdict(progress, facts) != "valid":
-        said = "is needed" if progress.grant is None else gates.lapsed_because(progress, facts)
-        own = gates.approving(step, needed, renewing=progress.grant is not None)
-        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", remedies.person(needed, own))
+    if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
+        said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
+        own = remedies.person(needed, gates.renewing(state, needed, facts))
+        return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, reopening(state, needed))
 

@@ -6,7 +6,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.commands import Facts
-from holdfast.core.state import State, Try
+from holdfast.core.state import RELAYED, State, Try
 from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ class Output(Value):
 class Decision(Value):
     """What was decided beyond a yes: a variant, what was not chosen, changes that are wanted.
 
-    `reported` where only an agent says that a person decided so.
+    `reported` where only an agent says that a person decided so, `claimed` where this clone cannot tell.
     """
 
     step: str
@@ -41,6 +41,7 @@ class Decision(Value):
     not_chosen: tuple[str, ...] = ()
     modifications: Mapping[str, Any] = {}
     reported: bool = False
+    claimed: bool = False
 
 
 class Said(Value):
@@ -69,7 +70,7 @@ def skipped(state: State) -> dict[str, str]:
     return {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
 
 
-def decisions(state: State) -> Iterator[Decision]:
+def decisions(state: State, facts: Facts) -> Iterator[Decision]:
     for path in state.plan.paths:
         step, progress = state.plan.step(path), state.step(path)
         grant, wanted = progress.grant, progress.data.get("modifications")
@@ -77,8 +78,8 @@ def decisions(state: State) -> Iterator[Decision]:
             offered = (*(step.choice.options if step.choice else ()), *(one.variant for one in progress.past_grants))
             others = tuple(dict.fromkeys(one for one in offered if one and one != grant.variant))
             chosen = others if grant.variant else ()
-            reported = grant.word == "relayed"
-            yield Decision(path, grant.by, grant.at, grant.variant, chosen, grant.modifications, reported)
+            reported, claimed = grant.how == RELAYED, gates.grant_verdict(state, path, facts) == "claimed"
+            yield Decision(path, grant.by, grant.at, grant.variant, chosen, grant.modifications, reported, claimed)
         elif grant is None and isinstance(wanted, Mapping) and wanted:
             sent_back = [one for one in state.history if one.get("event") == "revised" and one.get("step") == path]
             by, at = (str(sent_back[-1].get(name, "")) for name in ("by", "at")) if sent_back else ("", "")
@@ -95,6 +96,7 @@ def sentence(one: Decision) -> str:
     )
     wanted = f"changes wanted: {changes}" if changes else ""
     by = f"reported by {one.by or 'an agent'}" if one.reported else f"by {one.by}" if one.by else ""
+    by = f"only claimed, {by}" if one.claimed else by
     return f"{one.step}: {'; '.join(filter(None, (chosen, others, wanted)))}{f' ({by})' if by else ''}"
 
 

@@ -144,6 +144,19 @@ def person_needed(what: str, *own: Remedy) -> Refused:
     return Refused("person_needed", f"only a person may {what}", remedy=typed, facts={"command": typed[0]})
 
 
+def already_approved(state: State, path: str) -> Refused:
+    """Finished work is approved once: what is built on a decision is not changed under it."""
+    grant = state.step(path).grant
+    assert grant is not None
+    said = {"by": grant.by, "at": grant.at, "variant": grant.variant, "modifications": dict(grant.modifications)}
+    return Refused(
+        "already_approved",
+        f"{path} is approved already, by {grant.by} at {grant.at}; nothing was changed",
+        remedy=(remedies.next_step(), remedies.reopen(path, who="person", text="to decide anew")),
+        facts={"step": path, **said},
+    )
+
+
 def changed_meanwhile(path: str) -> Conflict:
     said = f"the artifacts of {path} changed while you looked at them; nothing was approved"
     return Conflict("changed_meanwhile", said, remedy=remedies.approve(path), facts={"step": path})

@@ -97,6 +97,11 @@ def approve(step: str | Blank, *, variant: str | Blank = "", sign: str | Blank =
     return Remedy("approve", {"step": step, "variant": variant, "sign": sign}, who=_PERSON, **more)
 
 
+def confirm(**more: Any) -> Remedy:
+    """Every approval of the clone that is only claimed, at once."""
+    return Remedy("approve", {"claimed": True}, who=_PERSON, **more)
+
+
 def reject(step: str, **more: Any) -> Remedy:
     return Remedy("reject", {"step": step, "feedback": TEXT}, who=_PERSON, **more)
 

@@ -73,17 +73,31 @@ class Evidence(Value):
         return self.exit_code == 0 if self.exit_code is not None else self.passed == (test == "passes")
 
 
+RELAYED, DOCUMENT = "relayed", "document"
+"""How a grant came about that no person gave here: an agent passed it on, or a document says so."""
+
+
 class Grant(Value):
     """An approval or choice that was given, bound to the attempt and to the artifacts' hashes."""
 
     at: str
     by: str
-    word: str
+    how: str
+    """How the person was recognised: `terminal`, `elicitation`, `signature`, `forge`; else `relayed` or `document`."""
     attempt: int
     hashes: Mapping[str, str] = {}
     variant: str = ""
     modifications: Mapping[str, Any] = {}
-    claimed: bool = False
+    where: str = ""
+    """The machine and the clone, or the address at the forge."""
+    signature: str = ""
+    mac: str = ""
+    """The code by which the clone where it was given recognises it."""
+
+    @property
+    def claimed(self) -> bool:
+        """Whether no clone can recognise it, nor could one ever. `recognition` says whether this one does."""
+        return self.how != RELAYED and not self.mac
 
 
 class Verdict(Value):

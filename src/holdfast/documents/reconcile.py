@@ -226,7 +226,7 @@ class Reconciler:
             progress = {}
             for step in state.plan.paths:
                 grant = state.step(step).grant
-                progress[step] = said.step(step).replace(grant=grant.replace(claimed=True) if grant else None)
+                progress[step] = said.step(step).replace(grant=grant.replace(mac="") if grant else None)
             return self._decided(state, path, data, cmd.TakeOver(path, document, progress), GIT)
         except REFUSALS as refusal:
             return self._refused(state, path, data, refusal, path)

@@ -95,13 +95,14 @@ class Engine:
         token: int = 0,
         key: str = "",
         expected: int = 0,
-        signer: str = "",
+        attested: tuple[str, str] | None = None,
         seen: State | None = None,
     ) -> Outcome:
         """Decides and keeps one command. It is durable when this returns; a refusal changed nothing.
 
-        `expected` is the revision that the caller has seen: a decision by an older one is refused. `signer` is who
-        signed the command, and `seen` the newest state that the caller knows.
+        `expected` is the revision that the caller has seen: a decision by an older one is refused. `attested` says
+        how and at which address the people were recognised who ask, where they are not at this process, and `seen` is
+        the newest state that the caller knows.
 
         Facts are gathered before the journal is locked. If others went on meanwhile and the command needs more facts
         by now, it is tried again.
@@ -110,7 +111,7 @@ class Engine:
 
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
         known = seen or self.store.load(ulid)
-        facts = self._facts(known, command, signer)
+        facts = self._facts(known, command, attested)
         rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
         redacted: dict[str, int] = {}
@@ -125,7 +126,7 @@ class Engine:
             if state is not known and not facts.covers(needs(state, command)):
                 if tries < TRIES:
                     raise _Overtaken(state)
-                facts = self._facts(state, command, signer)
+                facts = self._facts(state, command, attested)
             facts = self.world.renewed(facts)
             decided = weigh(state, request, facts, self._rules)
             if not decided.events:
@@ -144,11 +145,11 @@ class Engine:
                 return Outcome(state, events, self._show(state, rendered, kept=True) if events else (), facts)
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
-                facts = self._facts(known, command, signer)
+                facts = self._facts(known, command, attested)
 
-    def _facts(self, state: State, command: cmd.Command, signer: str = "") -> cmd.Facts:
+    def _facts(self, state: State, command: cmd.Command, attested: tuple[str, str] | None = None) -> cmd.Facts:
         facts = self.world.facts(state, needs(state, command))
-        return facts.replace(signer=signer) if signer else facts
+        return self.world.attested(facts, *attested) if attested else facts
 
     def _cleaned(self, events: tuple[ev.Event, ...]) -> tuple[tuple[ev.Event, ...], dict[str, int]]:
         """The events without likely secrets, and how many there were: in them, and in the output of a check."""

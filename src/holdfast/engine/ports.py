@@ -271,6 +271,9 @@ class World(Protocol):
     def facts(self, state: State, needs: Needs) -> Facts:
         """What is needed, as it is now. It may take long: nobody asks while a journal is locked."""
 
+    def attested(self, facts: Facts, how: str, where: str) -> Facts:
+        """The same facts for people whom somebody else recognised: how, and at which address."""
+
     def renewed(self, facts: Facts) -> Facts:
         """The same facts with the clock of now."""
 

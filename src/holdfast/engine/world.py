@@ -14,6 +14,7 @@ from holdfast.core.needs import Needs, trusted_with
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.core.value import Any
+from holdfast.engine.approvals import Approvals
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
@@ -35,6 +36,7 @@ class LocalWorld:
         locks: Callable[[State], tuple[tuple[str, Hold], ...]],
         kept: Callable[[State], tuple[str, ...]],
         by_hand: Callable[[State, str], tuple[Remedy, ...]],
+        approvals: Approvals,
     ) -> None:
         self._place = place
         self._own = own
@@ -44,6 +46,7 @@ class LocalWorld:
         self._locks = locks
         self._kept = kept
         self._by_hand = by_hand
+        self._approvals = approvals
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
 
@@ -55,6 +58,7 @@ class LocalWorld:
         base = self._place.base(state.worktree)
         return Facts(
             **self._clock(),
+            **self._approvals.facts(state, needs.grants, needs.approval),
             known=needs,
             hashes={path: self._hash(os.path.join(base, path)) for path in needs.hashes},
             tree=tree.id if tree else None,
@@ -73,6 +77,9 @@ class LocalWorld:
             locks=self._locks(state) if needs.locks else (),
             unknown_commits=self._unknown_commits(base, needs.commits) if needs.commits else (),
         )
+
+    def attested(self, facts: Facts, how: str, where: str) -> Facts:
+        return facts.replace(**self._approvals.attested(how, where))
 
     def renewed(self, facts: Facts) -> Facts:
         return facts.replace(**self._clock())

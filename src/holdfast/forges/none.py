@@ -15,6 +15,7 @@ class NoForge:
     """A remote of any other host, or none: `url` is where it is, `remote` what the repository calls it."""
 
     name = source = "none"
+    address = ""
 
     def __init__(self, url: str, remote: str = "origin") -> None:
         self._at = remote_in(url)

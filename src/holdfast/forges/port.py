@@ -68,6 +68,8 @@ class Forge(Protocol):
     """`github`, or `none`."""
     source: str
     """Who answers: it stands with each word that is taken from there."""
+    address: str
+    """Where the API answers about this repository: it is recorded with each approval."""
 
     @property
     def refusal(self) -> HoldfastError | None:
@@ -106,16 +108,21 @@ class Forge(Protocol):
         """What a person types to push the branch and open its pull request."""
 
 
-def forge_of(repository: git.Repository, branch: str, *, environ: Mapping[str, str]) -> Forge:
-    """The forge of the remote that a branch is pushed to."""
+def forge_of(
+    repository: git.Repository, branch: str, *, environ: Mapping[str, str], config_dir: str, strict: bool = False
+) -> Forge:
+    """The forge of the remote that a branch is pushed to; `strict` where people's approvals are asked for."""
+    from holdfast.forges import known
     from holdfast.forges.github import connect
-    from holdfast.forges.github.repository import named_hosts, repository_in
+    from holdfast.forges.github.repository import repository_in
     from holdfast.forges.none import NoForge
     from holdfast.git import changes
 
     remote = changes.remote(repository, branch) or "origin"
     url = changes.url(repository, remote)
-    found = repository_in(url, named_hosts(environ))
+    named = known.named(config_dir)
+    found = repository_in(url, named)
     if found is None:
         return NoForge(url, remote)
-    return connect(found, top=repository.top, environ=environ, remote=remote)
+    address = named.get(found.host, "")
+    return connect(found, top=repository.top, environ=environ, address=address, remote=remote, strict=strict)

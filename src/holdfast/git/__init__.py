@@ -220,10 +220,10 @@ def tracked(repo: Repository, path: str) -> bool:
     return os.fsencode(inside) in listed.split(b"\0")
 
 
-def head_blob(repo: Repository, path: str) -> bytes | None:
-    """The bytes of `path` in HEAD; None when HEAD has no such file or it is larger than BLOB_LIMIT."""
+def head_blob(repo: Repository, path: str, sha: str = "") -> bytes | None:
+    """The bytes of `path` in HEAD, or in a commit; None when that has no such file or it is larger than BLOB_LIMIT."""
     inside = _inside(repo, path)
-    at = head(repo)
+    at = sha or head(repo)
     if inside is None or at is None:
         return None
     _, listed = git(repo.top, "ls-tree", "-z", "-l", "--end-of-options", at, "--", f":(literal){inside}")

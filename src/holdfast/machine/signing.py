@@ -86,10 +86,7 @@ def verify(payload: bytes, signature: bytes, allowed_signers_path: str, step: st
             remedy=advice(f"write a line into {allowed_signers_path} for each who may sign: NAME, then the public key"),
             facts={"path": allowed_signers_path},
         )
-    if len(signature) > LARGEST_SIGNATURE:
-        raise _bad(step, f"the signature is larger than {LARGEST_SIGNATURE >> 10} KiB")
-    if not signature.startswith(_ARMOR):
-        raise _bad(step, "this is not an SSH signature")
+    armored(signature, step)
     with tempfile.TemporaryDirectory(prefix="holdfast-") as folder:
         file = os.path.join(folder, "signature")
         with open(file, "wb") as out:
@@ -104,6 +101,15 @@ def verify(payload: bytes, signature: bytes, allowed_signers_path: str, step: st
             if code == 0:
                 return principal
         raise _bad(step, _reason(complaint, code))
+
+
+def armored(signature: bytes, step: str | Blank = remedies.STEP) -> str:
+    """A signature as text, as far as it can be one."""
+    if len(signature) > LARGEST_SIGNATURE:
+        raise _bad(step, f"the signature is larger than {LARGEST_SIGNATURE >> 10} KiB")
+    if not signature.startswith(_ARMOR) or not signature.isascii():
+        raise _bad(step, "this is not an SSH signature")
+    return signature.decode()
 
 
 def _bad(step: str | Blank, reason: str) -> Refused:

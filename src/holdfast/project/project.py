@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
@@ -28,9 +27,8 @@ from holdfast.systems.seam.wired import Wired
 
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
     """The project a path lies in, found as git does. Nothing is written before the first change."""
-    if settings is None:
-        terminal = sys.stdin is not None and sys.stdin.isatty()
-        settings = settings_.read(os.environ, terminal=terminal, surface="python")
+    if settings is None:  # a program: whoever runs it, no person reads what it decides
+        settings = settings_.read(os.environ, terminal=False, surface="python")
     if not os.path.isdir(path):
         raise NotFound("no_folder", f"there is no folder {path!r}", remedy="name a folder that exists")
     return Project(bootstrap.wire(places.find(path), settings), one_request=one_request)

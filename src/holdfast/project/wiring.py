@@ -10,10 +10,12 @@ from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
+from holdfast.core.recognition import ELICITATION, TERMINAL
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
+from holdfast.engine.approvals import Approvals
 from holdfast.engine.engine import Engine
 from holdfast.engine.ports import Store
 from holdfast.engine.world import LocalWorld
@@ -106,7 +108,9 @@ def wire(place: Place, settings: Settings) -> Wired:
         return configuration.secrets(place.root, is_trusted)
 
     documents = Documents(place, store, dialect)
-    world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand)
+    own = lambda: (HOME, *own_paths())  # noqa: E731
+    approvals = _approvals(place, settings)
+    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept, by_hand, approvals)
     engine = Engine(store, world, documents, rules, secrets)
     wired = Wired(
         place=place,
@@ -121,9 +125,21 @@ def wire(place: Place, settings: Settings) -> Wired:
         troubles=[],
         settled=_settled(place),
         use_systems=use_systems,
-        signers=_signers(place, settings),
     )
     return wired
+
+
+def _approvals(place: Place, settings: Settings) -> Approvals:
+    actor, config = settings.actor, settings.config_dir
+
+    def is_users(address: str) -> bool:
+        from holdfast.forges.known import is_users
+
+        return is_users(address, config)
+
+    person = {"mcp": ELICITATION}.get(actor.surface, TERMINAL) if actor.kind == "human" else ""
+    signers, wait = _signers(place, settings), settings.lock_wait
+    return Approvals(place, settings.data_dir, person=person, signers=signers, is_users=is_users, wait=wait)
 
 
 def _settled(place: Place) -> str:
@@ -167,5 +183,6 @@ def _is_found(place: Place, check: Check, is_trusted: Callable[[str, str], bool]
 
 
 def _signers(place: Place, settings: Settings) -> str:
+    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
     own = os.path.join(settings.config_dir, "holdfast", "allowed_signers")
     return own if os.path.exists(own) else os.path.join(place.home, "allowed_signers")

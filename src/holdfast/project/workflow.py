@@ -12,7 +12,7 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
-from holdfast.core.state import Actor, Evidence, Lease, State
+from holdfast.core.state import Evidence, Lease, State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict
 from holdfast.plain import plainjson
@@ -129,23 +129,20 @@ class Workflow:
         key: str = "",
         token: int = 0,
         revision: int = 0,
-        actor: Actor | None = None,
-        signer: str = "",
         summary: str = "",
         looked: bool = False,
     ) -> Self:
         """Decides any command. What the other methods do ends here.
 
-        With `revision`, only if nothing happened since that one. `actor` is whose word it is, where that is not this
-        process's own, `signer` who signed it; `summary` is what a commit says of the move, where the workflow's folder
-        is kept in git. `looked` says that the state was just looked at.
+        With `revision`, only if nothing happened since that one. `summary` is what a commit says of the move, where the
+        workflow's folder is kept in git. `looked` says that the state was just looked at.
         """
         if not isinstance(command, cmd.Cancel):
             system(self.state.dialect)  # refuses where the package of the system is not there
         before = self.state if looked else self._look(writing=True).state
         settings = self._wired.settings
-        given = {"token": token or settings.token, "key": key, "expected": revision, "signer": signer}
-        outcome = self._turn.execute(before, command, actor or settings.actor, **given)
+        given = {"token": token or settings.token, "key": key, "expected": revision}
+        outcome = self._turn.execute(before, command, settings.actor, **given)
         self.state = outcome.state
         if isinstance(command, cmd.Approve):
             from holdfast.documents import approved
@@ -294,23 +291,24 @@ class Workflow:
         """Approves a step. A `signed` gate takes a signature, or an SSH key to make one with."""
         path = self.path(step)
         command = cmd.Approve(path, variant, dict(modifications or {}))
-        signer = ""
         if policy(self.state.plan.step(path)) == "signed" and (sign or signature):
+            from holdfast.core.rules.people import renewed
             from holdfast.machine import signing
 
-            said = self.signing_payload(path, variant, modifications)
-            made = signature or signing.sign(said, sign)
-            signer = signing.verify(said, made, self._wired.signers, path)
-            command = command.replace(signed=self._hashes(path))
-        return self.execute(command, signer=signer, **how)
+            made = signature or signing.sign(self.signing_payload(path, variant, modifications), sign)
+            signed = {"signature": signing.armored(made, path), "signed": self._hashes(path)}
+            command = renewed(self.state, command).replace(**signed)
+        return self.execute(command, **how)
 
     def signing_payload(self, step: str, variant: str = "", modifications: Mapping[str, Any] | None = None) -> bytes:
         """The bytes that an SSH signature of an approval is made over."""
+        from holdfast.core.rules.people import renewed
         from holdfast.machine import signing
 
         path = self.path(step)
         attempt, hashes = self.state.step(path).attempt, self._hashes(path)
-        return signing.payload(self.ulid, self.id, path, attempt, hashes, variant, modifications or {})
+        said = renewed(self.state, cmd.Approve(path, variant, dict(modifications or {})))
+        return signing.payload(self.ulid, self.id, path, attempt, hashes, said.variant, said.modifications)
 
     def _hashes(self, path: str) -> dict[str, str]:
         """The artifacts of a step as they lie there now."""

@@ -143,6 +143,10 @@ def _kept(brief: Briefing) -> list[_Row]:
     ]
 
 
+def _claimed(brief: Briefing, style: Style) -> list[_Row]:
+    return [("Claimed", style.yellow, text) for text in brief.also_claimed]
+
+
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
     out, before = [], ""
     for label, colour, text in rows:
@@ -165,7 +169,8 @@ def next_step(
     width = max(40, min(width, WIDEST))
     path = brief.step
     if path is None:
-        return f"{style.green('✓')} {escape(brief.title)}: all steps are done\n"
+        done = f"{style.green('✓')} {escape(brief.title)}: all steps are done"
+        return "\n".join([done, *_labelled(_claimed(brief, style), style, width)]) + "\n"
     agents, task = brief.state.plan.step(path).agents, brief.task
     view = TreeView(brief.state, brief.facts, style, width)
     right = " · ".join(w for w in (brief.step_status.replace("_", " "), brief.tries) if w)
@@ -192,7 +197,7 @@ def next_step(
         _block("Changes asked for", _items(brief.asked, width), style),
         _block("What failed, newest first", _items(brief.failures, width, "↳ "), style),
         _block("Do not do again", _items(brief.avoid, width), style),
-        _labelled(_kept(brief), style, width),
+        _labelled([*_claimed(brief, style), *_kept(brief)], style, width),
     ]
     why = wrap(escape(brief.lacks, lines=True), width, UNCUT)
     ways = dict.fromkeys(tell(way, scope) for way in brief.ways)

@@ -7,6 +7,7 @@ from _collections_abc import Iterable
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record
+from holdfast.core.recognition import SIGNATURE, TERMINAL
 from holdfast.core.value import assert_never
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
 from holdfast.surfaces.tree import paint
@@ -68,8 +69,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return "waiting", f"feedback for {event.step}", event.feedback
         case ev.Granted():
             chosen = f": {event.grant.variant}" if event.grant.variant else ""
-            word = event.grant.word
-            how = "" if word == "own" else f" (signed by {event.grant.by})" if word == "signed" else f" ({word})"
+            signed = f" (signed by {event.grant.by})"
+            how = {TERMINAL: "", SIGNATURE: signed}.get(event.grant.how, f" ({event.grant.how})")
             return "approved", f"approved {event.step}{chosen}{how}", ""
         case ev.Noted():
             return "", f"noted{f' on {event.step}' if event.step else ''}", event.text

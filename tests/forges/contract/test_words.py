@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from holdfast import git
 from holdfast.errors import Refused, UsageError
 from holdfast.forges import addresses
 from holdfast.forges.github import connect
+from holdfast.forges.known import is_users
 from holdfast.forges.none import NoForge
 from holdfast.forges.port import Forge, forge_of
 from tests.forges.github.server import HERE
@@ -40,9 +42,14 @@ def of(tmp_path):
             subprocess.run(["git", "-C", str(tmp_path / "top"), "remote", "add", remote, url], check=True)
         repository = git.find(str(tmp_path / "top"))
         assert repository is not None
-        return forge_of(repository, "fix", environ=environ or {"PATH": ""})
+        return forge_of(repository, "fix", environ=environ or {"PATH": ""}, config_dir=str(tmp_path))
 
     return found
+
+
+def named(config: Path, host: str, address: str) -> None:
+    (config / "holdfast").mkdir(exist_ok=True)
+    (config / "holdfast" / "config.toml").write_text(f'[forges]\n"{host}" = "{address}"\n')
 
 
 # Which forge it is
@@ -55,14 +62,61 @@ def test_a_remote_on_a_github_is_that_github(of):
     assert forge.typed("fix", "T", "").startswith("git push -u mine fix && gh pr create ")
 
 
-def test_a_host_that_the_user_named_is_a_github_and_has_its_pages(of):
-    forge = of("https://code.example.com/o/r", {"GH_HOST": "code.example.com", "PATH": ""})
+def test_a_host_that_the_user_named_is_a_github_and_has_its_pages(of, tmp_path):
+    named(tmp_path, "code.example.com", "https://code.example.com/api/v3")
+    forge = of("https://code.example.com/o/r")
     assert forge.page("fix", "main") == "https://code.example.com/o/r/compare/main...fix?expand=1"
+    assert forge.address == "https://code.example.com/api/v3/repos/o/r"
 
 
-def test_an_api_that_the_environment_names_is_who_answers(of):
-    forge = of(GITHUB, {"GITHUB_API_URL": "https://api.example.com/v3", "GH_TOKEN": "one"})
+def test_an_api_that_the_users_settings_name_is_who_answers(of, tmp_path):
+    named(tmp_path, "github.com", "https://api.example.com/v3")
+    forge = of(GITHUB, {"GH_TOKEN": "one"})
     assert (forge.name, forge.source) == ("github", "api.example.com")
+    assert forge.address == "https://api.example.com/v3/repos/octo-org/octo-repo"
+
+
+MISLED = {
+    "GITHUB_API_URL": "https://evil.example",
+    "GITHUB_SERVER_URL": "https://evil.example",
+    "GH_HOST": "evil.example",
+}
+
+
+def test_no_variable_names_another_address_of_a_forge(of):
+    assert of(GITHUB, {**MISLED, "GH_TOKEN": "one"}).address == "https://api.github.com/repos/octo-org/octo-repo"
+
+
+def test_no_variable_names_a_forge(of):
+    assert of("https://evil.example/o/r", {**MISLED, "GH_TOKEN": "one"}).name == "none"
+
+
+def test_an_approval_counts_at_a_forge_of_the_users_and_nowhere_else(tmp_path):
+    ours = str(tmp_path)
+    assert is_users("https://api.github.com/repos/o/r/pulls/1", ours)
+    assert is_users("https://api.octo.ghe.com/repos/o/r/pulls/1", ours)
+    for other in (
+        "http://127.0.0.1:8000",
+        "https://evil.example/api/v3",
+        "http://api.github.com",
+        "https://api.github.com.evil.example",
+    ):
+        assert not is_users(f"{other}/repos/o/r/pulls/1", ours)
+    named(tmp_path, "code.example.com", "https://code.example.com/api/v3/")
+    assert is_users("https://code.example.com/api/v3/repos/o/r/pulls/1", ours)
+    assert not is_users("https://github.example.com/api/v3/repos/o/r/pulls/1", ours)
+    (tmp_path / "gh").mkdir()
+    (tmp_path / "gh" / "hosts.yml").write_text("github.example.com:\n    user: ada\n")
+    assert is_users("https://github.example.com/api/v3/repos/o/r/pulls/1", ours)
+
+
+def test_settings_that_name_no_address_are_refused(of, tmp_path):
+    for text in ('forges = "github.com"', '[forges]\n"github.com" = 1', '[forges]\n"a b" = "https://x"'):
+        (tmp_path / "holdfast").mkdir(exist_ok=True)
+        (tmp_path / "holdfast" / "config.toml").write_text(text)
+        with pytest.raises(UsageError) as caught:
+            of(GITHUB, remote=f"r{len(text)}")
+        assert caught.value.code == "bad_config"
 
 
 @pytest.mark.parametrize("url", ["", "/srv/r.git", "https://example.com/o/r", "https://github.com.evil.example/o/r"])

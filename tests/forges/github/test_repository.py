@@ -7,7 +7,7 @@ import pytest
 from holdfast.core.remedy import described
 from holdfast.errors import Refused, UsageError
 from holdfast.forges.github import connect
-from holdfast.forges.github.repository import Repository, named_hosts, repository_in, roots, token_in
+from holdfast.forges.github.repository import Repository, repository_in, roots, token_in
 from holdfast.forges.github.token_transport import TokenTransport, proxy_in
 
 OURS = Repository("github.com", "octo-org", "octo.repo_1")
@@ -81,16 +81,19 @@ def test_tokens_are_taken_in_the_order_in_which_gh_takes_them():
 def test_an_enterprise_token_goes_only_to_a_host_that_the_user_named():
     environ = {"GITHUB_ENTERPRISE_TOKEN": "four", "GH_ENTERPRISE_TOKEN": "three", "GH_TOKEN": "one"}
     assert token_in(environ, "github.evil.example") == ""
-    assert token_in(environ, "github.example.com", named_hosts({"GH_HOST": "GitHub.example.com"})) == "three"
-    assert named_hosts({"GITHUB_SERVER_URL": "https://github.example.com"}) == ("github.example.com",)
-    assert named_hosts({"GH_HOST": "a b", "GITHUB_SERVER_URL": "https://x/y"}) == ()
+    assert token_in(environ, "github.example.com", ("github.example.com",)) == "three"
 
 
 def test_without_a_token_and_without_gh_the_refusal_says_what_to_set(tmp_path):
     nothing = {"PATH": str(tmp_path)}
-    for where, remedy in ((OURS, "export GH_TOKEN=TOKEN"),
-                          (THEIRS, "export GH_HOST=github.example.com GH_ENTERPRISE_TOKEN=TOKEN")):  # fmt: skip
-        client = connect(where, top=str(tmp_path), environ=nothing)
+    api = "https://github.example.com/api/v3"
+    table = f'write [forges] with "github.example.com" = "{api}" into ~/.config/holdfast/config.toml, then: '
+    for where, address, remedy in (
+        (OURS, "", "export GH_TOKEN=TOKEN"),
+        (THEIRS, "", f"{table}export GH_ENTERPRISE_TOKEN=TOKEN"),
+        (THEIRS, api, "export GH_ENTERPRISE_TOKEN=TOKEN"),
+    ):
+        client = connect(where, top=str(tmp_path), environ=nothing, address=address)
         with pytest.raises(Refused) as caught:
             client.threads(1)
         assert caught.value is client.refusal

@@ -69,6 +69,19 @@ def test_a_certificate_that_nobody_vouches_for_ends_the_attempt(github, tmp_path
     github.expected = "SSL"
 
 
+def test_where_approvals_are_asked_for_the_environment_decides_nothing(github, tmp_path, stand_in, monkeypatch):
+    """Neither a certificate that it names is believed, nor a `gh` that it puts first."""
+    client = connect(HERE, top=str(tmp_path), environ=os.environ, strict=True)
+    assert "certificate" in failure(lambda: client.threads(1)).message
+    monkeypatch.delenv("GH_TOKEN")
+    seen = tmp_path / "seen"
+    stand_in(f"touch {seen}")
+    failure(lambda: connect(HERE, top=str(tmp_path), environ=os.environ, strict=True).threads(1))
+    assert not seen.exists()
+    assert github.operations == []
+    github.expected = "SSL"
+
+
 def test_a_host_that_is_not_there_is_unreachable(github, tmp_path, monkeypatch, way, by_gh):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         nobody = f"http://127.0.0.1:{taken.getsockname()[1]}"
@@ -133,17 +146,17 @@ def test_a_token_that_is_sent_back_is_not_passed_on(github):
     assert "a-token" not in repr((described(refusal), carried, vars(refusal)))
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_gh_has_an_enterprise_token_only_for_a_host_that_the_user_named(tmp_path, monkeypatch, stand_in, named, by_gh):
+@pytest.mark.parametrize("host", ["github.example.com", "other.example.com"])
+def test_gh_gets_no_enterprise_token_of_the_environment(tmp_path, monkeypatch, stand_in, host, by_gh):
     """What stands in for gh here says whether it was given one, where and with which words it was run."""
     seen = tmp_path / "seen"
     stand_in(f'printf "%s\\n" "$GH_ENTERPRISE_TOKEN" "$PWD" "$@" >{seen}')
     monkeypatch.setenv("GH_ENTERPRISE_TOKEN", "three")
-    monkeypatch.setenv("GH_HOST", "github.example.com" if named else "other.example.com")
+    monkeypatch.setenv("GH_HOST", host)
     there = HERE.replace(host="github.example.com")
     assert failure(lambda: Client(by_gh(there.host), there).threads(1)).code == "github_unreachable"
     token, folder, *words = seen.read_text().splitlines()
-    assert (token, folder) == ("three" if named else "", str(tmp_path))
+    assert (token, folder) == ("", str(tmp_path))
     assert words[:3] == ["api", "--hostname", "github.example.com"]
     assert "three" not in words
 

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from holdfast.core import lifecycle
-from holdfast.core.state import Actor
 from holdfast.errors import Conflict
 from holdfast.surfaces import approving
 from holdfast.surfaces.mcp.picture import picture
@@ -32,7 +31,7 @@ def test_a_person_who_says_yes_in_the_form_opens_a_gate_that_only_people_open(ho
     said = approve(house, id, person, era)
     assert (said["success"], said["status"], said["next_step_name"]) == (True, "completed", "pick")
     grant = house.step(id, "sign-off").grant
-    assert (grant.word, grant.by) == ("elicited", "human")
+    assert (grant.how, grant.by) == ("elicitation", "human")
     last = [one for one in house.bench.open().workflow(id).history() if one.command == "approve"][-1]
     assert (last.actor.kind, last.actor.surface) == ("human", "mcp")
     assert len(person.asked) == 1
@@ -52,7 +51,7 @@ def test_what_is_approved_is_shown(house, era):
 def test_what_is_new_since_the_last_approval_is_shown_as_a_difference(house, era):
     id = house.waiting("one\ntwo\nthree\n")
     approve(house, id, Person(decision="approve"), era)
-    house.bench.open().workflow(id).reopen("sign-off", actor=Actor("human"))
+    house.bench.open("human").workflow(id).reopen("sign-off")
     house.bench.write("notes.md", "one\n2\nthree\n")
     house.bench.open().workflow(id).begin("sign-off").done("sign-off", {"notes": str(house.root / "notes.md")})
     person = Person(decision="approve")
@@ -83,7 +82,7 @@ def test_a_relayed_gate_is_asked_about_too_where_the_host_can(house, era):
     assert approve(house, id, person, era, "pick", selected_variant="A")["status"] == "completed"
     assert person.asked[0].requested_schema["properties"]["variant"]["default"] == "A"
     grant = house.step(id, "pick").grant
-    assert (grant.word, grant.variant) == ("elicited", "B")
+    assert (grant.how, grant.variant) == ("elicitation", "B")
 
 
 def test_a_person_who_asks_for_changes_sends_the_step_back_with_them(house, era):
@@ -131,14 +130,14 @@ def test_without_forms_a_human_gate_names_the_command_for_a_person(house, era):
     assert error["remedies"][0] == {"who": "agent", "text": error["remedy"]}
     assert command.endswith("holdfast approve sign-off")
     assert house.bench.person(*command.partition("holdfast ")[2].split(), says="y").code == 0
-    assert house.step(id, "sign-off").grant.word == "own"
+    assert house.step(id, "sign-off").grant.how == "terminal"
 
 
 def test_without_forms_a_relayed_gate_takes_the_agents_word_and_records_it_as_such(house, era):
     id = house.at("pick")
     house.bench.open().workflow(id).submit("pick")
     assert approve(house, id, None, era, "pick", selected_variant="A")["status"] == "completed"
-    assert house.step(id, "pick").grant.word == "relayed"
+    assert house.step(id, "pick").grant.how == "relayed"
 
 
 def test_an_answer_counts_after_the_server_was_started_again(house):
@@ -168,7 +167,7 @@ def test_an_answer_counts_after_the_server_was_started_again(house):
     assert house.step(id, "sign-off").status == lifecycle.WAITING
     again = running(answer, asked.request_state)
     assert again.structured_content["status"] == "completed"
-    assert house.step(id, "sign-off").grant.word == "elicited"
+    assert house.step(id, "sign-off").grant.how == "elicitation"
     stale = running(answer, asked.request_state)
     assert stale.result_type != "input_required"
 
@@ -238,7 +237,7 @@ def test_what_the_agent_says_is_not_recorded_as_the_persons_wish(house, era):
 def test_what_a_person_writes_beside_an_approval_is_kept(house, era):
     id = house.waiting()
     approve(house, id, Person(decision="approve", feedback="good, but mind the date"), era)
-    assert house.step(id, "sign-off").grant.word == "elicited"
+    assert house.step(id, "sign-off").grant.how == "elicitation"
     assert [note["text"] for note in house.bench.open().workflow(id).state.notes] == ["good, but mind the date"]
 
 

@@ -61,7 +61,7 @@ def test_a_person_is_asked_over_http_too(house, era):
 
     with house.listening() as served:
         assert running(story, served)["status"] == "completed"
-    assert house.step(id, "sign-off").grant.word == "elicited"
+    assert house.step(id, "sign-off").grant.how == "elicitation"
 
 
 @pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -36,8 +37,8 @@ class Site(Bench):
 
     def project(self, kind: str = "human") -> Project:
         """What a new process would see."""
-        own = str(self.root.parent / "own")
-        settings = Settings(actor=Actor(kind, "ada", "test"), data_dir=own, config_dir=own)
+        kept = {name: os.environ[f"XDG_{name.upper()[:-4]}_HOME"] for name in ("data_dir", "config_dir")}
+        settings = Settings(actor=Actor(kind, "ada", "test"), **kept)
         return Project(bootstrap.wire(places.find(str(self.root)), settings))
 
     def workflow(self, kind: str = "human") -> Workflow:

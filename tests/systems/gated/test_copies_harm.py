@@ -137,7 +137,7 @@ def test_nothing_is_decided_in_the_middle_of_a_merge(site, tmp_path):
 def test_an_old_commit_revives_no_finalized_feature(site):
     middle = site.head
     complete(site)
-    assert site.person("finalize", "-w", SLUG).code == 0
+    assert site.person("finalize", "-w", SLUG, "--yes").code == 0
     before = journals(site)
     site.git("checkout", "-q", middle)
     for words in (("status",), ("list",), ("adopt",), ("adopt", DOCUMENT), ("done", FIRST)):

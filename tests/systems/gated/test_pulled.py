@@ -87,6 +87,7 @@ def test_clones_take_turns_through_a_whole_feature(here, there):
     for turn, phase in enumerate(PHASES[1:]):
         house = (here, there)[turn % 2]
         pull(house)
+        assert house.person("approve", "--claimed", "--yes").code == 0
         house.ok("continue")
         house.make(phase)
         house.reviewed(phase, 1)
@@ -97,7 +98,8 @@ def test_clones_take_turns_through_a_whole_feature(here, there):
         assert house.ok("status", "-w", SLUG, "--json").json["status"] == "completed"
     assert records(here) == records(there)
     pull(here)
-    here.ok("finalize", "-w", SLUG)
+    assert here.refused("finalize", "-w", SLUG)["code"] == "gate_unmet"
+    assert here.person("finalize", "-w", SLUG, "--yes").code == 0
     push(here)
     pull(there)
     answer = there.agent("status", "-w", SLUG, "--json")

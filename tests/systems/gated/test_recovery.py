@@ -133,7 +133,7 @@ def test_approvals_that_were_confirmed_let_the_work_go_on(life, tmp_path, stage)
     state = site.recovered().state
     grants = [one.grant for one in state.progress.values() if one.grant]
     assert grants
-    assert all((one.word, one.by, one.claimed) == ("confirmed", "human ada", False) for one in grants)
+    assert all((one.how, one.by, one.claimed) == ("terminal", "human ada", False) for one in grants)
     assert (state.loads, bool(state.read_only), bool(state.digest)) == ("description", True, True)
     if stage != "completed":
         following = site.document()["current_phase"]

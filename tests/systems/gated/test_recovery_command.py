@@ -114,6 +114,7 @@ def test_a_journal_that_is_known_needs_nobody(site, begun, phase, damage):
 
 
 def test_a_completed_feature_is_rebuilt_from_its_journal(site):
+    assert site.person("approve", "--claimed", "--yes").code == 0
     for phase in (SECOND, "03-implementation", "04-testing", "05-documentation"):
         if phase != SECOND:
             site.workflow("agent").begin(phase)

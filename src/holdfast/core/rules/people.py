@@ -8,8 +8,9 @@ from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.definition import Step
 from holdfast.core.draft import Draft
 from holdfast.core.names import is_name, optional_text
+from holdfast.core.recognition import SIGNATURE, own
 from holdfast.core.rules import steps
-from holdfast.core.state import Grant, Verdict
+from holdfast.core.state import RELAYED, Grant, State, Verdict
 from holdfast.errors import UsageError
 
 
@@ -38,14 +39,16 @@ def review(draft: Draft, command: cmd.Review) -> None:
 
 
 def approve(draft: Draft, command: cmd.Approve) -> None:
-    """A waiting step is done; an active one too when nothing else is outstanding; a stale approval is renewed."""
+    """A waiting step is done; an active one too when nothing else is outstanding; what does not hold is renewed."""
     step, progress = draft.step(command.step)
     escalated = progress.status == lifecycle.ESCALATED
     if not gates.policy(step) and not escalated:
         raise refusals.no_gate(command.step)
     if progress.status == lifecycle.DONE:
-        if gates.grant_verdict(progress, draft.facts) != "valid":
+        if gates.grant_verdict(draft.state, command.step, draft.facts) != "valid":
             _renew(draft, command, step)
+        elif not _repeats(draft, command):
+            raise refusals.already_approved(draft.state, command.step)
         return
     draft.require_status(command.step, "approved", lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     _check_word(draft, command, step, person=escalated)
@@ -53,7 +56,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     if not escalated:
         steps.must_have_work(draft, command.step)
         if step.review and not progress.reviewed:
-            unmet = gates.people_unmet(step, command.step, progress, draft.facts)
+            unmet = gates.people_unmet(draft.state, command.step, draft.facts)
             raise refusals.gate_unmet(
                 command.step, [one.replace(remedies=(remedies.done(command.step),)) for one in unmet]
             )
@@ -65,11 +68,27 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
         steps.complete(draft, command.step)
 
 
-def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
+def renewed(state: State, command: cmd.Approve) -> cmd.Approve:
+    """An approval that is given again for finished work keeps what the first one said, unless it says otherwise."""
+    progress = state.step(command.step)
+    grant = progress.grant
+    if progress.status != lifecycle.DONE or grant is None:
+        return command
+    changes = {**grant.modifications, **command.modifications}
+    return command.replace(variant=command.variant or grant.variant, modifications=changes)
+
+
+def _repeats(draft: Draft, command: cmd.Approve) -> bool:
+    """Whether the same actor says of finished work what they said before."""
     grant = draft.state.step(command.step).grant
-    if grant and step.choice and not command.variant:
-        command = command.replace(variant=grant.variant)
-    _check_word(draft, command, step, person=bool(grant and grant.claimed))
+    said = (draft.facts.signer or draft.actor.label, command.variant, dict(command.modifications))
+    return grant is not None and said == (grant.by, grant.variant, dict(grant.modifications))
+
+
+def _renew(draft: Draft, command: cmd.Approve, step: Step) -> None:
+    command = renewed(draft.state, command)
+    claimed = gates.grant_verdict(draft.state, command.step, draft.facts) == "claimed"
+    _check_word(draft, command, step, person=claimed)
     draft.attach(command.step, steps.named_before(draft.state.step(command.step)))
     _grant(draft, command)
 
@@ -95,17 +114,19 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
         raise refusals.signed_something_else(command.step)
     if command.shown is not None and dict(command.shown) != gates.artifact_hashes(progress):
         raise refusals.changed_meanwhile(command.step)
-    own = "signed" if draft.facts.signer else "own" if draft.is_person else "relayed"
+    facts = draft.facts
     grant = Grant(
-        at=draft.facts.now,
-        by=draft.facts.signer or draft.actor.label,
-        word=command.word or own,
+        at=facts.now,
+        by=facts.signer or draft.actor.label,
+        how=SIGNATURE if facts.signer else facts.person if draft.is_person else RELAYED,
         attempt=progress.attempt,
         hashes=gates.artifact_hashes(progress),
         variant=command.variant,
         modifications=command.modifications,
+        signature=command.signature if facts.signer else "",
     )
-    draft.emit(ev.Granted(command.step, grant))
+    given = grant if grant.how == RELAYED else own(grant, draft.state.ulid, command.step, facts)
+    draft.emit(ev.Granted(command.step, given))
 
 
 def reject(draft: Draft, command: cmd.Reject) -> None:

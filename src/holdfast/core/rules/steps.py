@@ -57,7 +57,7 @@ def done(draft: Draft, command: cmd.Done) -> None:
     if progress.status == lifecycle.DONE and not command.artifacts:
         return
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
-        unmet = gates.people_unmet(draft.state.plan.step(command.step), command.step, progress, draft.facts)
+        unmet = gates.people_unmet(draft.state, command.step, draft.facts)
         if unmet:
             raise refusals.gate_unmet(command.step, unmet)
         must_have_work(draft, command.step)
@@ -119,8 +119,8 @@ def settle(draft: Draft, path: str) -> None:
 
 def pass_on(draft: Draft, path: str) -> None:
     """To the people who have to agree, or to its end."""
-    step, progress = draft.step(path)
-    if gates.policy(step) and gates.grant_verdict(progress, draft.facts) != "valid":
+    step, _ = draft.step(path)
+    if gates.policy(step) and gates.grant_verdict(draft.state, path, draft.facts) != "valid":
         draft.move("awaited", path)
     else:
         complete(draft, path)
@@ -288,7 +288,7 @@ def open_again(draft: Draft, path: str, feedback: str = "", *, renewed: bool | N
 def _require_own(draft: Draft, path: str) -> None:
     """Refuses an agent where a decision of a person would be undone; the agent's own work it may set back."""
     affected = (path, *queries.later(draft.state, path), *draft.state.plan.below(path))
-    decided = [step for step in affected if gates.is_decided(draft.state.step(step), draft.facts)]
+    decided = [step for step in affected if gates.is_decided(draft.state, step, draft.facts)]
     if decided:
         draft.require_person(f"undo what a person decided of {decided[0]}", remedies.reopen(path))
 

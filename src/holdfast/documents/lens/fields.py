@@ -6,7 +6,7 @@ from _collections_abc import Iterable, Mapping
 
 from holdfast.core import moment, remedies
 from holdfast.core.names import is_name
-from holdfast.core.state import Artifact, Grant, Mark, Progress
+from holdfast.core.state import DOCUMENT, Artifact, Grant, Mark, Progress
 from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Field, as_found
 from holdfast.errors import UsageError
@@ -146,7 +146,7 @@ def status_in(data: Mapping[str, Any], codec: Codec, table: Mapping[str, str]) -
 def claimed(progress: Progress, at: str = "", by: str = "", **said: Any) -> Progress:
     """A gate that a document says was passed is claimed, and opens nothing until a person confirms it."""
     at = at or progress.finished_at
-    grant = Grant(at, by or "document", "claimed", progress.attempt, claimed=True, **said)
+    grant = Grant(at, by or "document", DOCUMENT, progress.attempt, **said)
     return progress.replace(grant=grant)
 
 

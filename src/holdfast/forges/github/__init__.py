@@ -11,27 +11,45 @@ if TYPE_CHECKING:
     from holdfast.forges.github.transport import Transport
 
 
-def connect(repository: Repository, *, top: str, environ: Mapping[str, str], remote: str = "origin") -> Client:
-    """A client with the token that the environment has, else with the login of the user's `gh`, else without one."""
+SYSTEM = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin"
+_MISLEADING = ("SSL_CERT_FILE", "SSL_CERT_DIR", "GH_CONFIG_DIR")
+
+
+def connect(
+    repository: Repository,
+    *,
+    top: str,
+    environ: Mapping[str, str],
+    address: str = "",
+    remote: str = "origin",
+    strict: bool = False,
+) -> Client:
+    """A client with the token that the environment has, else with the login of the user's `gh`, else without one.
+
+    `address` is where its API answers, as the user named it. Approvals are asked for in the `strict` way: nothing in
+    the environment decides whose answer is believed, neither by a certificate nor by another `gh`.
+    """
     from holdfast.forges.github.client import Client
 
-    address = environ.get("GITHUB_API_URL", "")
+    if strict:
+        environ = {**{name: said for name, said in environ.items() if name not in _MISLEADING}, "PATH": SYSTEM}
     source = address.partition("://")[2].partition("/")[0] or Client.name
-    return Client(_transport(repository.host, top, environ, address), repository, remote=remote, source=source)
+    transport = _transport(repository.host, top, environ, address, strict=strict)
+    return Client(transport, repository, remote=remote, source=source, address=address)
 
 
-def _transport(host: str, top: str, environ: Mapping[str, str], address: str) -> Transport:
+def _transport(host: str, top: str, environ: Mapping[str, str], address: str, *, strict: bool) -> Transport:
     """To name the address of the API is to name its host, so an enterprise token goes there, and `gh` is not asked."""
     from holdfast.forges.github.gh_transport import GhTransport, gh_in
-    from holdfast.forges.github.repository import named_hosts, roots, token_in
+    from holdfast.forges.github.repository import roots, token_in
     from holdfast.forges.github.token_transport import TokenTransport, proxy_in
     from holdfast.forges.github.transport import NoLogin
 
-    token = token_in(environ, host, (host,) if address else named_hosts(environ))
+    token = token_in(environ, host, (host,) if address else ())
     if token:
         proxy = proxy_in(environ, roots(host, address)[0].split("/")[2])
-        return TokenTransport(host, token, base_url=address, proxy=proxy)
+        return TokenTransport(host, token, base_url=address, proxy=proxy, strict=strict)
     program = "" if address else gh_in(environ)
     if program:
         return GhTransport(program, top, host, environ=environ)
-    return NoLogin(host, "" if address else ", and no gh on PATH")
+    return NoLogin(host, "" if address else f", and no gh in {SYSTEM}" if strict else ", and no gh on PATH")

@@ -15,7 +15,7 @@ from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
 from holdfast.forges import addresses
 from holdfast.forges.addresses import require_branches
 from holdfast.forges.github import documents, queries, refusals
-from holdfast.forges.github.repository import Repository
+from holdfast.forges.github.repository import Repository, roots
 from holdfast.forges.github.transport import GRAPHQL, Answer, Transport
 from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from holdfast.plain import plainjson
@@ -47,6 +47,7 @@ class Client:
         *,
         remote: str = "origin",
         source: str = name,
+        address: str = "",
         pauses: tuple[float, ...] = (0.3, 1.0),
     ) -> None:
         self.source = source
@@ -54,6 +55,7 @@ class Client:
         self._transport = transport
         self._repository = repository
         self._path = f"repos/{repository.owner}/{repository.name}"
+        self.address = f"{roots(repository.host, address)[0]}/{self._path}"
         self._remote = remote
         self._pauses = pauses
 

@@ -9,7 +9,6 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.forges.github import refusals
-from holdfast.forges.github.repository import named_hosts
 from holdfast.forges.github.transport import ANSWER_LIMIT, GRAPHQL, HEADERS, TIMEOUT_SECONDS, Answer, checked_host
 
 TYPE_CHECKING = False
@@ -36,8 +35,8 @@ class GhTransport:
         self._program = program
         self._top = top
         self._timeout = timeout
-        # gh sends an enterprise token to any host it is told of, so it gets one only for a host the user named.
-        foreign = _NOISY if host in named_hosts(environ) else _NOISY | _ENTERPRISE
+        # gh sends an enterprise token of the environment to any host it is told of.
+        foreign = _NOISY | _ENTERPRISE
         self._environ = {name: value for name, value in environ.items() if name not in foreign} | _QUIET
 
     def send(self, method: str, path: str, body: bytes = b"") -> Answer:

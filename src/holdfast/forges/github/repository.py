@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core.value import Value
-from holdfast.forges.addresses import is_host, remote_in
+from holdfast.forges.addresses import remote_in
 
 PUBLIC = "github.com"
 _TENANTS = ".ghe.com"
@@ -32,16 +32,9 @@ def repository_in(url: str, hosts: Iterable[str] = ()) -> Repository | None:
     if at is None or match is None or match["name"] == ".git":
         return None
     looks_alike = at.host.startswith("github.") and not at.host.startswith(f"{PUBLIC}.")
-    if not (_is_ours(at.host) or looks_alike or at.host in hosts):
+    if not (is_public(at.host) or looks_alike or at.host in hosts):
         return None
     return Repository(at.host, match["owner"], match["name"])
-
-
-def named_hosts(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Hosts that the user says are GitHubs: `GH_HOST`, and where an action of one runs, `GITHUB_SERVER_URL`."""
-    server = environ.get("GITHUB_SERVER_URL", "")
-    named = (environ.get("GH_HOST", ""), server.removeprefix("https://").rstrip("/"))
-    return tuple(host.lower() for host in named if is_host(host))
 
 
 def token_in(environ: Mapping[str, str], host: str, hosts: Iterable[str] = ()) -> str:
@@ -50,27 +43,27 @@ def token_in(environ: Mapping[str, str], host: str, hosts: Iterable[str] = ()) -
     An enterprise token does not say which host it is for. It goes only to one in `hosts`, as otherwise the remote of
     any repository that is looked at could send for it.
     """
-    if not _is_ours(host) and host not in hosts:
+    if not is_public(host) and host not in hosts:
         return ""
     return next(filter(None, (environ.get(name, "").strip() for name in token_names(host))), "")
 
 
 def token_names(host: str) -> tuple[str, str]:
     """The variables in which `gh`, too, looks for the token of a host, the first before the second."""
-    return ("GH_TOKEN", "GITHUB_TOKEN") if _is_ours(host) else ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+    return ("GH_TOKEN", "GITHUB_TOKEN") if is_public(host) else ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
 
 
 def roots(host: str, base_url: str = "") -> tuple[str, str]:
     """Where a GitHub answers: the address that its REST paths continue, and the one of GraphQL."""
     if base_url:
         rest = base_url.rstrip("/")
-    elif _is_ours(host):
+    elif is_public(host):
         rest = f"https://api.{host}"
     else:
         rest = f"https://{host}/api/v3"
     return rest, f"{rest.removesuffix('/v3')}/graphql" if rest.endswith("/api/v3") else f"{rest}/graphql"
 
 
-def _is_ours(host: str) -> bool:
+def is_public(host: str) -> bool:
     """Whether GitHub itself runs the host."""
     return host == PUBLIC or host.endswith(_TENANTS)

@@ -28,12 +28,22 @@ _CHUNK = 1 << 16
 
 
 class TokenTransport:
-    """Speaks to the GitHub at `host`; `base_url` is where its REST API is, if not where its kind has it."""
+    """Speaks to the GitHub at `host`; `base_url` is where its REST API is, if not where its kind has it.
+
+    The `strict` one believes the certificates of the system, whatever the environment says.
+    """
 
     refusal = None
 
     def __init__(
-        self, host: str, token: str, timeout: float = TIMEOUT_SECONDS, *, base_url: str = "", proxy: str = ""
+        self,
+        host: str,
+        token: str,
+        timeout: float = TIMEOUT_SECONDS,
+        *,
+        base_url: str = "",
+        proxy: str = "",
+        strict: bool = False,
     ) -> None:
         _require_token(token)
         rest, graphql = roots(checked_host(host), base_url)
@@ -43,6 +53,7 @@ class TokenTransport:
         self._token = token
         self._timeout = timeout
         self._proxy = _checked_proxy(proxy)
+        self._strict = strict
         self._trust: ssl.SSLContext | None = None
 
     def send(self, method: str, path: str, body: bytes = b"") -> Answer:
@@ -115,7 +126,7 @@ class TokenTransport:
         if parts.scheme == "http":
             return HTTPConnection(host, parts.port, timeout=self._timeout)
         if self._trust is None:
-            self._trust = ssl.create_default_context()
+            self._trust = _of_the_system() if self._strict else ssl.create_default_context()
         if self._proxy is None:
             return HTTPSConnection(host, parts.port, timeout=self._timeout, context=self._trust)
         through = HTTPSConnection(
@@ -141,6 +152,16 @@ class TokenTransport:
 
     def _without_token(self, text: str) -> str:
         return text.replace(self._token, "***")
+
+
+def _of_the_system() -> ssl.SSLContext:
+    """Trust in the certificates of the system alone: a variable could name others."""
+    import os
+    import ssl
+
+    paths = ssl.get_default_verify_paths()
+    file, folder = (path if os.path.exists(path) else None for path in (paths.openssl_cafile, paths.openssl_capath))
+    return ssl.create_default_context(cafile=file, capath=folder) if file or folder else ssl.create_default_context()
 
 
 def _end(connected: socket.socket) -> None:

@@ -54,7 +54,10 @@ class NoLogin:
 
     def __init__(self, host: str, no_gh: str = "") -> None:
         name, _ = token_names(host)
-        remedy = f"export GH_HOST={host} {name}=TOKEN" if "ENTERPRISE" in name else f"export {name}=TOKEN"
+        remedy = f"export {name}=TOKEN"
+        if no_gh and "ENTERPRISE" in name:  # it goes only to a host that the user named
+            table = f'[forges] with "{host}" = "https://{host}/api/v3"'
+            remedy = f"write {table} into ~/.config/holdfast/config.toml, then: {remedy}"
         sentence = f"there is no token for {host} in the environment{no_gh}"
         self.host = host
         self.refusal = Refused("github_no_login", sentence, remedy=remedy, facts={"host": host})

@@ -206,6 +206,12 @@ class Call:
         said = self._asked(f"{text}{question} [{'Y/n' if default else 'y/N'}] ").lower()
         return said in ("y", "yes") or (default and said == "\n")
 
+    def confirm(self, workflows: Sequence[Workflow]) -> None:
+        """Asks a person about the approvals of these workflows that are only claimed."""
+        from holdfast.surfaces.cli import confirming
+
+        confirming.confirm(self, workflows)
+
     def pick(self, text: str, among: tuple[str, ...]) -> str:
         """Shows something and asks for one of a few words; anything else is none of them."""
         said = self._asked(f"{text}[{'/'.join(among)}] ").strip()

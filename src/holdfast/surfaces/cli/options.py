@@ -107,6 +107,8 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "check name": ("the check", "name:check"),
     "check values": ("what goes with it: findings=0, test=NAME", "pair"),
     "check step": ("the step it belongs to", "word"),
+    "approve step": ("the step", "word", ""),
+    "approve claimed": "confirm all approvals of this clone that are only claimed (a person only)",
     "approve values": ("a change that goes with it", "pair"),
     "reset step": ("a step, or all (default: the current one)", "word", ""),
     "resume step": ("the step to continue with", "word", ""),

@@ -35,7 +35,15 @@ def review(call: Call) -> None:
 def approve(call: Call) -> None:
     from holdfast.surfaces.cli.readers import pairs
 
-    args, workflow = call.args, call.workflow()
+    args = call.args
+    if args.claimed:
+        from holdfast.surfaces.cli import confirming
+
+        confirming.every(call)
+        return
+    if not args.step:
+        raise refusals.misused("name the step that is approved", remedies.approve(remedies.STEP))
+    workflow = call.workflow()
     path = workflow.path(args.step)
     modifications = pairs(args.values)
     if args.sign and args.signature:

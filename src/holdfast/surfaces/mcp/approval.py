@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 ASKED = "approval"
 """The name under which the question and its answer travel."""
 APPROVE, CHANGES = "approve", "ask for changes"
-WORD = "elicited"
 MOST_CHANGED = 2000
 """How many characters of JSON a person is shown as the changes they are said to want."""
 
@@ -110,7 +109,7 @@ class Approvals:
         if decision == CHANGES:
             workflow.execute(cmd.Reject(path, wish or "changes were asked for", changes))
         else:
-            workflow.execute(cmd.Approve(path, str(said.get("variant") or ""), changes, word=WORD, shown=shown))
+            workflow.execute(cmd.Approve(path, str(said.get("variant") or ""), changes, shown=shown))
             if wish:
                 workflow.note(wish, path)
         return approved_answer(workflow, path)

@@ -44,6 +44,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
         "blockers": [] if brief.ready else [one.message for one in brief.blockers],
         "skipped": brief.skipped,
         "decided": brief.decided,
+        "claimed": brief.claimed,
         "asked": brief.asked,
         "failures": brief.failures,
         "reminders": list(state.reminders),

@@ -39,6 +39,8 @@ def finalize(call: Call) -> None:
     workflow = _feature(call)
     how = call.how()
     workflow.expect(how.pop("revision", 0))
+    if call.is_person:
+        call.confirm([workflow])
     said = finalize(call.project.wired, workflow, tuple(call.args.merged), **how)
     data = {**workflow.summary(), "ulid": workflow.ulid, "said": list(said)}
     call.answer(data, "\n".join(call.ok(line) for line in said))

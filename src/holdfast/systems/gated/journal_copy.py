@@ -6,7 +6,7 @@ import os
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import remedies
+from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.remedy import one_of, shell
 from holdfast.core.state import State
@@ -160,6 +160,7 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
             "it was started in a linked worktree of another machine": state.worktree != worktree,
             "it names files elsewhere": bool(state.file or state.session),
             "its branch cannot be the name of one": not is_branch_name(state.branch or ""),
+            "it asks for no approval of a phase, or leaves one out": not _is_gated(state),
             "it brings commands of its own": state.source in ("", BUILT_IN) and _has_commands(state),
         }.items()
         if is_wrong
@@ -167,6 +168,12 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
     if wrong:
         said = f"{name(slug)} is not taken over: {'; '.join(wrong)}"
         raise Conflict("copy_refused", said, remedy=shell("git", "log", "--", name(slug)), facts={"reasons": wrong})
+
+
+def _is_gated(state: State) -> bool:
+    """Whether every phase asks for a person: the lines of a journal from outside were decided by nobody here."""
+    asking = [p for p in words.PHASES if p in state.plan and gates.policy(state.plan.step(p)) in ("human", "signed")]
+    return len(asking) == len(words.PHASES) and not any(state.step(p).status == lifecycle.SKIPPED for p in asking)
 
 
 def _has_commands(state: State) -> bool:

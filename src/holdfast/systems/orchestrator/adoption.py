@@ -10,7 +10,7 @@ from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry,
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Blank, shell
-from holdfast.core.state import Alert, Evidence, Grant, Learning, Lease, Mark, Progress, Snapshot, State
+from holdfast.core.state import RELAYED, Alert, Evidence, Grant, Learning, Lease, Mark, Progress, Snapshot, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import Reader, count_in, moment_in, object_in, objects_in, text_in
@@ -116,7 +116,7 @@ def _steps(document: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[tuple[
     progress[words.PLAN] = Progress(
         status=lifecycle.DONE if planned else lifecycle.ACTIVE,
         attempt=1,
-        grant=Grant("", "document", "claimed", 1) if planned else None,
+        grant=Grant("", "document", RELAYED, 1) if planned else None,
     )
     plan = Step(id=words.PLAN, name="Plan", approval=Approval("relayed", "revise"))
     review = Step(id=words.REVIEW, name="Outer review", retry=Retry(10, exhausted="escalated"))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from holdfast.core.commands import Command, Facts
     from holdfast.core.remedy import Remedy
-    from holdfast.core.state import Actor, State
+    from holdfast.core.state import State
     from holdfast.plain.terminal import Style
     from holdfast.systems.seam.wired import Wired
 
@@ -38,7 +38,6 @@ class Workflow(Protocol):
         key: str = "",
         token: int = 0,
         revision: int = 0,
-        actor: Actor | None = None,
         summary: str = "",
     ) -> Self: ...
     def begin(self, step: str, **how: Any) -> Self: ...
@@ -78,3 +77,4 @@ class Call(Protocol):
     def ok(self, text: str) -> str: ...
     def told(self, remedies: Sequence[Remedy | str]) -> str: ...
     def ask(self, text: str, question: str, *, default: bool = False) -> bool: ...
+    def confirm(self, workflows: Sequence[Any]) -> None: ...

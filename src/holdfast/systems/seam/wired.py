@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Sequence
 
 from holdfast.core.lifecycle import FINISHED
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 from holdfast.errors import NotFound
 
 TYPE_CHECKING = False
@@ -47,8 +47,6 @@ class Wired(Value):
     """What was done about a commit that was interrupted."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
-    signers: str
-    """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
     def prepare(self) -> None:
         """Makes `.holdfast` ready for a write."""
@@ -97,13 +95,14 @@ class Wired(Value):
         default = candidates[0].ulid if len(candidates) == 1 else ""
         return Scope(default, names, about, self.settings.actor.kind == "human")
 
-    def forge(self, worktree: str) -> Forge:
-        """The forge that the branch of a working tree is pushed to."""
+    def forge(self, worktree: str, *, strict: bool = False) -> Forge:
+        """The forge that the branch of a working tree is pushed to; `strict` where approvals are asked for."""
         from holdfast import git
         from holdfast.forges.port import forge_of
 
         repository = self.repository(worktree)
-        return forge_of(repository, git.branch(repository) or "", environ=os.environ)
+        branch, config = git.branch(repository) or "", self.settings.config_dir
+        return forge_of(repository, branch, environ=os.environ, config_dir=config, strict=strict)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -134,6 +133,6 @@ class Wired(Value):
         by_hand = state.origin == "adopted" and self.place.repository is None
         return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
-    def execute(self, ulid: str, command: Command, actor: Actor | None = None, *, token: int = 0) -> State:
+    def execute(self, ulid: str, command: Command, actor: Actor | None = None, **how: Any) -> State:
         """Decides a command, keeps what came of it and shows it."""
-        return self.reconciler.settle(self.engine.execute(ulid, command, actor or self.settings.actor, token=token))
+        return self.reconciler.settle(self.engine.execute(ulid, command, actor or self.settings.actor, **how))

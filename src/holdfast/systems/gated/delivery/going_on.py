@@ -12,6 +12,7 @@ from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.names import fitting
+from holdfast.core.recognition import FORGE
 from holdfast.core.remedy import shell, told
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any
@@ -22,14 +23,13 @@ from holdfast.git import history as git_history
 from holdfast.machine import configuration
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
+from holdfast.systems.gated.delivery import confirmation
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
 SEEN = "reviewed_ids"
 """The value of the context that keeps which remarks of the newest second were heard."""
 READINGS = 4
-PULL_REQUEST = "pull_request"
-"""What kind of word an approval on the pull request is."""
 
 
 def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
@@ -50,6 +50,8 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)
     said = workspace.commit(wired, state, workspace.message(state, "Keep the state"))
+    said += _confirmed(wired, workflow, how)
+    state = workflow.state
     if at is None:
         return (*said, *_completed(repository, state))
     if state.step(at).status == lifecycle.PENDING:
@@ -61,6 +63,25 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         by_hand = told((remedies.approve(at), remedies.reject(at)), wired.scope(state.ulid).replace(person=True))
         return (*said, f"{at} waits for a person, who types {by_hand} ({forge})")
     return (*said, *_reviewed(wired, workflow, at, forge, how))
+
+
+def _confirmed(wired: Wired, workflow: Workflow, how: Mapping[str, Any]) -> tuple[str, ...]:
+    """Approvals that another clone heard on the pull request count here once the forge says the same."""
+    state, claimed = workflow.state, confirmation.claimed(workflow)
+    number = state.context.get("pr_number")
+    forge = _forge(wired, state) if claimed and isinstance(number, int) else ""
+    if isinstance(forge, str) or not isinstance(number, int):
+        return ()
+    repository, base = wired.repository(state.worktree), wired.place.base(state.worktree)
+    approved = confirmation.found(repository, base, state, forge, number)
+    said: tuple[str, ...] = ()
+    for phase, login in approved.items():
+        if phase in claimed:
+            _as_people(
+                wired, workflow, cmd.Together((cmd.Approve(phase),)), login, forge, {"token": how.get("token", 0)}
+            )
+            said += (*workflow.said, f"the approval of {phase} by {login} is confirmed by the pull request")
+    return said
 
 
 def _completed(repository: git.Repository | None, state: State) -> tuple[str, ...]:
@@ -77,7 +98,7 @@ def _forge(wired: Wired, state: State) -> Forge | str:
     has_branch = git.find(place.base(state.worktree)) is not None and state.branch
     if not has_branch or not configuration.uses_pull_requests(place.root):
         return f"{configuration.CONFIG} says that no pull request is used"
-    forge = wired.forge(state.worktree)
+    forge = wired.forge(state.worktree, strict=True)
     why = forge.refusal
     if why is None:
         return forge
@@ -128,7 +149,7 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
         seen=frozenset(seen if isinstance(seen, (list, tuple)) else ()),
         counts=lambda commit: _is_of_what_waits(repository, handed_in, commit, prefix),
     )
-    told = _done(workflow, at, found, forge, how)
+    told = _done(wired, workflow, at, found, forge, how)
     _pushed(repository, branch)
     return told
 
@@ -186,13 +207,14 @@ def body(state: State) -> str:
     )
 
 
-def _done(workflow: Workflow, at: str, found: Heard, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
+def _done(
+    wired: Wired, workflow: Workflow, at: str, found: Heard, forge: Forge, how: Mapping[str, Any]
+) -> tuple[str, ...]:
     heard_up_to = cmd.Record({"last_reviewed_at": found.newest, SEEN: list(found.newest_ids)})
     later = [cmd.Advise(path, fitting(text)) for path, text in found.feedback.items() if path != found.earliest]
     if found.approved_by:
-        approve = cmd.Approve(at, word=PULL_REQUEST)
-        people = Actor("human", f"{found.approved_by[0]}@{forge.source}", forge.name)
-        workflow.execute(cmd.Together((heard_up_to, *later, approve)), actor=people, **how)
+        together = cmd.Together((heard_up_to, *later, cmd.Approve(at)))
+        _as_people(wired, workflow, together, found.approved_by[0], forge, how)
         said = (*workflow.said, f"{at} is approved on the pull request by {', '.join(found.approved_by)}")
         following = queries.current(workflow.state)
         if following and workflow.state.step(following).status == lifecycle.PENDING:
@@ -201,8 +223,7 @@ def _done(workflow: Workflow, at: str, found: Heard, forge: Forge, how: Mapping[
     if found.earliest:
         text = fitting(found.feedback[found.earliest])
         asked = cmd.Reject(at, text) if found.earliest == at else cmd.Reopen(found.earliest, text)
-        people = Actor("human", f"reviewers@{forge.source}", forge.name)
-        workflow.execute(cmd.Together((asked, *later, heard_up_to)), actor=people, **how)
+        _as_people(wired, workflow, cmd.Together((asked, *later, heard_up_to)), "reviewers", forge, how)
         back = "" if found.earliest == at else f", and all phases up to {at} are worked on again"
         return (*workflow.said, f"changes of {found.earliest} are asked for on the pull request{back}", *found.aside)
     said = ()
@@ -211,6 +232,19 @@ def _done(workflow: Workflow, at: str, found: Heard, forge: Forge, how: Mapping[
     threads = f"{found.unresolved} unresolved thread{'' if found.unresolved == 1 else 's'} on the pull request"
     waits = f"{at} waits: {threads if found.unresolved else 'nobody has approved the pull request yet'}"
     return (*said, waits, *found.aside)
+
+
+def _as_people(
+    wired: Wired, workflow: Workflow, command: cmd.Together, login: str, forge: Forge, how: Mapping[str, Any]
+) -> None:
+    """Does what people said on the pull request, as theirs."""
+    before = workflow.state
+    people = Actor("human", f"{login}@{forge.source}", forge.name)
+    address = f"{forge.address}/pulls/{before.context['pr_number']}"
+    given = {"key": how.get("key", ""), "token": how.get("token", 0) or wired.settings.token}
+    after = wired.execute(before.ulid, command, people, attested=(FORGE, address), **given)
+    told = workspace.settle(wired, before, after, "")
+    workflow.refresh().said = told
 
 
 def _require_unchanged(workflow: Workflow, at: str) -> None:

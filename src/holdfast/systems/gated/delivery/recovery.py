@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 
+from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
+from holdfast.core.needs import Needs
+from holdfast.core.recognition import own
 from holdfast.core.remedy import shell
-from holdfast.core.state import Grant, State
+from holdfast.core.state import Actor, Grant, State
 from holdfast.core.value import Any, Value
 from holdfast.engine.ports import AHEAD, FORKED, UNKNOWN, Standing
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
@@ -23,8 +26,6 @@ from holdfast.systems.seam.wired import Wired
 
 __all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "recover"]
 
-CONFIRMED = "confirmed"
-"""What kind of word an approval is that a person confirmed when the state was rebuilt."""
 _RECOVER = "Recover the state"
 _REBUILT = "it does not say what the journal says"
 
@@ -114,7 +115,7 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     path = f"{home}/{words.DOCUMENT}"
     found = Found(path, DIALECT, document=recovery.document)
     state, document = adoption.understood(wired, found, beside)
-    state = _confirmed(state, Grant(wired.world.now(), actor.label, CONFIRMED, 0))
+    state = _confirmed(wired, state, actor)
     wired.prepare()
     with wired.store.exclusively("starting"):
         if _known(wired, slug) is not None or reconstruct(wired, slug) != recovery:
@@ -140,10 +141,12 @@ def _refuse_second(wired: Wired, slug: str) -> None:
         )
 
 
-def _confirmed(state: State, grant: Grant) -> State:
+def _confirmed(wired: Wired, state: State, actor: Actor) -> State:
     """The approvals are no mere claims of a document any more."""
+    facts = wired.world.facts(state, Needs(approval=cmd.Approve("")))
+    grant = Grant(facts.now, actor.label, facts.person, 0)
     progress = {
-        path: one.replace(grant=grant.replace(attempt=one.attempt)) if one.grant else one
+        path: one.replace(grant=own(grant.replace(attempt=one.attempt), state.ulid, path, facts)) if one.grant else one
         for path, one in state.progress.items()
     }
     return state.replace(progress=progress)

@@ -1,0 +1,55 @@
+"""How the person behind an approval was recognised, and whether this clone can tell that it was so.
+
+A grant carries a code that only this user can make, in this clone. One without it is a claim: it came by git, in a
+copied journal or from a document, or a program wrote it.
+"""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core.commands import Facts
+from holdfast.core.state import DOCUMENT, RELAYED, Grant
+from holdfast.plain.digest import keyed
+from holdfast.plain.plainjson import compact
+
+TERMINAL, ELICITATION, SIGNATURE, FORGE = "terminal", "elicitation", "signature", "forge"
+_WORDS = {
+    TERMINAL: "at a terminal",
+    ELICITATION: "in a form of the agent's host",
+    SIGNATURE: "with a signature",
+    FORGE: "on the forge",
+}
+
+
+def code(key: bytes, ulid: str, step: str, grant: Grant) -> str:
+    """The code of a grant of this step. With an empty key it is only a name for the content."""
+    said = [dict(value) if isinstance(value, Mapping) else value for name, value in grant.items() if name != "mac"]
+    return keyed(key, compact([ulid, step, *said]).encode())
+
+
+def own(grant: Grant, ulid: str, step: str, facts: Facts) -> Grant:
+    """The grant as one that was given here."""
+    here = grant.replace(where=facts.here)
+    return here.replace(mac=code(facts.key, ulid, step, here))
+
+
+def is_recognised(policy: str, ulid: str, step: str, grant: Grant, facts: Facts) -> bool:
+    """Whether a grant counts here for a gate of this policy. An agent's word is no better and no worse elsewhere."""
+    if grant.how == RELAYED:
+        return policy not in ("human", "signed")
+    if policy == "signed" and grant.how != SIGNATURE:
+        return False
+    if grant.mac and grant.mac == code(facts.key, ulid, step, grant):
+        return grant.how != FORGE or facts.forges is None or grant.where in facts.forges
+    return code(b"", ulid, step, grant) in facts.verified
+
+
+def claim(grant: Grant) -> str:
+    """What a claim is: `only claimed: human ada gave it at a terminal on laptop:harbour`."""
+    if grant.how == DOCUMENT:
+        return "only claimed by the document it was adopted from"
+    if grant.how == RELAYED:
+        return f"only claimed: {grant.by} passed it on"
+    where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
+    return f"only claimed: {grant.by} gave it {_WORDS.get(grant.how, grant.how[:40])}{where}"

@@ -1,0 +1,75 @@
+"""Approvals that are only claimed in this clone: a person sees all of them, and confirms them at once."""
+
+from __future__ import annotations
+
+from _collections_abc import Sequence
+
+from holdfast.core import commands as cmd
+from holdfast.core import gates, queries, refusals, remedies
+from holdfast.core.recognition import claim
+from holdfast.core.remedy import Blank
+from holdfast.errors import HoldfastError, Refused
+from holdfast.plain.terminal import escape
+from holdfast.surfaces import approving
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.project.workflow import Workflow
+    from holdfast.surfaces.cli.call import Call
+
+
+def every(call: Call) -> None:
+    """`approve --claimed`: those of the workflow that is named, else of all that are not given up or handed over."""
+    if call.args.step:
+        raise refusals.misused("--claimed is about all steps: name none", remedies.confirm())
+    over = ("cancelled", "finalized")
+    found = [one for one in call.project.list() if queries.status(one.state) not in over]
+    confirmed = confirm(call, [call.workflow()] if call.args.workflow else found)
+    said = [call.ok(f"{path} of {id} is approved") for id, paths in confirmed.items() for path in paths]
+    call.answer({"confirmed": confirmed}, "\n".join(said) or "no approval is only claimed here")
+
+
+def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
+    """Gives the claimed approvals of these workflows again, once the person has seen them: which, by workflow."""
+    claimed = {one.ulid: (one, gates.claimed(one.state, one.facts())) for one in workflows}
+    for workflow, paths in claimed.values():
+        for path in paths:
+            if gates.policy(workflow.state.plan.step(path)) == "signed":
+                raise _signed_elsewhere(workflow, path)
+    shown = {ulid: {path: approving.hashes(one, path) for path in paths} for ulid, (one, paths) in claimed.items()}
+    if not any(shown.values()):
+        return {}
+    if not call.is_person:
+        raise refusals.person_needed("confirm approvals that are only claimed", remedies.confirm())
+    pictures = [_picture(call, one, shown[ulid]) for ulid, (one, paths) in claimed.items() if paths]
+    count = sum(map(len, shown.values()))
+    question = f"Confirm {count} approvals?" if count > 1 else "Confirm this approval?"
+    if not call.args.yes and not call.ask("".join(pictures), question):
+        raise HoldfastError("declined", "nothing was confirmed", remedy=remedies.confirm())
+    for ulid, (workflow, paths) in claimed.items():
+        if paths:
+            again = tuple(cmd.Approve(path, shown=shown[ulid][path]) for path in paths)
+            workflow.execute(cmd.Together(again), token=call.args.token or 0)
+    return {one.id: list(paths) for one, paths in claimed.values() if paths}
+
+
+def _picture(call: Call, workflow: Workflow, shown: dict[str, dict[str, str]]) -> str:
+    state, style = workflow.state, call.style
+    out = [f"{style.bold(escape(state.title or state.subject or state.id))} {style.dim(escape(state.id))}"]
+    for path, hashes in shown.items():
+        grant = state.step(path).grant
+        assert grant is not None
+        out.append(f"  {escape(f'{path}, {grant.at}: {claim(grant)}')}")
+        decided = [f"{grant.variant} was chosen"] if grant.variant else []
+        decided += [f"{name}: {value}" for name, value in grant.modifications.items()]
+        out += [f"    {escape(text[: approving.LONGEST])}" for text in decided]
+        for name, artifact in state.step(path).artifacts.items():
+            out.append(f"    {escape(f'{name}  {artifact.path}')}  {style.dim(hashes[name][:12] or 'missing')}")
+    return "\n".join(out) + "\n"
+
+
+def _signed_elsewhere(workflow: Workflow, path: str) -> Refused:
+    refusal = refusals.signature_needed(path)
+    refusal.message = f"{refusal.message}: the one of {workflow.id} does not hold here, and nothing was confirmed"
+    refusal.remedies = (remedies.approve(path, sign=Blank("KEY"), workflow=workflow.ulid),)
+    return refusal
