@@ -16,7 +16,7 @@ from holdfast.core.plan import parent
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.git import changes as git_changes
+from holdfast.git import content
 from holdfast.machine.place import below, read_regular
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def run(
         exit_code=ran.exit_code,
         duration_ms=ran.duration_ms,
         head=tree.head,
-        tree=after.id if tree.only_grew_into(after) else tree.id,
+        tree=after.id if content.only_grew(base, tree, after) else tree.id,
         dirty=tree.dirty,
         tail=ran.output_tail,
         digest=ran.output_digest,
@@ -133,9 +133,10 @@ def _written(
     repository = git.find(base) if check.test else None
     if repository is None:
         return {}
-    changed = git_changes.changed(repository, state.head, world.aside(state))
-    written = {name: one.added for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
-    said: dict[str, Any] = {"files": dict(list(written.items())[:NAMES_KEPT])}
+    changed = world.changed(repository, state.head, world.aside(state))
+    written = {name: one for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
+    shown = dict(list(written.items())[:NAMES_KEPT])
+    said: dict[str, Any] = {"files": content.added(repository, state.head, shown)}
     test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))
     return {**said, "test_file": test_file} if test_file else said
 

@@ -20,6 +20,7 @@ from holdfast.git.changes import parents, refusal, require_idle, tree_of
 from holdfast.git.changes import status as _status
 from holdfast.git.command import git as run
 from holdfast.git.command import run_hook
+from holdfast.git.private import copy_index, missing
 
 WAIT_SECONDS = 60
 """How long a commit waits for another one of Holdfast's."""
@@ -80,7 +81,8 @@ def _committed(repo: git.Repository, paths: Sequence[str], message: str, hooks: 
     require_idle(repo, index=False)
     asked, before = _checked(repo, paths), git.head(repo)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
-        view = {"GIT_INDEX_FILE": git.private_index(repo, scratch)["GIT_INDEX_FILE"], "GIT_EDITOR": "true"}
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index"), "GIT_EDITOR": "true"}
+        copy_index(repo, view["GIT_INDEX_FILE"])
         try:
             _fill(repo, view, before, asked)
         except HoldfastError as error:
@@ -220,13 +222,8 @@ def _behind(repo: git.Repository, rows: list[_Row]) -> list[_Row]:
 
 def _follow(repo: git.Repository, rows: list[_Row]) -> None:
     """Let the user's index, whose lock is ours, have what was committed, and stay as it is otherwise."""
-    import shutil
-
     index, lock, new = (os.path.join(repo.git_dir, name) for name in ("index", _LOCK, _INDEX))
-    try:
-        shutil.copy2(index, new)  # with its time: git reads a file again that is as young as the index
-    except FileNotFoundError:
-        pass
+    copy_index(repo, new)
     view = {"GIT_INDEX_FILE": new}
     entries = b"".join(b"%s %s\t%s\0" % row for row in sorted((row[1], row[3], row[4]) for row in rows))
     run(repo.top, "update-index", "-z", "--index-info", env=view, stdin=entries)
@@ -248,17 +245,12 @@ def _checked(repo: git.Repository, paths: Sequence[str]) -> set[str]:
 def _fill(repo: git.Repository, view: Mapping[str, str], before: str | None, paths: set[str]) -> None:
     """Make the index in `view` that of the commit `before` with these paths as they are in the working tree."""
     run(repo.top, "read-tree", *(("--empty",) if before is None else ("-i", "-m", before)), env=view)
-    gone = {path for path in paths if _is_gone(repo, path)}
-    for options, chosen in (("--force-remove",), gone), (("--add", "--remove"), paths - gone):
+    names = {os.fsencode(path) for path in paths}
+    gone = missing(repo.top, names)
+    for options, chosen in (("--force-remove",), gone), (("--add", "--remove"), names - gone):
         if chosen:
-            names = b"".join(os.fsencode(path) + b"\0" for path in sorted(chosen))
-            run(repo.top, "update-index", *options, "-z", "--stdin", env=view, hooks=True, stdin=names)
-
-
-def _is_gone(repo: git.Repository, path: str) -> bool:
-    full = os.path.join(repo.top, path)
-    folder = os.path.dirname(full)
-    return not os.path.lexists(full) or os.path.realpath(folder) != folder  # git does not look behind links
+            listed = b"".join(path + b"\0" for path in sorted(chosen))
+            run(repo.top, "update-index", *options, "-z", "--stdin", env=view, hooks=True, stdin=listed)
 
 
 def _hook(folder: str, name: str) -> str:
