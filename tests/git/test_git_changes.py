@@ -542,8 +542,8 @@ def test_nothing_is_committed_in_an_empty_repository(empty):
 def test_a_hash_of_sha256_is_returned_in_full(tmp_path):
     sh(tmp_path, "init", "-q", "-b", "main", "--object-format=sha256", "project")
     project = tmp_path / "project"
-    for content in ("one", "two"):
-        write(project, "a.txt", content)
+    for text in ("one", "two"):
+        write(project, "a.txt", text)
         assert commits.commit(found(project), ["a.txt"], "m") == sh(project, "rev-parse", "HEAD")
     assert sh(project, "status", "--porcelain") == ""
 

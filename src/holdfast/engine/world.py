@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable
 
 from holdfast import git
 from holdfast.core import moment
@@ -95,7 +95,7 @@ class LocalWorld:
             return content.tree(repository, self.aside(state), self._kept_trees, listing=listing)
         return content.files_tree(base, self.aside(state))
 
-    def changed(self, repository: git.Repository, since: str | None, aside: tuple[str, ...]) -> Mapping[str, Changed]:
+    def changed(self, repository: git.Repository, since: str | None, aside: tuple[str, ...]) -> dict[str, Changed]:
         """Every path that differs in a working tree from a commit, some aside."""
         from holdfast.git import content
 
