@@ -43,10 +43,10 @@ def run(
     token: int = 0,
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> Evidence:
-    """Runs a check, if its result would be taken. Nothing is locked meanwhile; one that is `cancelled` says nothing.
+) -> tuple[Evidence, content.Tree]:
+    """Runs a check, if its result would be taken, and tells the tree it left. One that is `cancelled` says nothing.
 
-    What it saw is bound to the tree it started on.
+    Nothing is locked meanwhile. What it saw is bound to the tree it started on.
     Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
     makes the evidence stale at once.
     """
@@ -76,7 +76,7 @@ def run(
     after = world.tree(state, listing=True)
     found = results.merged(reading.results(), _report(report, before))
     verdict = _verdict(check, ran, found, _named(state, path, given), base)
-    return Evidence(
+    evidence = Evidence(
         passed=verdict.passed,
         at=world.now(),
         attempt=0,
@@ -91,6 +91,7 @@ def run(
         detail=verdict.detail,
         data={**given, **_figures(found, verdict), **_written(world, base, state, check, found, verdict)},
     )
+    return evidence, after
 
 
 def _verdict(check: Check, ran: checks.CheckRun, found: results.Results | None, named: str, base: str) -> judge.Verdict:

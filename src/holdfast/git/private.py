@@ -102,8 +102,8 @@ class PrivateIndex:
         caches = (word for name in CACHES for word in ("-x", f"{name}/"))
         listed = run(self._repo.top, "ls-files", "-z", "-o", "--exclude-standard", *caches, *self.everything)[1]
         others = digest(listed)
-        before = {os.fsencode(path) for path in known.gone}
-        dropped, fed = set[bytes](), before | {os.fsencode(path) for path in known.young}
+        before, compared = ({os.fsencode(path) for path in paths} for paths in (known.gone, known.young))
+        dropped, fed = set[bytes](), before | {path for path in compared if not self._is_young(path)}
         if known.others != others:
             have, want = self._names(), {*self._tracked(), *(name.rstrip(b"/") for name in listed.split(b"\0")[:-1])}
             dropped, fed = have - want, fed | (want - have)
@@ -123,9 +123,9 @@ class PrivateIndex:
             gone &= tracked.keys()
             if any(tracked[path] == GITLINK for path in gone):  # an empty folder would bring a submodule back
                 self._kept = ""
-        young = self._compared(there - unread) if self._kept else []
+        young = self._compared(there - unread) | (compared - fed - dropped) if self._kept else set()
         tree = [] if lost or there else known.tree
-        self._known = known.replace(others=others, gone=_texts(gone), young=young, tree=tree)
+        self._known = known.replace(others=others, gone=_texts(gone), young=_texts(young), tree=tree)
         return True
 
     def read_caches(self) -> bool:
@@ -235,18 +235,18 @@ class PrivateIndex:
                     raise
         return unread
 
-    def _compared(self, paths: set[bytes]) -> list[str]:
+    def _compared(self, paths: set[bytes]) -> set[bytes]:
         """The young ones of these files: their times are taken out of the index, so that git compares the content."""
-        young = {path for path in paths if self._is_young(os.path.join(os.fsencode(self._repo.top), path))}
+        young = {path for path in paths if self._is_young(path)}
         if young:
             rows = self.git("ls-files", "-z", "-s")[1].split(b"\0")
             found = b"".join(row + b"\0" for row in rows if row.partition(b"\t")[2] in young)
             self.git("update-index", "-z", "--index-info", stdin=found)
-        return _texts(young)
+        return young
 
-    def _is_young(self, full: bytes) -> bool:
+    def _is_young(self, path: bytes) -> bool:
         try:
-            stat = os.lstat(full)
+            stat = os.lstat(os.path.join(os.fsencode(self._repo.top), path))
         except OSError:
             return True
         return not S_ISDIR(stat.st_mode) and max(stat.st_mtime, stat.st_ctime) > self._began - YOUNG_SECONDS
