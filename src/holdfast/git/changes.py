@@ -13,6 +13,7 @@ from holdfast import git
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git.command import git as run
+from holdfast.git.signals import HeldBack
 
 NAME_LIMIT = 200
 
@@ -195,7 +196,8 @@ def _commit(repo: git.Repository, sha: str) -> bytes:
 
 def _switch(repo: git.Repository, code: str, *words: str) -> None:
     try:
-        run(repo.top, "switch", "-q", "--no-recurse-submodules", *words, hooks=True)
+        with HeldBack():  # git writes the index first and HEAD afterwards
+            run(repo.top, "switch", "-q", "--no-recurse-submodules", *words, hooks=True)
     except HoldfastError as error:
         if git.branch(repo) == words[-1]:
             return  # only the hook that runs afterwards was displeased
