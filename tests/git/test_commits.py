@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -273,22 +274,43 @@ def test_a_git_that_was_killed_with_its_parent_leaves_no_lock_that_stops_the_nex
     is_whole(project)
 
 
-@pytest.mark.parametrize("script", ["trap '' TERM INT; sleep 30", "sleep 30"])
-def test_one_who_presses_ctrl_c_again_and_again_during_a_slow_hook_tears_nothing(project, script):
-    hook(project, "pre-commit", f"touch .git/begun; {script}")
-    code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + COMMITTING
-    process = subprocess.Popen([sys.executable, "-c", code, "", ""], cwd=project, stderr=subprocess.PIPE, text=True)
-    while not (project / ".git/begun").exists():
+def pressing(process, begun):
+    """Ctrl-C again and again, from the moment that a file is there."""
+    while not begun.exists():
         time.sleep(0.01)
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
         time.sleep(0.005)
     assert "KeyboardInterrupt" in process.communicate()[1]
+
+
+def interruptible(project, **more):
+    code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + COMMITTING
+    words = [sys.executable, "-c", code, "", ""]
+    return subprocess.Popen(words, cwd=project, stderr=subprocess.PIPE, text=True, **more)
+
+
+def test_one_who_insists_during_a_slow_hook_ends_it_and_tears_nothing(project, tmp_path):
+    hook(project, "pre-commit", f"touch {tmp_path}/begun; trap '' TERM INT; sleep 30")
+    pressing(interruptible(project), tmp_path / "begun")
     assert not git.is_unsettled(found(project))
     (project / ".git/hooks/pre-commit").unlink()
-    (project / ".git/begun").unlink()
     is_whole(project)
-    assert sh(project, "log", "--format=%s") == "plain\nnew\nold"
+
+
+def test_one_who_insists_waits_for_a_git_that_does_not_end_at_once(project, tmp_path):
+    (tmp_path / "bin").mkdir()
+    script = f"""#!/bin/sh
+    case "$*" in *"commit -q"*) trap '' TERM; touch {tmp_path}/begun; sleep 1;; esac
+    exec {shutil.which("git")} "$@"
+    """
+    write(tmp_path, "bin/git", script, mode=0o755)
+    pressing(
+        interruptible(project, env={**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}), tmp_path / "begun"
+    )
+    time.sleep(1)  # for a git that would go on alone
+    assert not git.is_unsettled(found(project))
+    is_whole(project)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
