@@ -24,9 +24,9 @@ from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.engine.world import LocalWorld
     from holdfast.forges.port import Forge
     from holdfast.systems.orchestrator.task_document import Phase, Task, TaskDocument
-    from holdfast.systems.seam.wired import Wired
 
 LARGEST = 1 << 20
 MOST_FILES = 500
@@ -75,14 +75,16 @@ def prefix(task: str) -> str:
 SUPERVISOR, OUTER = "chore(supervisor):", "chore(outer-ralph):"
 
 
-def work(wired: Wired, state: State, repository: git.Repository, task: str, since: str) -> dict[str, Any]:
+def work(
+    world: LocalWorld, repository: git.Repository, task: str, since: str, aside: tuple[str, ...]
+) -> dict[str, Any]:
     """What a task changed, from git: by its own commits where there are some, else all since it began."""
-    made, aside = git_history.commits_since(repository, since, prefix(task)), wired.world.aside(state)
+    made = git_history.commits_since(repository, since, prefix(task))
     if made:
         found = git_history.of_commits(repository, made, aside)
         files, lines = list(found.files), found.lines
     else:
-        changed = wired.world.changed(repository, since, aside)
+        changed = world.changed(repository, since, aside)
         files, lines = list(changed), sum(content.added(repository, since, changed).values())
     return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
 
