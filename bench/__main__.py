@@ -7,13 +7,14 @@ import platform
 import sys
 import tempfile
 
-from bench import commands, growth, hooks, mcp, orchestra, transitions, writers
+from bench import commands, dirty, growth, hooks, mcp, orchestra, transitions, writers
 
 SUITES = {
     "transitions": transitions.run,
     "growth": growth.run,
     "writers": writers.run,
     "commands": commands.run,
+    "dirty": dirty.run,
     "hooks": hooks.run,
     "orchestra": orchestra.run,
     "mcp": mcp.run,

@@ -94,11 +94,11 @@ class Bench:
         return self.open().start(definition, subject, **how)
 
     def everything(self) -> dict[str, bytes]:
-        """Every file that is not git's, and where git stands."""
+        """Every file that is neither git's nor remade at will, and where git stands."""
         files = {
             str(path.relative_to(self.root)): path.read_bytes()
             for path in sorted(self.root.rglob("*"))
-            if path.is_file() and ".git" not in path.relative_to(self.root).parts
+            if path.is_file() and not {".git", "trees"} & {*path.relative_to(self.root).parts}
         }
         said = (self.git("symbolic-ref", "HEAD"), self.git("for-each-ref"), self.git("status", "--porcelain"))
         return {**files, "(git)": "\n".join(said).encode()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -188,7 +189,142 @@ def test_the_next_command_or_hook_settles_it(project, who):
     else:
         run = os.path.join(os.path.dirname(holdfast.__file__), "surfaces/hooks/run.py")
         event = json.dumps({"hook_event_name": "PostToolUse", "cwd": str(project), "session_id": "s", "tool_name": "X"})
-        subprocess.run([*python, "-I", "-S", run], cwd=project, input=event, text=True, check=True)
+        while git.is_unsettled(found(project)):  # a hook ends when its time is over, and the next one goes on
+            subprocess.run([*python, "-I", "-S", run], cwd=project, input=event, text=True, check=True)
         assert "was interrupted" in (project / ".holdfast/hook.log").read_text()
     assert not git.is_unsettled(found(project))
     is_whole(project)
+
+
+def linked(project):
+    other = project.with_name("other")
+    sh(project, "worktree", "add", "-q", "-b", "other", str(other))
+    return other
+
+
+def split(project):
+    sh(project, "config", "core.splitIndex", "true")
+    sh(project, "update-index", "--split-index")
+    return project
+
+
+def sparse(project):
+    sh(project, "sparse-checkout", "set", "--cone", "--sparse-index", "lib")
+    assert not (project / "far").exists()
+    return project
+
+
+def detached(project):
+    sh(project, "checkout", "-q", "--detach")
+    return project
+
+
+def unborn(project):
+    sh(project, "checkout", "-q", "--orphan", "fresh")
+    sh(project, "rm", "-rq", "--cached", ".")
+    return project
+
+
+def with_submodule(project):
+    library = project.with_name("library")
+    sh(project, "init", "-q", str(library))
+    sh(library, "commit", "-q", "--allow-empty", "-m", "library")
+    sh(project, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "sub")
+    sh(project, "commit", "-q", "-m", "old")
+    sh(project / "sub", "commit", "-q", "--allow-empty", "-m", "further")
+    return project
+
+
+@pytest.mark.parametrize("kind", [linked, split, sparse, detached, unborn, with_submodule])
+@pytest.mark.parametrize("point", ["_brought", "_follow"])
+def test_in_every_kind_of_working_tree_an_interrupted_commit_is_brought_to_its_end(project, kind, point):
+    sh(project, "rm", "-q", "--cached", "staged.txt")
+    for name in ("lib/one.txt", "far/two.txt"):
+        write(project, name, "old\n")
+        sh(project, "add", name)
+    sh(project, "commit", "-q", "-m", "old")
+    (project / ".holdfast").mkdir()
+    write(project, ".git/info/exclude", ".holdfast/\n")
+    place = kind(project)
+    for name in ("new.txt", "staged.txt"):
+        write(place, name, "new\n")
+    sh(place, "add", "staged.txt")
+    before = sh(place, "status", "--porcelain").replace("?? new.txt", "").split()
+    assert committing(place, point).wait() == -signal.SIGKILL
+    git_dir = found(place).git_dir
+    plain = subprocess.run(["git", "commit", "-q", "-m", "too early"], cwd=place, capture_output=True, text=True)
+    assert "index.lock" in plain.stderr
+    run = os.path.join(os.path.dirname(holdfast.__file__), "surfaces/hooks/run.py")
+    event = json.dumps({"hook_event_name": "PostToolUse", "cwd": str(place), "session_id": "s", "tool_name": "X"})
+    for _ in range(20):
+        if git.is_unsettled(found(place)):
+            subprocess.run([sys.executable, "-I", "-S", run], cwd=place, input=event, text=True, check=True)
+    assert [name for name in os.listdir(git_dir) if name.startswith("holdfast") or name.endswith(".lock")] == []
+    assert sh(place, "show", "--format=", "--name-status", "HEAD") == "A\tnew.txt"
+    assert sh(place, "status", "--porcelain").split() == before
+    sh(place, "commit", "-q", "-m", "plain")
+    assert sh(place, "show", "--format=", "--name-status", "HEAD") == "A\tstaged.txt"
+    assert not sh(place, "fsck", "--no-dangling")
+
+
+def test_a_git_that_was_killed_with_its_parent_leaves_no_lock_that_stops_the_next(project):
+    assert committing(project, "_follow", "before").wait() == -signal.SIGKILL
+    write(project, ".git/holdfast-index.lock", "half")
+    write(project, ".git/holdfast-index", "half")
+    is_whole(project)
+
+
+def pressing(process, begun):
+    """Ctrl-C again and again, from the moment that a file is there."""
+    while not begun.exists():
+        time.sleep(0.01)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.005)
+    assert "KeyboardInterrupt" in process.communicate()[1]
+
+
+def interruptible(project, **more):
+    code = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n" + COMMITTING
+    words = [sys.executable, "-c", code, "", ""]
+    return subprocess.Popen(words, cwd=project, stderr=subprocess.PIPE, text=True, **more)
+
+
+def test_one_who_insists_during_a_slow_hook_ends_it_and_tears_nothing(project, tmp_path):
+    hook(project, "pre-commit", f"touch {tmp_path}/begun; trap '' TERM INT; sleep 30")
+    pressing(interruptible(project), tmp_path / "begun")
+    assert not git.is_unsettled(found(project))
+    (project / ".git/hooks/pre-commit").unlink()
+    is_whole(project)
+
+
+def test_one_who_insists_waits_for_a_git_that_does_not_end_at_once(project, tmp_path):
+    (tmp_path / "bin").mkdir()
+    script = f"""#!/bin/sh
+    case "$*" in *"commit -q"*) trap '' TERM; touch {tmp_path}/begun; sleep 1;; esac
+    exec {shutil.which("git")} "$@"
+    """
+    write(tmp_path, "bin/git", script, mode=0o755)
+    pressing(
+        interruptible(project, env={**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}), tmp_path / "begun"
+    )
+    time.sleep(1)  # for a git that would go on alone
+    assert not git.is_unsettled(found(project))
+    is_whole(project)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_during_a_switch_comes_when_head_and_index_are_both_there(project, number):
+    sh(project, "rm", "-q", "--cached", "staged.txt")
+    sh(project, "branch", "side")
+    write(project, "old.txt", "newer\n")
+    commit_all(project, "newer")
+    hook(project, "post-index-change", f"kill -{int(number)} $SWITCHING; sleep 0.3")
+    code = "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code += "os.environ['SWITCHING'] = str(os.getpid())\nfrom holdfast import git\nfrom holdfast.git import changes\n"
+    code += "changes.switch(git.find('.'), 'side')"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=project, stderr=subprocess.DEVNULL)
+    assert process.wait(60) in (-number, 1, 130)
+    (project / ".git/hooks/post-index-change").unlink()
+    assert sh(project, "branch", "--show-current") == "side"
+    assert sh(project, "status", "--porcelain", "-uno") == ""

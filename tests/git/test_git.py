@@ -16,6 +16,7 @@ import pytest
 from holdfast import git
 from holdfast.errors import HoldfastError
 from holdfast.git import command as git_command
+from holdfast.git import content as tree_content
 
 OWN = (".holdfast", ".claude/workflow-state")
 NOBODY = 65534
@@ -48,8 +49,23 @@ def found(folder):
     return repo
 
 
+@pytest.fixture(autouse=True)
+def kept(tmp_path_factory, monkeypatch):
+    """Where what is known of files is kept from one call of `content` in a test to the next."""
+    folder = tmp_path_factory.mktemp("kept")
+    folder.chmod(0o777)
+    monkeypatch.setattr(sys.modules[__name__], "KEPT", str(folder / "trees"))
+    return folder / "trees"
+
+
+KEPT = ""
+
+
 def content(folder, own=OWN):
-    return git.tree(found(folder), own)
+    """The tree, which is the same whether something is known of its files or not."""
+    made = tree_content.tree(found(folder), own, KEPT)
+    assert made == tree_content.tree(found(folder), own)
+    return made
 
 
 def everything(folder):
@@ -338,7 +354,7 @@ def test_an_operation_in_one_worktree_leaves_the_others_free(torn, tmp_path):
 
 
 def test_a_clean_tree_is_the_one_of_head(project):
-    assert content(project) == git.Tree(
+    assert content(project) == tree_content.Tree(
         head=sh(project, "rev-parse", "HEAD"), id=sh(project, "rev-parse", "HEAD^{tree}"), dirty=False
     )
 
@@ -462,7 +478,7 @@ def test_an_empty_repository_of_sha256_objects_is_clean(tmp_path):
 
 def test_unmerged_entries_leave_the_id_unknown(torn):
     sh(torn, "merge", "side", check=False)
-    assert content(torn) == git.Tree(head=sh(torn, "rev-parse", "HEAD"), id=None, dirty=True)
+    assert content(torn) == tree_content.Tree(head=sh(torn, "rev-parse", "HEAD"), id=None, dirty=True)
 
 
 def test_a_conflict_in_own_paths_alone_does_not_matter(project):
@@ -653,21 +669,21 @@ def test_the_real_index_may_be_locked_by_another(project):
 def test_without_git_the_id_follows_names_sizes_times_and_modes(tmp_path):
     path = write(tmp_path, "lib/a.txt", "one")
     os.utime(path, ns=(10**18, 10**18))
-    seen = git.files_tree(str(tmp_path), OWN)
+    seen = tree_content.files_tree(str(tmp_path), OWN)
     assert (seen.head, seen.dirty) == (None, False)
-    assert git.files_tree(str(tmp_path), OWN) == seen
+    assert tree_content.files_tree(str(tmp_path), OWN) == seen
     ids = [seen.id]
     path.chmod(0o755)
-    ids.append(git.files_tree(str(tmp_path), OWN).id)
+    ids.append(tree_content.files_tree(str(tmp_path), OWN).id)
     os.utime(path, ns=(10**18, 10**18 + 1))
-    ids.append(git.files_tree(str(tmp_path), OWN).id)
+    ids.append(tree_content.files_tree(str(tmp_path), OWN).id)
     path.write_text("longer")
     os.utime(path, ns=(10**18, 10**18 + 1))
-    ids.append(git.files_tree(str(tmp_path), OWN).id)
+    ids.append(tree_content.files_tree(str(tmp_path), OWN).id)
     path.rename(tmp_path / "lib/b.txt")
-    ids.append(git.files_tree(str(tmp_path), OWN).id)
+    ids.append(tree_content.files_tree(str(tmp_path), OWN).id)
     (tmp_path / "link").symlink_to("gone")
-    ids.append(git.files_tree(str(tmp_path), OWN).id)
+    ids.append(tree_content.files_tree(str(tmp_path), OWN).id)
     assert None not in ids
     assert len(set(ids)) == 6
 
@@ -679,46 +695,46 @@ def test_without_git_the_id_follows_names_sizes_times_and_modes(tmp_path):
 )  # fmt: skip
 def test_without_git_own_paths_and_caches_do_not_count(tmp_path, name):
     write(tmp_path, "lib/a.txt", "one")
-    before = git.files_tree(str(tmp_path), OWN)
+    before = tree_content.files_tree(str(tmp_path), OWN)
     write(tmp_path, name, "x")
-    assert git.files_tree(str(tmp_path), OWN) == before
+    assert tree_content.files_tree(str(tmp_path), OWN) == before
 
 
 def test_without_git_own_paths_are_those_at_the_top(tmp_path):
-    before = git.files_tree(str(tmp_path), OWN)
+    before = tree_content.files_tree(str(tmp_path), OWN)
     write(tmp_path, "lib/.holdfast/x", "x")
-    assert git.files_tree(str(tmp_path), OWN).id != before.id
+    assert tree_content.files_tree(str(tmp_path), OWN).id != before.id
 
 
 def test_without_git_links_to_folders_are_not_entered(tmp_path):
     write(tmp_path, "elsewhere/a.txt", "one")
     (tmp_path / "project").mkdir()
     (tmp_path / "project/loop").symlink_to(tmp_path)
-    before = git.files_tree(str(tmp_path / "project"), OWN)
+    before = tree_content.files_tree(str(tmp_path / "project"), OWN)
     write(tmp_path, "elsewhere/b.txt", "two")
-    assert git.files_tree(str(tmp_path / "project"), OWN) == before
+    assert tree_content.files_tree(str(tmp_path / "project"), OWN) == before
 
 
 def test_without_git_names_that_are_not_text_and_folders_nobody_may_read_are_no_obstacle(plain_project):
     shutil.rmtree(plain_project / ".git")
     with ordinary_user():
-        before = git.files_tree(str(plain_project), OWN)
+        before = tree_content.files_tree(str(plain_project), OWN)
         with open(os.path.join(os.fsencode(plain_project), b"\xff\n"), "wb"):
             pass
         write(plain_project, "locked/d.txt", "four\n").parent.chmod(0)
-        assert git.files_tree(str(plain_project), OWN).id not in (None, before.id)
+        assert tree_content.files_tree(str(plain_project), OWN).id not in (None, before.id)
         (plain_project / "locked").chmod(0o755)
 
 
 def test_without_git_more_files_than_the_limit_leave_the_id_unknown(tmp_path):
-    assert git.FILES_LIMIT == 20_000
-    for number in range(git.FILES_LIMIT):
+    assert tree_content.FILES_LIMIT == 20_000
+    for number in range(tree_content.FILES_LIMIT):
         os.close(os.open(tmp_path / str(number), os.O_CREAT | os.O_WRONLY))
-    assert git.files_tree(str(tmp_path), OWN).id is not None
+    assert tree_content.files_tree(str(tmp_path), OWN).id is not None
     write(tmp_path, ".holdfast/x")
-    assert git.files_tree(str(tmp_path), OWN).id is not None
+    assert tree_content.files_tree(str(tmp_path), OWN).id is not None
     write(tmp_path, "one-more")
-    assert git.files_tree(str(tmp_path), OWN).id is None
+    assert tree_content.files_tree(str(tmp_path), OWN).id is None
 
 
 # --- tracked, head_blob, user
@@ -832,7 +848,7 @@ def test_a_failure_of_git_carries_its_reason_and_a_remedy(project):
     repo = found(project)
     write(project, ".git/index", "damaged")
     with pytest.raises(HoldfastError) as caught:
-        git.tree(repo, OWN)
+        tree_content.tree(repo, OWN)
     assert caught.value.code == "git_failed"
     assert "index" in caught.value.message
     assert caught.value.remedy == f"git -C {project} status"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -15,8 +16,7 @@ from holdfast.core.remedy import described
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import command as git_command
-from holdfast.git import commits
-from holdfast.git.changes import Changed
+from holdfast.git import commits, content
 
 OWN = (".holdfast",)
 ODD_NAMES = ["with space", "line\nbreak", "-dash", "--force", "umläut", "star*", "[a].txt", ":(top)x", "bytes\udcff",
@@ -257,8 +257,23 @@ def test_a_branch_is_made_in_a_linked_worktree_and_not_in_the_main_one(project, 
 # --- changed
 
 
+class Lines(NamedTuple):
+    added: int
+    blob: str
+
+
+def changed(repo, since, own):
+    """What changed, which is the same whether something is known of the files or not, with the lines added."""
+    found = content.changed(repo, since, own)
+    with tempfile.TemporaryDirectory() as kept:
+        for _ in range(2):
+            assert content.changed(repo, since, own, f"{kept}/trees") == found
+    added = content.added(repo, since, found)
+    return {name: Lines(added[name], one.blob) for name, one in found.items()}
+
+
 def test_a_clean_tree_has_no_changes(project):
-    assert git_changes.changed(found(project), git.head(found(project)), OWN) == {}
+    assert changed(found(project), git.head(found(project)), OWN) == {}
 
 
 def test_what_was_edited_added_deleted_and_renamed_is_told_with_lines_and_hash(project):
@@ -271,13 +286,13 @@ def test_what_was_edited_added_deleted_and_renamed_is_told_with_lines_and_hash(p
     write(project, ".gitignore", "*.log\n")
     write(project, "x.log", "noise")
     before = index(project), os.listdir(project / ".git"), os.listdir(project / ".git/objects")
-    assert git_changes.changed(found(project), at, OWN) == {
-        "a.txt": Changed(added=2, blob=blob(project, "a.txt")),
-        "lib/b.txt": Changed(added=0, blob=""),
-        "lib/c.txt": Changed(added=1, blob=blob(project, "lib/c.txt")),
-        "raw": Changed(added=0, blob=blob(project, "raw")),
-        "link": Changed(added=1, blob=sh(project, "hash-object", "--stdin", input="gone")),
-        ".gitignore": Changed(added=1, blob=blob(project, ".gitignore")),
+    assert changed(found(project), at, OWN) == {
+        "a.txt": Lines(added=2, blob=blob(project, "a.txt")),
+        "lib/b.txt": Lines(added=0, blob=""),
+        "lib/c.txt": Lines(added=1, blob=blob(project, "lib/c.txt")),
+        "raw": Lines(added=0, blob=blob(project, "raw")),
+        "link": Lines(added=1, blob=sh(project, "hash-object", "--stdin", input="gone")),
+        ".gitignore": Lines(added=1, blob=blob(project, ".gitignore")),
     }
     assert (index(project), os.listdir(project / ".git"), os.listdir(project / ".git/objects")) == before
 
@@ -289,14 +304,14 @@ def test_changes_count_since_the_commit_asked_for_committed_ones_included(projec
     commit_all(project)
     write(project, "a.txt", "one\n")
     repo = found(project)
-    assert set(git_changes.changed(repo, first, OWN)) == {"new.txt"}
-    assert set(git_changes.changed(repo, git.head(repo), OWN)) == {"a.txt"}
-    assert set(git_changes.changed(repo, None, OWN)) == {"a.txt", "lib/b.txt", "new.txt"}
+    assert set(changed(repo, first, OWN)) == {"new.txt"}
+    assert set(changed(repo, git.head(repo), OWN)) == {"a.txt"}
+    assert set(changed(repo, None, OWN)) == {"a.txt", "lib/b.txt", "new.txt"}
 
 
 def test_a_commit_that_is_not_there_is_said_to_be_unknown(project):
     with pytest.raises(NotFound) as caught:
-        git_changes.changed(found(project), "5" * 40, OWN)
+        changed(found(project), "5" * 40, OWN)
     assert caught.value.code == "unknown_commit"
 
 
@@ -304,8 +319,8 @@ def test_a_commit_that_is_not_there_is_said_to_be_unknown(project):
 def test_before_the_first_commit_every_file_is_new_in_either_hash(tmp_path, kind):
     sh(tmp_path, "init", "-q", f"--object-format={kind}", "project")
     write(tmp_path / "project", "a.txt", "one\n")
-    seen = git_changes.changed(found(tmp_path / "project"), None, OWN)
-    assert seen == {"a.txt": Changed(added=1, blob=blob(tmp_path / "project", "a.txt"))}
+    seen = changed(found(tmp_path / "project"), None, OWN)
+    assert seen == {"a.txt": Lines(added=1, blob=blob(tmp_path / "project", "a.txt"))}
 
 
 def test_what_is_staged_does_not_matter_only_what_is_there(project):
@@ -314,22 +329,22 @@ def test_what_is_staged_does_not_matter_only_what_is_there(project):
     sh(project, "add", "-A")
     write(project, "a.txt", "one\n")
     sh(project, "rm", "-q", "--cached", "lib/b.txt")
-    assert git_changes.changed(found(project), at, OWN) == {}
+    assert changed(found(project), at, OWN) == {}
 
 
 def test_a_mode_and_a_change_of_kind_are_changes(project):
     (project / "a.txt").chmod(0o755)
     (project / "lib/b.txt").unlink()
     (project / "lib/b.txt").symlink_to("x")
-    seen = git_changes.changed(found(project), git.head(found(project)), OWN)
+    seen = changed(found(project), git.head(found(project)), OWN)
     assert set(seen) == {"a.txt", "lib/b.txt"}
-    assert seen["a.txt"] == Changed(added=0, blob=blob(project, "a.txt"))
+    assert seen["a.txt"] == Lines(added=0, blob=blob(project, "a.txt"))
 
 
 def test_odd_names_are_told_as_they_are(project):
     for name in ODD_NAMES:
         write(project, name, "x")
-    assert set(git_changes.changed(found(project), git.head(found(project)), OWN)) == set(ODD_NAMES)
+    assert set(changed(found(project), git.head(found(project)), OWN)) == set(ODD_NAMES)
 
 
 def test_a_submodule_at_another_commit_is_a_change_and_a_nested_repository_is_none(project, submodule):
@@ -339,11 +354,11 @@ def test_a_submodule_at_another_commit_is_a_change_and_a_nested_repository_is_no
     commit_all(project / "nested")
     sh(project, "worktree", "add", "-q", "-b", "side", str(project / "trees/side"))
     write(submodule, "l.txt", "edited")
-    assert git_changes.changed(repo, git.head(repo), OWN) == {}
+    assert changed(repo, git.head(repo), OWN) == {}
     at = commit_all(submodule)
-    seen = git_changes.changed(repo, git.head(repo), OWN)
+    seen = changed(repo, git.head(repo), OWN)
     assert {name: change.blob for name, change in seen.items()} == {"sub": at}
-    assert "sub" in git_changes.changed(repo, sh(project, "rev-parse", "HEAD^"), OWN)
+    assert "sub" in changed(repo, sh(project, "rev-parse", "HEAD^"), OWN)
 
 
 def test_caches_count_only_where_they_are_tracked(project):
@@ -351,17 +366,17 @@ def test_caches_count_only_where_they_are_tracked(project):
     commit_all(project)
     write(project, "lib/node_modules/x.js", "2\n")
     write(project, "lib/__pycache__/x.pyc", "x")
-    assert set(git_changes.changed(found(project), git.head(found(project)), OWN)) == {"lib/node_modules/x.js"}
+    assert set(changed(found(project), git.head(found(project)), OWN)) == {"lib/node_modules/x.js"}
 
 
 def test_own_paths_are_left_out_even_when_they_are_tracked(project):
     write(project, ".holdfast/journal", "x")
     at = commit_all(project)
     write(project, ".holdfast/journal", "y")
-    assert git_changes.changed(found(project), at, OWN) == {}
-    assert set(git_changes.changed(found(project), at, ())) == {".holdfast/journal"}
+    assert changed(found(project), at, OWN) == {}
+    assert set(changed(found(project), at, ())) == {".holdfast/journal"}
     (project / ".holdfast/journal").unlink()
-    assert git_changes.changed(found(project), at, OWN) == {}
+    assert changed(found(project), at, OWN) == {}
 
 
 @pytest.mark.parametrize("how", ["--no-sparse-index", "--sparse-index"])
@@ -371,9 +386,9 @@ def test_files_outside_of_a_sparse_checkout_are_not_deleted_ones(project, how):
     sh(project, "sparse-checkout", "set", "--cone", how, "lib")
     assert not (project / "far").exists()
     repo = found(project)
-    assert git_changes.changed(repo, first, OWN) == {}
+    assert changed(repo, first, OWN) == {}
     write(project, "lib/b.txt", "changed\n")
-    assert set(git_changes.changed(repo, first, OWN)) == {"lib/b.txt"}
+    assert set(changed(repo, first, OWN)) == {"lib/b.txt"}
     sha = commits.commit(repo, ["lib/b.txt", "far/c.txt"], "only what is here")
     assert in_commit(project, sha) == {"lib/b.txt": "M"}
     assert sh(project, "status", "--porcelain") == ""
@@ -383,7 +398,7 @@ def test_line_ends_that_git_would_convert_are_no_change(project):
     sh(project, "config", "core.autocrlf", "true")
     write(project, "a.txt", "one\r\n")
     repo = found(project)
-    assert git_changes.changed(repo, git.head(repo), OWN) == {}
+    assert changed(repo, git.head(repo), OWN) == {}
     with pytest.raises(Refused) as caught:
         commits.commit(repo, ["a.txt"], "nothing")
     assert caught.value.code == "nothing_to_commit"
@@ -391,7 +406,7 @@ def test_line_ends_that_git_would_convert_are_no_change(project):
 
 def test_a_conflict_does_not_hide_what_changed(project):
     torn(project)
-    assert set(git_changes.changed(found(project), git.head(found(project)), OWN)) == {"a.txt"}
+    assert set(changed(found(project), git.head(found(project)), OWN)) == {"a.txt"}
 
 
 def torn(project):
@@ -479,7 +494,7 @@ def test_a_file_that_became_a_folder_and_a_folder_that_became_a_link_are_committ
     write(project, "a.txt/inner", "x")
     (project / "lib").rename(project / "moved")
     (project / "lib").symlink_to("moved")
-    paths = list(git_changes.changed(found(project), git.head(found(project)), OWN))
+    paths = list(changed(found(project), git.head(found(project)), OWN))
     commits.commit(found(project), paths, "m")
     assert in_commit(project) == {"a.txt": "D", "a.txt/inner": "A", "lib": "A", "lib/b.txt": "D", "moved/b.txt": "A"}
     assert sh(project, "status", "--porcelain") == ""
@@ -527,8 +542,8 @@ def test_nothing_is_committed_in_an_empty_repository(empty):
 def test_a_hash_of_sha256_is_returned_in_full(tmp_path):
     sh(tmp_path, "init", "-q", "-b", "main", "--object-format=sha256", "project")
     project = tmp_path / "project"
-    for content in ("one", "two"):
-        write(project, "a.txt", content)
+    for text in ("one", "two"):
+        write(project, "a.txt", text)
         assert commits.commit(found(project), ["a.txt"], "m") == sh(project, "rev-parse", "HEAD")
     assert sh(project, "status", "--porcelain") == ""
 

@@ -16,7 +16,7 @@ from holdfast.core.plan import parent
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
-from holdfast.git import changes as git_changes
+from holdfast.git import content
 from holdfast.machine.place import below, read_regular
 
 TYPE_CHECKING = False
@@ -43,10 +43,10 @@ def run(
     token: int = 0,
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-) -> Evidence:
-    """Runs a check, if its result would be taken. Nothing is locked meanwhile; one that is `cancelled` says nothing.
+) -> tuple[Evidence, content.Tree]:
+    """Runs a check, if its result would be taken, and tells the tree it left. One that is `cancelled` says nothing.
 
-    What it saw is bound to the tree it started on.
+    Nothing is locked meanwhile. What it saw is bound to the tree it started on.
     Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
     makes the evidence stale at once.
     """
@@ -71,7 +71,7 @@ def run(
     after = world.tree(state, listing=True)
     found = results.merged(reading.results(), _report(report, before))
     verdict = _verdict(check, ran, found, _named(state, path, given), base)
-    return Evidence(
+    evidence = Evidence(
         passed=verdict.passed,
         at=world.now(),
         attempt=0,
@@ -79,7 +79,7 @@ def run(
         exit_code=ran.exit_code,
         duration_ms=ran.duration_ms,
         head=tree.head,
-        tree=after.id if tree.only_grew_into(after) else tree.id,
+        tree=after.id if content.only_grew(base, tree, after) else tree.id,
         dirty=tree.dirty,
         tail=ran.output_tail,
         digest=ran.output_digest,
@@ -87,6 +87,7 @@ def run(
         detail=verdict.detail,
         data={**given, **_figures(found, verdict), **_written(world, base, state, check, found, verdict)},
     )
+    return evidence, after
 
 
 def _verdict(check: Check, ran: checks.CheckRun, found: results.Results | None, named: str, base: str) -> judge.Verdict:
@@ -129,9 +130,10 @@ def _written(
     repository = git.find(base) if check.test else None
     if repository is None:
         return {}
-    changed = git_changes.changed(repository, state.head, world.aside(state))
-    written = {name: one.added for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
-    said: dict[str, Any] = {"files": dict(list(written.items())[:NAMES_KEPT])}
+    changed = world.changed(repository, state.head, world.aside(state))
+    written = {name: one for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
+    shown = dict(list(written.items())[:NAMES_KEPT])
+    said: dict[str, Any] = {"files": content.added(repository, state.head, shown)}
     test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))
     return {**said, "test_file": test_file} if test_file else said
 

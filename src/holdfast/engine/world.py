@@ -19,6 +19,10 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.git.content import Changed, Tree
+
 LARGEST_ARTIFACT = 1 << 30
 LARGEST_RESULT = 4 << 20
 
@@ -88,13 +92,25 @@ class LocalWorld:
         mono = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
         return {"now": self.now(), "boot": self._boot_id(), "mono": mono}
 
-    def tree(self, state: State, *, listing: bool = False) -> git.Tree:
+    def tree(self, state: State, *, listing: bool = False) -> Tree:
         """The working tree of a workflow, Holdfast's own files aside."""
+        from holdfast.git import content
+
         base = self._place.base(state.worktree)
         repository = self._repository(base)
         if repository:
-            return git.tree(repository, self.aside(state), listing=listing)
-        return git.files_tree(base, self.aside(state))
+            return content.tree(repository, self.aside(state), self._kept_trees, listing=listing)
+        return content.files_tree(base, self.aside(state))
+
+    def changed(self, repository: git.Repository, since: str | None, aside: tuple[str, ...]) -> dict[str, Changed]:
+        """Every path that differs in a working tree from a commit, some aside."""
+        from holdfast.git import content
+
+        return content.changed(repository, since, aside, self._kept_trees)
+
+    @property
+    def _kept_trees(self) -> str:
+        return os.path.join(self._place.home, "trees")
 
     def own(self, worktree: str) -> tuple[str, ...]:
         """Holdfast's own files, as paths from the top of the repository."""

@@ -1,4 +1,4 @@
-"""What Holdfast does to a git repository when it is asked to: branch, see what changed, push.
+"""What Holdfast does to a git repository when it is asked to: branch, push.
 
 A switch and a push run as the user's own would, with their hooks, signing and identity. Nothing is forced,
 and nothing that was staged or edited is lost: git's refusals are passed on in its own words.
@@ -11,25 +11,14 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core.remedy import Blank, Remedy, shell
-from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git.command import git as run
+from holdfast.git.signals import HeldBack
 
 NAME_LIMIT = 200
 
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._/-+=#@")
 _BRANCHES = "refs/heads/"
-_GITLINK = b"160000"
-_NOTHING = b"000000"
-
-
-class Changed(Value):
-    """A path that is not as it was."""
-
-    added: int
-    """Lines, compared with then; 0 for a binary file."""
-    blob: str
-    """The git hash of the content now, for a submodule its commit; empty when it was deleted."""
 
 
 def is_branch_name(name: str) -> bool:
@@ -83,42 +72,6 @@ def switch(repo: git.Repository, name: str) -> None:
         raise Refused("cannot_switch", f"there is no branch {name!r}", remedy=shell("git", "branch", "--list"),
                       facts={"branch": name, "output": ""})  # fmt: skip
     _switch(repo, "cannot_switch", "--no-guess", name)
-
-
-def changed(repo: git.Repository, since: str | None, own: Sequence[str]) -> dict[str, Changed]:
-    """Every path, relative to the top, that differs in the working tree from the commit `since` (None: from nothing).
-
-    Untracked files count; ignored ones, untracked caches, the path prefixes `own`, nested repositories that are no
-    submodules and other worktrees do not. A rename is a deletion and an addition. The index does not matter, nor is it
-    touched.
-    """
-    import tempfile
-
-    tree = tree_of(repo, since)
-    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
-        place = git.staging(repo, own, scratch)
-        if not git.stage(repo, place, tracked_caches=True):
-            raise Refused("unreadable", "a tracked file cannot be read", remedy=status(repo))
-        form = ("--raw", "--numstat", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--ignore-submodules=none")
-        against = ("diff-index", "--cached", *form, "--end-of-options", tree, *place.everything)
-        rows = run(repo.top, *against, env=place.view)[1].split(b"\0")
-    found: dict[bytes, str] = {}
-    added: dict[bytes, int] = {}
-    nested: set[bytes] = set()
-    fields = iter(rows[:-1])
-    for field in fields:
-        if field.startswith(b":"):
-            before, now, _, blob, _ = field[1:].split()
-            name = next(fields)
-            found[name] = "" if now == _NOTHING else blob.decode()
-            if (before, now) == (_NOTHING, _GITLINK):
-                nested.add(name)
-        else:
-            count, _, name = field.split(b"\t", 2)
-            added[name] = int(count) if count.isdigit() else 0
-    for name in nested - _submodules(repo) if nested else ():
-        del found[name]
-    return {os.fsdecode(name): Changed(added=added.get(name, 0), blob=blob) for name, blob in found.items()}
 
 
 def in_head(repo: git.Repository, paths: Sequence[str]) -> dict[str, str]:
@@ -243,7 +196,8 @@ def _commit(repo: git.Repository, sha: str) -> bytes:
 
 def _switch(repo: git.Repository, code: str, *words: str) -> None:
     try:
-        run(repo.top, "switch", "-q", "--no-recurse-submodules", *words, hooks=True)
+        with HeldBack():  # git writes the index first and HEAD afterwards
+            run(repo.top, "switch", "-q", "--no-recurse-submodules", *words, hooks=True)
     except HoldfastError as error:
         if git.branch(repo) == words[-1]:
             return  # only the hook that runs afterwards was displeased
@@ -261,11 +215,6 @@ def require_idle(repo: git.Repository, *, index: bool = True) -> None:
     if operation is not None:
         raise Refused("git_busy", f"git is in the middle of a {operation}", remedy=status(repo),
                       facts={"operation": operation})  # fmt: skip
-
-
-def _submodules(repo: git.Repository) -> set[bytes]:
-    listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")
-    return {row.partition(b"\t")[2] for row in listed if row.startswith(_GITLINK)}
 
 
 def _configured(repo: git.Repository) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ note: where HEAD has moved the index follows, and otherwise the lock is removed.
 
 from __future__ import annotations
 
+import errno
 import os
 from _collections_abc import Mapping, Sequence
 
@@ -16,12 +17,14 @@ from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
 from holdfast.files.locks import Locked
-from holdfast.files.replace import remove
+from holdfast.files.replace import NOREPLACE, remove, rename
 from holdfast.git.additions import require_no_secrets
 from holdfast.git.changes import parents, refusal, require_idle, tree_of
 from holdfast.git.changes import status as _status
 from holdfast.git.command import git as run
 from holdfast.git.command import run_hook
+from holdfast.git.private import copy_index, missing
+from holdfast.git.signals import HeldBack
 
 WAIT_SECONDS = 60
 """How long a commit waits for another one of Holdfast's."""
@@ -45,7 +48,7 @@ def commit(repo: git.Repository, paths: Sequence[str], message: str, secrets: Se
     that began at the same HEAD would take each other's work back.
     """
     with Locked(repo.git_dir, WAIT_SECONDS) as held:  # git itself does not use this lock
-        _settled(repo)
+        _settled(repo, held)
         hooks = _hooks_folder(repo)
         made = _committed(repo, paths, message, hooks, held, secrets)
     afterwards = _hook(hooks, _AFTERWARDS)
@@ -59,10 +62,11 @@ def settle(repo: git.Repository) -> str:
     if not git.is_unsettled(repo):
         return ""
     try:
-        with Locked(repo.git_dir, 0):
+        with Locked(repo.git_dir, 0) as held:
             if not git.is_unsettled(repo):
                 return ""
-            made = _settled(repo)
+            with HeldBack():
+                made = _settled(repo, held)
     except Conflict:
         return ""  # the process that commits is at work
     except (HoldfastError, OSError) as failure:
@@ -85,7 +89,8 @@ def _committed(
     require_idle(repo, index=False)
     asked, before = _checked(repo, paths), git.head(repo)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
-        view = {"GIT_INDEX_FILE": git.private_index(repo, scratch)["GIT_INDEX_FILE"], "GIT_EDITOR": "true"}
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index"), "GIT_EDITOR": "true"}
+        copy_index(repo, view["GIT_INDEX_FILE"])
         try:
             _fill(repo, view, before, asked)
         except HoldfastError as error:
@@ -93,7 +98,7 @@ def _committed(
         if os.fsdecode(run(repo.top, "write-tree", env=view)[1]).strip() == tree_of(repo, before):
             raise Refused("nothing_to_commit", "nothing there differs from HEAD", remedy=_status(repo))
         require_no_secrets(repo, view, before, message, secrets)
-        with _HeldBack() as signals:
+        with HeldBack() as signals:
             failure, made = None, None
             try:
                 _begin(repo, before)
@@ -105,7 +110,7 @@ def _committed(
             except HoldfastError as error:
                 failure = error
             finally:
-                made = _settled(repo)
+                made = _settled(repo, held)
     if made is None:
         said = failure or HoldfastError("git_failed", "git commit failed: HEAD has not moved", remedy=_status(repo))
         raise refusal(said, "commit_failed", "git did not commit", _status(repo)) from None
@@ -151,11 +156,15 @@ def _claim(new: str, lock: str) -> None:
     except FileExistsError:
         raise
     except OSError:  # no second names for files, as on exFAT
-        os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-        os.replace(new, lock)
+        failure = rename(new, lock, NOREPLACE)
+        if failure == errno.EEXIST:
+            raise FileExistsError from None
+        if failure:
+            os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.replace(new, lock)
 
 
-def _settled(repo: git.Repository) -> str | None:
+def _settled(repo: git.Repository, held: int) -> str | None:
     """Bring to an end what the note says: the commit, where it was made. Without a note there is nothing to do."""
     import shutil
 
@@ -174,7 +183,7 @@ def _settled(repo: git.Repository) -> str | None:
         if rows:
             _lock(repo, token)
     if rows:
-        _follow(repo, rows)
+        _follow(repo, rows, held)
     elif is_ours:
         os.unlink(lock)
     shutil.rmtree(os.path.join(repo.git_dir, _HOOKS), ignore_errors=True)
@@ -224,19 +233,15 @@ def _behind(repo: git.Repository, rows: list[_Row]) -> list[_Row]:
     ]
 
 
-def _follow(repo: git.Repository, rows: list[_Row]) -> None:
+def _follow(repo: git.Repository, rows: list[_Row], held: int) -> None:
     """Let the user's index, whose lock is ours, have what was committed, and stay as it is otherwise."""
-    import shutil
-
     index, lock, new = (os.path.join(repo.git_dir, name) for name in ("index", _LOCK, _INDEX))
-    try:
-        shutil.copy2(index, new)  # with its time: git reads a file again that is as young as the index
-    except FileNotFoundError:
-        pass
+    remove(f"{new}.lock")  # of a git that was killed: one that is alive holds the lock that is ours now
+    copy_index(repo, new)
     view = {"GIT_INDEX_FILE": new}
     entries = b"".join(b"%s %s\t%s\0" % row for row in sorted((row[1], row[3], row[4]) for row in rows))
-    run(repo.top, "update-index", "-z", "--index-info", env=view, stdin=entries)
-    run(repo.top, "update-index", "-q", "--refresh", env=view, ok=(0, 1, 128))
+    run(repo.top, "update-index", "-z", "--index-info", env=view, stdin=entries, keep=(held,))
+    run(repo.top, "update-index", "-q", "--refresh", env=view, ok=(0, 1, 128), keep=(held,))
     os.replace(new, index)
     os.unlink(lock)
 
@@ -254,17 +259,12 @@ def _checked(repo: git.Repository, paths: Sequence[str]) -> set[str]:
 def _fill(repo: git.Repository, view: Mapping[str, str], before: str | None, paths: set[str]) -> None:
     """Make the index in `view` that of the commit `before` with these paths as they are in the working tree."""
     run(repo.top, "read-tree", *(("--empty",) if before is None else ("-i", "-m", before)), env=view)
-    gone = {path for path in paths if _is_gone(repo, path)}
-    for options, chosen in (("--force-remove",), gone), (("--add", "--remove"), paths - gone):
+    names = {os.fsencode(path) for path in paths}
+    gone = missing(repo.top, names)
+    for options, chosen in (("--force-remove",), gone), (("--add", "--remove"), names - gone):
         if chosen:
-            names = b"".join(os.fsencode(path) + b"\0" for path in sorted(chosen))
-            run(repo.top, "update-index", *options, "-z", "--stdin", env=view, hooks=True, stdin=names)
-
-
-def _is_gone(repo: git.Repository, path: str) -> bool:
-    full = os.path.join(repo.top, path)
-    folder = os.path.dirname(full)
-    return not os.path.lexists(full) or os.path.realpath(folder) != folder  # git does not look behind links
+            listed = b"".join(path + b"\0" for path in sorted(chosen))
+            run(repo.top, "update-index", *options, "-z", "--stdin", env=view, hooks=True, stdin=listed)
 
 
 def _hook(folder: str, name: str) -> str:
@@ -308,60 +308,3 @@ def _read(path: str) -> bytes | None:
             return file.read(_NOTE_LIMIT)
     except OSError:
         return None
-
-
-class _Interrupted(KeyboardInterrupt):
-    """A signal came that ends the process."""
-
-
-class _HeldBack:
-    """Holds back the signals that would end the process between two changes that belong together.
-
-    They come when it is over, or at once where they are let through. Python can do this in the main thread only: what
-    another thread began is left to the next command.
-    """
-
-    def __init__(self) -> None:
-        self._before: dict[int, Any] = {}
-        self._came: list[int] = []
-        self._through = False
-
-    def __enter__(self) -> _HeldBack:
-        import signal
-
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            if signal.getsignal(number) not in (signal.SIG_IGN, None):
-                try:
-                    self._before[number] = signal.signal(number, self._note)
-                except ValueError:
-                    break
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        import signal
-
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-        for number in self._came[:1]:
-            signal.raise_signal(number)
-
-    def _note(self, number: int, _: object) -> None:
-        self._came.append(number)
-        if self._through:
-            raise _Interrupted
-
-    def let_through(self) -> _Through:
-        return _Through(self)
-
-
-class _Through:
-    def __init__(self, held: _HeldBack) -> None:
-        self._held = held
-
-    def __enter__(self) -> None:
-        if self._held._came:
-            raise _Interrupted
-        self._held._through = True
-
-    def __exit__(self, *_: object) -> None:
-        self._held._through = False

@@ -58,7 +58,7 @@ def start(
     wired, place = project.wired, project.wired.place
     definition = _configured(definition, place.root)
     loaded = _load(Asked(definition, subject, context, phases), place)
-    begun = _surroundings(loaded, place, branch, wired.world.own(place.key()))
+    begun = _surroundings(loaded, wired, branch)
     card, spoken = system(definition.dialect), dialect(definition.dialect)
     about = subject_of(card.name)
     command = cmd.Start.of(
@@ -144,8 +144,9 @@ class _Surroundings(Value):
     dirt: Mapping[str, str] = {}
 
 
-def _surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...]) -> _Surroundings:
+def _surroundings(loaded: Loaded, wired: Wired, branch: str) -> _Surroundings:
     """A branch that is there already and stands elsewhere is refused."""
+    place = wired.place
     repository, here = place.repository, place.branch()
     wanted = branch or loaded.branch or here
     plan = Plan(loaded.definition.steps)
@@ -156,7 +157,7 @@ def _surroundings(loaded: Loaded, place: Place, branch: str, own: tuple[str, ...
     if makes_branch and wanted:
         git_changes.require_free(repository, wanted)
     head = git.head(repository)
-    changed = git_changes.changed(repository, head, own)
+    changed = wired.world.changed(repository, head, wired.world.own(place.key()))
     return _Surroundings(wanted, head, {name: one.blob for name, one in changed.items()})
 
 

@@ -10,6 +10,10 @@ from holdfast.engine.engine import Outcome
 from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.git.content import Tree
+
 
 class Turn:
     """What is known of workflows while a request lasts.
@@ -24,6 +28,7 @@ class Turn:
         self._lasts = lasts
         self._seen: dict[str, tuple[str, State]] = {}
         self._facts: dict[str, Facts] = {}
+        self._trees: dict[str, Tree] = {}
 
     @property
     def _wired(self) -> Wired:
@@ -34,6 +39,12 @@ class Turn:
         """Time has passed, or files have changed: a check or an action ran, or a person was asked."""
         self._seen.clear()
         self._facts.clear()
+        self._trees.clear()
+
+    def saw_tree(self, state: State, tree: Tree) -> None:
+        """The working tree was just read, after everything that could change it."""
+        if self._lasts:
+            self._trees[state.ulid] = tree
 
     def look(self, ulid: str, *, writing: bool = False) -> State:
         """The state, with what git brought and what others wrote into the document."""
@@ -57,7 +68,11 @@ class Turn:
         """What a reader must know to judge the gates now."""
         asked, known = needs(state), self._facts.get(state.ulid)
         if known is None or not known.covers(asked):
-            known = self._knows(state, self._wired.world.facts(state, asked))
+            tree = self._trees.get(state.ulid) if asked.tree else None
+            known = self._wired.world.facts(state, asked.replace(tree=False) if tree else asked)
+            if tree:
+                known = known.replace(known=asked, tree=tree.id, head=tree.head, dirty=tree.dirty)
+            self._knows(state, known)
         return known
 
     def execute(self, state: State, command: Command, actor: Actor, **how: Any) -> Outcome:

@@ -479,8 +479,9 @@ class Workflow:
         by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", 0) or wired.settings.token}
         run: dict[str, Any] = {"given": data or {}, "echo": echo, "cancelled": self.cancelled}
         where = wired.place.base(state.worktree)
-        evidence = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
+        evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
         self._turn.forget()
+        self._turn.saw_tree(state, tree)
         self.execute(cmd.RecordCheck(path, name, evidence), **how)
 
     def step(self, step: str) -> StepWork:

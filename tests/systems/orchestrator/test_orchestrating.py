@@ -181,7 +181,7 @@ def work(bench: Bench, since: str, task: str = "1.1"):
 
     repository = git.find(str(bench.root))
     assert repository is not None
-    return orchestrating.work(repository, task, since, (".holdfast", ".claude"))
+    return orchestrating.work(bench.open().wired.world, repository, task, since, (".holdfast", ".claude"))
 
 
 def test_without_commits_of_its_own_everything_since_it_began_is_a_tasks(bench):

@@ -95,6 +95,12 @@ def top(folder: str) -> str:
     return _repository(folder)[0] or folder
 
 
+def git_folder(top: str) -> str:
+    """Where git keeps what is a worktree's own."""
+    pointer = _line(f"{top}/.git") or ""
+    return _joined(top, pointer[8:]) if pointer.startswith("gitdir: ") else f"{top}/.git"
+
+
 def find(start: str) -> tuple[str, str]:
     """The folder whose `.holdfast` counts, empty when there is none, and the worktree that `start` lies in."""
     start = real(start)

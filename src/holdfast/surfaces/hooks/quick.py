@@ -70,7 +70,7 @@ class Hook:
         if react is None:
             return ""
         self.stand(event.get("cwd"))
-        if self.root and places.kind(f"{self.worktree}/.git/holdfast-commit"):
+        if self.root and places.kind(f"{places.git_folder(self.worktree)}/holdfast-commit"):
             find_package()
             from holdfast.surfaces.hooks import events
 

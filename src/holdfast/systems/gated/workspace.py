@@ -48,7 +48,7 @@ def wanted(wired: Wired, state: State, phase: str) -> tuple[str, ...]:
     repository = git.find(wired.place.base(state.worktree))
     if state.step(phase).status != lifecycle.IN_REVIEW or repository is None or words.outputs(state, phase):
         return ()
-    changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
     new = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
     if not new:
         return ()

@@ -14,6 +14,7 @@ from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused, UsageError
 from holdfast.git import changes as git_changes
+from holdfast.git import content
 from holdfast.git import history as git_history
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
@@ -23,6 +24,7 @@ from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.engine.world import LocalWorld
     from holdfast.forges.port import Forge
     from holdfast.systems.orchestrator.task_document import Phase, Task, TaskDocument
 
@@ -73,15 +75,17 @@ def prefix(task: str) -> str:
 SUPERVISOR, OUTER = "chore(supervisor):", "chore(outer-ralph):"
 
 
-def work(repository: git.Repository, task: str, since: str, aside: tuple[str, ...]) -> dict[str, Any]:
+def work(
+    world: LocalWorld, repository: git.Repository, task: str, since: str, aside: tuple[str, ...]
+) -> dict[str, Any]:
     """What a task changed, from git: by its own commits where there are some, else all since it began."""
     made = git_history.commits_since(repository, since, prefix(task))
     if made:
         found = git_history.of_commits(repository, made, aside)
         files, lines = list(found.files), found.lines
     else:
-        changed = git_changes.changed(repository, since, aside)
-        files, lines = list(changed), sum(one.added for one in changed.values())
+        changed = world.changed(repository, since, aside)
+        files, lines = list(changed), sum(content.added(repository, since, changed).values())
     return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
 
 

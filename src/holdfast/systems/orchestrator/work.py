@@ -18,7 +18,7 @@ def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Han
     repository, since = _repository(wired, state), progress.data.get(BASE)
     if step.kind != TASK or progress.status != ACTIVE or repository is None or not isinstance(since, str):
         return handing
-    return handing.replace(data=work(repository, step.id, since, wired.world.aside(state)))
+    return handing.replace(data=work(wired.world, repository, step.id, since, wired.world.aside(state)))
 
 
 def _apart(wired: Wired, state: State) -> str:

@@ -132,7 +132,7 @@ def _paths(wired: Wired, repository: git.Repository, state: State, path: str, or
 
     The feature file `own`, which has the ticks of tasks, goes with the work and is none of it.
     """
-    changed = git_changes.changed(repository, git.head(repository), wired.world.aside(state))
+    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
     changed.pop(own, None)
     if order.paths:
         base = wired.place.base(state.worktree)
