@@ -18,9 +18,10 @@ from holdfast.core.commands import Cancel, Note
 from holdfast.engine.codec import VERSION
 from holdfast.engine.ports import LARGEST_COPY, Standing, entry_of
 from holdfast.errors import Broken, Conflict, NotFound, UsageError
-from holdfast.stores.files import SNAPSHOT_EVERY, FilesStore
+from holdfast.stores.files import FilesStore
 from holdfast.stores.index import NEWEST
 from holdfast.stores.lines import FIRST, head, seal
+from holdfast.stores.opened import SNAPSHOT_EVERY
 from tests.stores.contract import change, create, finish, notes, revisions, ulid
 
 REPOSITORY = Path(__file__).parents[2]
