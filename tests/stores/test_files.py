@@ -160,7 +160,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=list(BAD))
-def test_a_bad_snapshot_is_ignored_and_replaced_by_the_next(store, home, bad, decoded):
+def test_a_bad_snapshot_is_ignored_and_replaced_by_the_reader(store, home, bad, decoded):
     name = noted(store, SNAPSHOT_EVERY + 5)
     expected = store.load(name)
     write(snapshot_path(home, name), bad(read(snapshot_path(home, name))))
@@ -171,7 +171,7 @@ def test_a_bad_snapshot_is_ignored_and_replaced_by_the_next(store, home, bad, de
     fresh.commit(name, change(Note("more")))
     decoded.clear()
     assert FilesStore(home).load(name).revision == SNAPSHOT_EVERY + 7
-    assert decoded == []
+    assert decoded == [SNAPSHOT_EVERY + 7]
 
 
 def test_a_snapshot_of_another_workflow_is_ignored(store, home):

@@ -19,7 +19,7 @@ from holdfast.stores.index import NEWEST, Index, Mark
 from holdfast.stores.journal import Journal, lines_missing
 from holdfast.stores.journals import Journals
 from holdfast.stores.keys import Keys
-from holdfast.stores.lines import sum_before
+from holdfast.stores.lines import Line, sum_before
 from holdfast.stores.opened import Opened, record_of
 from holdfast.stores.snapshots import Snapshots
 from holdfast.stores.witness import Seen
@@ -207,7 +207,7 @@ class FilesStore:
         found = next((entry for entry in self.entries() if entry.key == key), None) if key else None
         if found or not key or self.finished_count() < NEWEST:
             return found
-        ulid = Keys(self._home).started_with(key, self._journals.every(), self._key_of)
+        ulid = Keys(self._home).started_with(key, self.every(), self._key_of)
         return self._entry(ulid) if ulid else None
 
     def _key_of(self, ulid: str) -> str | None:
@@ -338,12 +338,11 @@ class FilesStore:
 
     def _took(self, data: bytes, name: str, kept: str = "") -> State:
         copy = self.examine_copy(data, name)
-        seen, is_here = self._journals.seen(copy.ulid), self._journals.has_line(copy.ulid)
-        brings_back = seen is not None and _has(copy, seen)
-        if seen and not is_here and not brings_back:
-            raise lines_missing(self.file_of(copy.ulid), 1, seen.seq)
+        is_here = self._journals.has_line(copy.ulid)
+        if not is_here:
+            self._require_seen(copy, [])
         if is_here or not self._brought(copy):
-            self._followed(copy, name, kept, brings_back)
+            self._followed(copy, name, kept)
         handle = self._journals.handle(copy.ulid)
         with handle.lock:
             state = self._journals.taken(copy.ulid, handle, handle.journal.synced_read())
@@ -371,6 +370,12 @@ class FilesStore:
         self._journals.forget(ulid)
         return True
 
+    def _require_seen(self, copy: Copy, lines: Sequence[Line]) -> None:
+        """What was acknowledged is here, or the copy brings it back."""
+        seen = self._journals.seen(copy.ulid)
+        if seen and not _has(copy, seen) and [line.sum for line in lines[seen.seq - 1 : seen.seq]] != [seen.sum]:
+            raise lines_missing(self.file_of(copy.ulid), min(len(lines) + 1, seen.seq), seen.seq)
+
     def _put_in_place(self, copy: Copy) -> None:
         """What is known of the lines that were there is forgotten first, so that nothing speaks against the copy."""
         with self._journals.witness(copy.ulid) as witness:
@@ -379,22 +384,21 @@ class FilesStore:
             durable_write(self.file_of(copy.ulid), copy.data, dir_mode=0o700, alone=True)
             witness.put(Seen(copy.state.revision, sum_before(copy.data, len(copy.data))))
 
-    def _followed(self, copy: Copy, name: str, kept: str, brings_back: bool) -> None:
+    def _followed(self, copy: Copy, name: str, kept: str) -> None:
         """The lines of a copy that has more than ours, or is preferred to ours, take their place as a whole.
 
         Appended one by one they would be seen too soon: they say of each other that they are durable, which was true
-        where they were written and is true here only once all of them are. A copy that `brings_back` what was
-        acknowledged may find less than that here.
+        where they were written and is true here only once all of them are.
         """
         from holdfast.stores.copies import gives_way
 
         ulid = copy.ulid
         archive = os.path.join(self._home, "archive", f"{ulid}-{kept}.jsonl")
         keep = (lambda ours: _set_aside(archive, ours)) if kept else None
-        handle = Opened(Journal(self.file_of(ulid), wait=self._wait)) if brings_back else self._journals.handle(ulid)
-        with handle.journal, handle.lock, handle.journal.writing() as lines:
-            before = self._journals.taken(ulid, handle, lines)
-            if not gives_way(handle.journal.content(), copy, name, keep):
+        with Journal(self.file_of(ulid), wait=self._wait) as journal, journal.writing() as lines:
+            before = Opened(journal).take(lines)
+            self._require_seen(copy, lines)
+            if not gives_way(journal.content(), copy, name, keep):
                 return
             mark = self._index.mark(ulid, entry_of(before))
             try:
@@ -415,7 +419,7 @@ class FilesStore:
         One that cannot be read keeps its name as far as it can be told, and a mark: the index learns the rest from
         whoever reads it next.
         """
-        for ulid in self._journals.every():
+        for ulid in self.every():
             try:
                 fresh = self._journals.opened(ulid)
                 with fresh.journal:

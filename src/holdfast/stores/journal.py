@@ -368,14 +368,14 @@ class Journal:
     def _judge(self, at: int, seq: int, mark: int) -> None:
         size = os.fstat(self._descriptor()).st_size
         if seq <= mark and size <= at:
-            raise lines_missing(self.path, seq, mark)
+            raise lines_missing(self.path, seq, mark, self._expected)
         if seq <= mark or acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
             raise self._damaged(at, seq)
 
     def _compare(self, line: Line | Position) -> None:
         expected = self._expected
         if expected and line.seq == expected.seq and line.sum != expected.sum:
-            raise lines_missing(self.path, line.seq, line.seq, "another line is in its place")
+            raise lines_missing(self.path, line.seq, line.seq, expected, "another line is in its place")
 
     def _line_at(self, place: Position | Line) -> Line | None:
         if not 0 <= place.start < place.end <= place.start + LONGEST_LINE:
@@ -432,7 +432,7 @@ class Journal:
         )
 
 
-def lines_missing(path: str, first: int, last: int, why: str = "") -> Broken:
+def lines_missing(path: str, first: int, last: int, seen: Seen | None = None, why: str = "") -> Broken:
     """Lines that were acknowledged, and that no byte of the journal shows any more."""
     which = f"line {last} was" if first == last else f"lines {first} to {last} were"
     missing = "it is not there" if first == last else "they are not there"
@@ -440,7 +440,13 @@ def lines_missing(path: str, first: int, last: int, why: str = "") -> Broken:
         "lines_missing",
         f"{path} has lost its end: {which} acknowledged, and {why or missing}",
         remedy=remedies.doctor(),
-        facts={"path": path, "seq": first, "last": last, "missing": last - first + 1},
+        facts={
+            "path": path,
+            "seq": first,
+            "last": last,
+            "missing": last - first + 1,
+            "document": seen.document if seen else "",
+        },
     )
 
 
