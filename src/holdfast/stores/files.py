@@ -271,7 +271,7 @@ class FilesStore:
                 witness.clear()
                 os.rename(self.file_of(ulid), target)
         self._journals.forget(ulid)
-        self._snapshots.drop(ulid)
+        self._snapshots.drop(ulid, gone=True)
         self._index.drop({ulid}, self._rebuilt)
         return target
 
@@ -284,7 +284,7 @@ class FilesStore:
             with self._journals.witness(ulid) as witness:
                 witness.clear()
                 remove(self.file_of(ulid))
-            self._snapshots.drop(ulid)
+            self._snapshots.drop(ulid, gone=True)
             if os.path.isdir(os.path.dirname(self.file_of(ulid))):
                 sync_directories(os.path.dirname(self.file_of(ulid)), [])
         if ulids:

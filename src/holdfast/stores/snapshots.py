@@ -61,13 +61,16 @@ class Snapshots:
                     found.append(path)
         return found
 
-    def drop(self, ulid: str) -> None:
-        """Durably: what comes after it in the journal may be other lines than those it was taken of."""
-        folder = os.path.dirname(self.path(ulid))
-        for path in (self.path(ulid), self.path(ulid) + ".slot"):
-            remove(path)
-        if os.path.isdir(folder):
-            sync_directories(folder, [])
+    def drop(self, ulid: str, *, gone: bool = False) -> None:
+        """Durably: what comes after it in the journal may be other lines than those it was taken of.
+
+        With `gone`, the journal is there no more, and the record beside it goes too.
+        """
+        path = self.path(ulid)
+        for name in (path, path + ".slot", *([self.witness(ulid, 0).path] if gone else [])):
+            remove(name)
+        if os.path.isdir(os.path.dirname(path)):
+            sync_directories(os.path.dirname(path), [])
 
     def witness(self, ulid: str, wait: float) -> Witness:
         """The record of the last line that was acknowledged, which lies beside the snapshot."""
