@@ -51,7 +51,8 @@ def refuse_second(new: Entry, known: Iterable[Entry]) -> None:
     """An id is active once in a worktree, and a key starts one workflow, however many processes start it at once."""
     for entry in known:
         same_key = new.key and new.key == entry.key
-        if same_key or (entry.active and (entry.id, entry.worktree) == (new.id, new.worktree)):
+        same_id = entry.active and (entry.id, entry.worktree) == (new.id, new.worktree)
+        if entry.ulid != new.ulid and (same_key or same_id):
             raise Conflict(
                 "already_started",
                 f"another process has just started {entry.id}",
