@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -94,6 +95,12 @@ def spoiled(data: bytes, old: bytes, new: bytes, *, resealed: bool = False) -> b
     data = data.replace(old, new)
     start = data.rfind(b"\n", 0, -1) + 1
     return data[:-SEAL] + seal(data[start:-SEAL]) if resealed else data
+
+
+def forget_last(journal: Path) -> None:
+    """Removes the record of the last line beside a journal of files, as if another version had written that line."""
+    home = journal.parents[2]
+    (home / "state" / journal.parent.name / f"{journal.stem}.last").unlink()
 
 
 def revisions(store: Store, name: str) -> list[int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from holdfast.stores.files import FilesStore
-from tests.stores.contract import SharedRootContract, StoreContract, spoiled
+from tests.stores.contract import SharedRootContract, StoreContract, forget_last, spoiled
 from tests.stores.memory import MemoryStore
 
 
@@ -44,10 +46,9 @@ class TestFiles(SharedRootContract):
     @pytest.fixture
     def spoil(self, another):
         def spoil(name, old, new, **how):
-            with open(another().file_of(name), "r+b") as file:
-                data = spoiled(file.read(), old, new, **how)
-                file.seek(0)
-                file.write(data)
-                file.truncate()
+            path = Path(another().file_of(name))
+            path.write_bytes(spoiled(path.read_bytes(), old, new, **how))
+            if how.get("resealed"):
+                forget_last(path)
 
         return spoil

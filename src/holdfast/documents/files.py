@@ -225,6 +225,12 @@ class Documents:
         """The spare slot is made only after the document itself is durable: without it, there never was one."""
         return os.path.exists(self._slot(state, path))
 
+    def may_be_of(self, ulid: str, path: str) -> bool:
+        """Whether a workflow of which nothing else is known may have a document there: its slots say which it wrote."""
+        folder = os.path.join(self._place.home, "slots")
+        slots = [name for name in os.listdir(folder) if name.startswith(f"{ulid}-")] if os.path.isdir(folder) else []
+        return not slots or f"{ulid}-{digest(path.encode())[:8]}" in slots
+
     def being_written(self, state: State, path: str) -> bool:
         try:
             return abs(time.time() - os.stat(self.full(state, path)).st_mtime) < SETTLED_AFTER

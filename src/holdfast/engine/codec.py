@@ -15,11 +15,13 @@ from holdfast.core.definition import Conduct
 from holdfast.core.lifecycle import MOVES
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import line, shell
-from holdfast.core.value import Any, Value
+from holdfast.core.value import Any, UnknownField, Value
 from holdfast.errors import Broken
 from holdfast.plain.plainjson import compact
 
 VERSION = 2
+_FRAME = frozenset({"v", "seq", "synced", "prev", "sum"})
+"""What a line has beside its record."""
 _EVENTS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in ev.Event.__args__}
 _VALUES = {
     cls.__name__: cls
@@ -118,13 +120,16 @@ def encode_record(record: Record) -> str:
 
 
 def decode_record(data: dict[str, Any]) -> Record:
-    """A record from a journal line."""
+    """A record from a journal line. One with more in it than is known here was written by a newer Holdfast."""
     written = data.get("v", 0)
     if written != VERSION:
         raise _other_version(written)
-    said = {name: item for name, item in data.items() if name in Record._known}
-    events = [decode_event(event) for event in data["events"]]
-    record: Record = decode(Record, {**said, "revision": data["seq"], "events": events})
+    said = {name: item for name, item in data.items() if name not in _FRAME}
+    try:
+        events = [decode_event(event) for event in data["events"]]
+        record: Record = decode(Record, {**said, "revision": data["seq"], "events": events})
+    except UnknownField as more:
+        raise _newer(repr(str(more)[:80]), {"line": data["seq"]}) from more
     return record
 
 

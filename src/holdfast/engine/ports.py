@@ -38,16 +38,21 @@ class Entry(Value):
     payload: str = ""
     created_at: str = ""
     updated_at: str = ""
+    revision: int = 0
+    sum: str = ""
+    """Of the line of that revision, where the store knows that it is durable: what it must still have later."""
 
     def says_the_same_as(self, other: Entry | None) -> bool:
-        return other is not None and self.replace(updated_at="") == other.replace(updated_at="")
+        moment: dict[str, Any] = {"updated_at": "", "revision": 0, "sum": ""}
+        return other is not None and self.replace(**moment) == other.replace(**moment)
 
 
 def refuse_second(new: Entry, known: Iterable[Entry]) -> None:
     """An id is active once in a worktree, and a key starts one workflow, however many processes start it at once."""
     for entry in known:
         same_key = new.key and new.key == entry.key
-        if same_key or (entry.active and (entry.id, entry.worktree) == (new.id, new.worktree)):
+        same_id = entry.active and (entry.id, entry.worktree) == (new.id, new.worktree)
+        if entry.ulid != new.ulid and (same_key or same_id):
             raise Conflict(
                 "already_started",
                 f"another process has just started {entry.id}",
@@ -69,6 +74,7 @@ def entry_of(state: State) -> Entry:
         "status": "in_progress" if active else queries.status(state),
         "key": key if revision == 1 else "",
         "payload": payload if revision == 1 else "",
+        "sum": "",
     }
     return Entry(**{name: own[name] if name in own else getattr(state, name) for name in Entry._fields})
 
@@ -114,7 +120,7 @@ class Examined(Value):
     @property
     def can_be_cut(self) -> bool:
         """Not a journal that a newer Holdfast wrote, or that cannot even be opened: those are whole."""
-        return self.damage is not None and self.damage.code == "journal_damaged"
+        return self.damage is not None and self.damage.code in ("journal_damaged", "lines_missing")
 
     @property
     def survives(self) -> str:
@@ -182,7 +188,7 @@ class Store(Protocol):
         """The workflows whose id or ULID begins with a word, active ones first."""
 
     def started_with(self, key: str) -> Entry | None:
-        """The workflow that was started with an idempotency key, among the `entries`."""
+        """The workflow that was started with an idempotency key, however long ago."""
 
     def every(self) -> Iterator[str]:
         """The ULIDs of all journals, also of those that cannot be read."""

@@ -177,6 +177,8 @@ class Project:
 
         `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
         """
+        from holdfast.systems.seam.found import unreadable
+
         self.heal()
         found = []
         for entry in self.wired.store.active() if status == "active" else self.wired.store.entries():
@@ -191,6 +193,7 @@ class Project:
                 continue
             if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
                 found.append(Workflow(self.wired, state, self.turn))
+        self.troubles += [wrong.message for _, wrong in unreadable(self.wired)]
         return found
 
     def heal(self) -> None:

@@ -18,10 +18,10 @@ from holdfast.engine.ports import AHEAD, BEHIND, FORKED, LARGEST_COPY, SAME, UNK
 from holdfast.errors import Broken, Conflict, HoldfastError
 from holdfast.plain.plainjson import compact
 from holdfast.stores.lines import FIRST, Line, parsed
+from holdfast.stores.opened import FOREIGN
 
 _SHOWN = 400
-_FOREIGN = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-"""What decoding and folding lead to when a line, though sealed, is nothing that Holdfast writes."""
+_KINDS = {"active": bool, "revision": int}
 
 
 def examined(data: bytes, name: str) -> Copy:
@@ -40,7 +40,7 @@ def examined(data: bytes, name: str) -> Copy:
                 _refuse_unkept(state)
         except Broken:
             raise  # of a newer version, which is no damage
-        except (HoldfastError, *_FOREIGN) as failure:
+        except (HoldfastError, *FOREIGN) as failure:
             said = _printable(f"{type(failure).__name__} {failure}")
             raise _damaged(name, line.start, line.seq, f"is not what Holdfast writes: {said}") from failure
         ends.append(line.end)
@@ -118,7 +118,7 @@ def _refuse_unkept(state: State) -> None:
     """What cannot be written down again would stop the index and every snapshot."""
     entry = entry_of(state)
     for name, value in entry.items():
-        if not isinstance(value, bool if name == "active" else str) and (name, value) != ("branch", None):
+        if not isinstance(value, _KINDS.get(name, str)) and (name, value) != ("branch", None):
             raise TypeError(f"{name} is no text")
     compact(encode([entry, state])).encode()
 

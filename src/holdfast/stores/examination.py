@@ -6,18 +6,19 @@ import os
 from _collections_abc import Iterable, Iterator, Sequence
 
 from holdfast.core import remedies
-from holdfast.core.apply import fold
 from holdfast.core.state import State
-from holdfast.engine.codec import decode_record, encode
+from holdfast.engine.codec import encode
 from holdfast.engine.ports import Examined, Fault, entry_of
-from holdfast.errors import Broken, Conflict, HoldfastError
+from holdfast.errors import Broken, Conflict, HoldfastError, NotFound
 from holdfast.files.locks import locked
 from holdfast.files.replace import durable_write, read_file, remove, sync_directories
 from holdfast.plain.plainjson import compact
 from holdfast.stores.index import NEWEST, Index
-from holdfast.stores.journal import Journal
+from holdfast.stores.journal import Journal, lines_missing
 from holdfast.stores.lines import Line
+from holdfast.stores.opened import folded
 from holdfast.stores.snapshots import Snapshots
+from holdfast.stores.witness import Seen
 
 NO_SNAPSHOT = (-1, None)
 
@@ -33,27 +34,27 @@ def examined(
     at_snapshot: State | None = None
     try:
         for line in journal:
-            state = fold(state, decode_record(line.body))
+            state = folded(state, line, name)
             lines, end = line.seq, line.end
             if line.seq == position:
                 at_snapshot = state
     except HoldfastError as error:
         damage = error
-    except (KeyError, TypeError, ValueError, AssertionError, AttributeError) as error:
-        damage = Broken(
-            "journal_damaged",
-            f"{name} is whole, but line {lines + 1} is not what Holdfast writes: {type(error).__name__} {error}",
-            facts={"path": name, "offset": end, "seq": lines + 1},
-        )
     if damage is None and size and not lines:
         damage = Broken("journal_damaged", f"{name} has no line that is whole", facts={"path": name, "offset": 0})
     wrong = "" if damage else _compared(position, kept, at_snapshot)
     return Examined(ulid, name, size, state, lines, end, damage, wrong)
 
 
-def read(path: str) -> Iterator[Line]:
-    with Journal(path) as journal:
-        yield from journal.history()
+def read(path: str, seen: Seen | None) -> Iterator[Line]:
+    """Every line, with the one that was acknowledged last as far as is known."""
+    try:
+        with Journal(path) as journal:
+            if seen:
+                journal.expect(seen)
+            yield from journal.history()
+    except NotFound:
+        raise lines_missing(path, 1, seen.seq if seen else 1) from None
 
 
 def _compared(revision: int, kept: State | None, replayed: State | None) -> str:
@@ -74,6 +75,9 @@ def cut(home: str, examined: Examined, snapshots: Snapshots, wait: float) -> str
     from holdfast.files import quarantine
 
     path = examined.name
+    if not os.path.exists(path):
+        snapshots.drop(examined.ulid)
+        return ""
     fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         locked(fd, path, wait)

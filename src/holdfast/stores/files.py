@@ -4,51 +4,39 @@ from __future__ import annotations
 
 import os
 from _collections_abc import Callable, Iterator, Sequence
-from _thread import allocate_lock
 
 from holdfast.core import queries, remedies
-from holdfast.core.apply import Record, fold
+from holdfast.core.apply import Record
 from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
-from holdfast.engine.codec import decode_record, encode_record
+from holdfast.engine.codec import encode_record
 from holdfast.engine.ports import Changes, Copy, Entry, Examined, Fault, Standing, changes_between, entry_of, standing
-from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
+from holdfast.errors import Conflict, HoldfastError, NotFound, Refused
 from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 from holdfast.machine.place import regular
-from holdfast.stores.index import Index, Mark
-from holdfast.stores.journal import Journal
-from holdfast.stores.lines import Line
+from holdfast.stores.index import NEWEST, Index, Mark
+from holdfast.stores.journal import Journal, lines_missing
+from holdfast.stores.journals import Journals
+from holdfast.stores.keys import Keys
+from holdfast.stores.lines import Line, sum_before
+from holdfast.stores.opened import Opened, record_of
 from holdfast.stores.snapshots import Snapshots
-
-SNAPSHOT_EVERY = 64
-OPEN_AT_ONCE = 64
-"""How many journals may be open: a list of many workflows must not use up the descriptors of the process."""
+from holdfast.stores.witness import Seen
 
 
-class _Open:
-    """A journal that is open in this process, with the state folded so far."""
+def _shown(record: Record) -> str:
+    """The hash of the document that was rendered for a record."""
+    return next(iter(record.documents.values()), "")
 
-    def __init__(self, journal: Journal, state: State | None, snapshot_at: int) -> None:
-        self.journal = journal
-        self.state = state
-        self.snapshot_at = snapshot_at
-        self.lock = allocate_lock()
-        self.resting = False
 
-    def take(self, lines: list[Line]) -> State:
-        for line in lines:
-            self.state = fold(self.state, decode_record(line.body))
-        if self.state is None:
-            raise NotFound("no_journal", f"{self.journal.path} has no first line", remedy=remedies.doctor())
-        return self.state
+def _entry(state: State, journal: Journal) -> Entry:
+    durable = journal.durable
+    return entry_of(state).replace(sum=durable.sum) if durable and durable.seq == state.revision else entry_of(state)
 
-    def rest(self) -> None:
-        """Lets go of the file if nobody is using it; the journal opens it again when it is needed."""
-        if self.lock.acquire(False):
-            self.journal.close()
-            self.resting = True
-            self.lock.release()
+
+def _has(copy: Copy, seen: Seen) -> bool:
+    return seen.seq <= len(copy.ends) and sum_before(copy.data, copy.ends[seen.seq - 1]) == seen.sum
 
 
 def _set_aside(path: str, ours: bytes) -> None:
@@ -73,63 +61,66 @@ class FilesStore:
         self._wait = wait
         self._index = Index(home, wait)
         self._snapshots = Snapshots(home)
-        self._open: dict[str, _Open] = {}
+        self._journals = Journals(home, wait, self._snapshots, self._index)
         self._marks: dict[str, list[Mark]] = {}
 
     def __del__(self) -> None:
         """Whoever lets go of a store lets go of its files."""
-        for handle in self._open.values():
-            handle.journal.close()
+        self._journals.close()
 
     def create(self, record: Record, state: State) -> None:
         ulid = state.ulid
 
-        def make() -> None:
-            journal = Journal.create(self.file_of(ulid), encode_record(record).encode(), wait=self._wait)
-            self._open[ulid] = _Open(journal, state, 0)
+        def make() -> Entry:
+            path, body, witness = self.file_of(ulid), encode_record(record).encode(), self._journals.witness(ulid)
+            journal = Journal.create(path, body, wait=self._wait, witness=witness, document=_shown(record))
+            self._journals.keep(ulid, Opened(journal, state))
+            return _entry(state, journal)
 
         self._marks[ulid] = [self._added(state, make)]
 
     def load(self, ulid: str) -> State:
-        handle = self._handle(ulid)
+        handle = self._journals.handle(ulid)
         with handle.lock:
-            return self._taken(ulid, handle, handle.journal.synced_read())
+            state = self._journals.taken(ulid, handle, handle.journal.synced_read())
+            handle.snapshot_when_due(self._snapshots.write)
+            return state
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
-        handle = self._handle(ulid)
+        handle = self._journals.handle(ulid)
         with handle.lock:
             with handle.journal.writing() as lines:
-                before = self._taken(ulid, handle, lines)
+                before = self._journals.taken(ulid, handle, lines)
                 changed = change(before)
                 if changed is not None:
                     record, after = changed
                     handle.journal.vouch()
                     if standing(after) != standing(before):
                         self._marks.setdefault(ulid, []).append(self._index.mark(ulid, entry_of(before)))
-                    handle.journal.append(encode_record(record).encode())
+                    handle.journal.append(encode_record(record).encode(), _shown(record))
                     handle.state = after
             try:
                 handle.journal.sync()
             except HoldfastError:
-                self._open.pop(ulid, None)
+                self._journals.forget(ulid)
                 for mark in self._marks.pop(ulid, ()):
                     mark.abandon()
                 raise
             state = handle.state
             assert state is not None
-            self._snapshot_when_due(handle, state)
+            handle.snapshot_when_due(self._snapshots.write)
             return state
 
     def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
         ulid = state.ulid
         marks: list[Mark] = []
         if ulid in self._marks:
-            with self._handle(ulid).lock:  # so that what each mark announced has been written
+            with self._journals.handle(ulid).lock:  # so that what each mark announced has been written
                 marks = self._marks.pop(ulid, [])
         try:
             if marks:
                 # Another thread or process may have gone on since: the index gets what holds when it is written.
-                self._index.put(ulid, lambda: entry_of(self.load(ulid)), marks[0].before, self._rebuilt)
+                self._index.put(ulid, lambda: self._entry(ulid), marks[0].before, self._rebuilt)
             if then:
                 then()
         except BaseException:
@@ -140,18 +131,21 @@ class FilesStore:
             mark.release()
 
     def history(self, ulid: str, after: int = 0, until: int = 0) -> Iterator[Record]:
-        handle = self._handle(ulid)
-        for line in handle.journal.history(after):
+        journal = self._journals.handle(ulid).journal
+        for line in journal.history(after):
             if until and line.seq > until:
                 return
-            yield decode_record(line.body)
+            yield record_of(line, journal.path)
 
     def exclusively(self, name: str, wait: float | None = None) -> Locked:
         """The lock of a folder below the home, which is made where it is missing."""
         return Locked(os.path.join(self._home, name), self._wait if wait is None else wait)
 
     def has(self, ulid: str) -> bool:
-        return is_ulid(ulid) and os.path.exists(self.file_of(ulid))
+        return self._journals.has(ulid)
+
+    def every(self) -> Iterator[str]:
+        return self._journals.every()
 
     def stamp(self, ulid: str) -> str:
         found = self._stat(ulid)
@@ -182,16 +176,16 @@ class FilesStore:
         return examined(data, name)
 
     def export(self, ulid: str) -> bytes:
-        handle = self._handle(ulid)
+        handle = self._journals.handle(ulid)
         with handle.lock:
-            self._taken(ulid, handle, handle.journal.synced_read())
+            self._journals.taken(ulid, handle, handle.journal.synced_read())
             return handle.journal.content()
 
     def compare(self, data: bytes, name: str = "the copy") -> Standing:
         from holdfast.stores.copies import compared
 
         copy = self.examine_copy(data, name)
-        return compared(copy, self.export(copy.ulid) if self._was_born(copy.ulid) else None)
+        return compared(copy, self._journals.whole_lines(copy.ulid) if self._journals.has_line(copy.ulid) else None)
 
     def fast_forward(self, data: bytes, name: str = "the copy") -> State:
         return self._took(data, name)
@@ -210,7 +204,18 @@ class FilesStore:
         return self._index.read(self._rebuilt).finished_count
 
     def started_with(self, key: str) -> Entry | None:
-        return next((entry for entry in self.entries() if entry.key == key), None) if key else None
+        found = next((entry for entry in self.entries() if entry.key == key), None) if key else None
+        if found or not key or self.finished_count() < NEWEST:
+            return found
+        ulid = Keys(self._home).started_with(key, self.every(), self._key_of)
+        return self._entry(ulid) if ulid else None
+
+    def _key_of(self, ulid: str) -> str | None:
+        try:
+            with Journal(self.file_of(ulid), wait=self._wait) as journal:
+                return next(record_of(line, journal.path).key for line in journal.history())
+        except (HoldfastError, StopIteration):
+            return None
 
     def find(self, word: str) -> list[Entry]:
         entries = self.entries()
@@ -229,7 +234,7 @@ class FilesStore:
         left = []
         for ulid in self._index.marked():
             mark = self._index.mark(ulid)
-            if self._was_born(ulid):
+            if self._journals.was_born(ulid):
                 self._marks.setdefault(ulid, []).append(mark)
                 left.append(ulid)
             else:
@@ -241,7 +246,7 @@ class FilesStore:
         never = False
         try:
             with Locked(self._home, self._wait):
-                never = not self._was_born(ulid)
+                never = not self._journals.was_born(ulid)
                 if never:
                     remove(self.file_of(ulid))
                     mark.release()
@@ -249,55 +254,37 @@ class FilesStore:
             if not never:
                 mark.abandon()
 
-    def _was_born(self, ulid: str) -> bool:
-        """Whether the first line is there: before it, nobody was told of the workflow."""
-        try:
-            with Journal(self.file_of(ulid), wait=self._wait) as journal:
-                return any(True for _ in journal.history())
-        except NotFound:
-            return False
-        except HoldfastError:
-            return True  # damaged, which is for a person to see
-
     def rebuild(self) -> None:
         self._index.rebuild(self._rebuilt)
         for path in self._snapshots.stray(self.has):
             remove(path)
 
-    def every(self) -> Iterator[str]:
-        journals = os.path.join(self._home, "journal")
-        try:
-            shards = sorted(os.listdir(journals))
-        except FileNotFoundError:
-            return
-        for shard in shards:
-            for name in sorted(os.listdir(os.path.join(journals, shard))):
-                ulid = name.removesuffix(".jsonl")
-                if is_ulid(ulid):
-                    yield ulid
-
     def archive(self, ulid: str) -> str:
         target = os.path.join(self._home, "archive", os.path.basename(self.file_of(ulid)))
-        handle = self._handle(ulid)
+        handle = self._journals.handle(ulid)
         with handle.lock, handle.journal.writing() as lines:
-            if queries.is_active(self._taken(ulid, handle, lines)):
+            if queries.is_active(self._journals.taken(ulid, handle, lines)):
                 said = f"{ulid} is active, and only what is finished is archived"
                 raise Refused("still_active", said, remedy=remedies.cancel(workflow=ulid), facts={"workflow": ulid})
             make_directories(os.path.dirname(target), 0o700)
-            os.rename(self.file_of(ulid), target)
-        self._forget(ulid)
-        self._snapshots.drop(ulid)
+            with self._journals.witness(ulid) as witness:
+                witness.clear()
+                os.rename(self.file_of(ulid), target)
+        self._journals.forget(ulid)
+        self._snapshots.drop(ulid, gone=True)
         self._index.drop({ulid}, self._rebuilt)
         return target
 
     def delete(self, ulids: Sequence[str]) -> None:
         """The index is made anew: how many of them it counted as finished may be unknown by now."""
         for ulid in ulids:
-            self._forget(ulid)
+            self._journals.forget(ulid)
             for mark in self._marks.pop(ulid, ()):
                 mark.abandon()
-            remove(self.file_of(ulid))
-            self._snapshots.drop(ulid)
+            with self._journals.witness(ulid) as witness:
+                witness.clear()
+                remove(self.file_of(ulid))
+            self._snapshots.drop(ulid, gone=True)
             if os.path.isdir(os.path.dirname(self.file_of(ulid))):
                 sync_directories(os.path.dirname(self.file_of(ulid)), [])
         if ulids:
@@ -306,10 +293,11 @@ class FilesStore:
     def examine(self, ulid: str) -> Examined:
         from holdfast.stores.examination import examined, read
 
-        path, found = self.file_of(ulid), self._stat(ulid)
-        if found is None:
+        path, found, seen = self.file_of(ulid), self._stat(ulid), self._journals.seen(ulid)
+        if found is None and seen is None:
             raise NotFound("no_journal", f"there is no journal at {path}", remedy=remedies.listing())
-        return examined(ulid, path, found.st_size, read(path), self._snapshots.kept(ulid))
+        size = found.st_size if found else 0
+        return examined(ulid, path, size, read(path, seen), self._snapshots.kept(ulid))
 
     def repair(self, ulid: str, examined: Examined) -> str:
         from holdfast.stores.examination import cut
@@ -317,8 +305,14 @@ class FilesStore:
         if not examined.can_be_cut:
             self._snapshots.drop(ulid)
             return ""
-        kept = cut(self._home, examined, self._snapshots, self._wait)
-        self._forget(ulid)
+        mark = self._index.mark(ulid)  # until it is settled, the index may speak of lines that are given up
+        try:
+            with self._journals.witness(ulid) as witness:
+                witness.clear()
+                kept = cut(self._home, examined, self._snapshots, self._wait)
+        finally:
+            mark.abandon()
+        self._journals.forget(ulid)
         return kept
 
     def faults(self, examined: Sequence[Examined]) -> list[Fault]:
@@ -327,12 +321,9 @@ class FilesStore:
         return faults(self._home, self._index, self._snapshots.stray(self.has), examined)
 
     def file_of(self, ulid: str) -> str:
-        """Sharded by the last two characters, which are random: the first are the time."""
-        if not is_ulid(ulid):
-            raise NotFound("no_journal", f"{ulid[:40]!r} is not the id of a workflow", remedy=remedies.listing())
-        return os.path.join(self._home, "journal", ulid[-2:].lower(), f"{ulid}.jsonl")
+        return self._journals.path(ulid)
 
-    def _added(self, state: State, make: Callable[[], None]) -> Mark:
+    def _added(self, state: State, make: Callable[[], Entry]) -> Mark:
         """Names a new workflow that `make` brings about; the mark is held until its documents are there too."""
         mark = self._index.mark(state.ulid)
         try:
@@ -347,33 +338,51 @@ class FilesStore:
 
     def _took(self, data: bytes, name: str, kept: str = "") -> State:
         copy = self.examine_copy(data, name)
-        if self._was_born(copy.ulid) or not self._brought(copy):
+        is_here = self._journals.has_line(copy.ulid)
+        if not is_here:
+            self._require_seen(copy, [])
+        if is_here or not self._brought(copy):
             self._followed(copy, name, kept)
-        handle = self._handle(copy.ulid)
+        handle = self._journals.handle(copy.ulid)
         with handle.lock:
-            state = self._taken(copy.ulid, handle, handle.journal.synced_read())
-            self._snapshot_when_due(handle, state)
+            state = self._journals.taken(copy.ulid, handle, handle.journal.synced_read())
+            handle.snapshot_when_due(self._snapshots.write)
             return state
 
     def _brought(self, copy: Copy) -> bool:
         """Whether the workflow was new here, and all its lines came at once."""
         ulid = copy.ulid
 
-        def make() -> None:
-            if self._was_born(ulid):
+        def make() -> Entry:
+            if self._journals.has_line(ulid):
                 raise Conflict("journal_exists", f"there already is a journal of {ulid}", facts={"workflow": ulid})
-            durable_write(self.file_of(ulid), copy.data, dir_mode=0o700, alone=True)
+            self._put_in_place(copy)
+            return entry_of(copy.state).replace(sum=sum_before(copy.data, len(copy.data)))
 
         try:
             mark = self._added(copy.state, make)
         except Conflict:
-            if self._was_born(ulid):
+            if self._journals.has_line(ulid):
                 return False  # another process was faster
             raise
         mark.before = entry_of(copy.state)  # an old one that is finished is counted by now, and may be listed no more
         self._marks.setdefault(ulid, []).append(mark)
-        self._forget(ulid)
+        self._journals.forget(ulid)
         return True
+
+    def _require_seen(self, copy: Copy, lines: Sequence[Line]) -> None:
+        """What was acknowledged is here, or the copy brings it back."""
+        seen = self._journals.seen(copy.ulid)
+        if seen and not _has(copy, seen) and [line.sum for line in lines[seen.seq - 1 : seen.seq]] != [seen.sum]:
+            raise lines_missing(self.file_of(copy.ulid), min(len(lines) + 1, seen.seq), seen.seq)
+
+    def _put_in_place(self, copy: Copy) -> None:
+        """What is known of the lines that were there is forgotten first, so that nothing speaks against the copy."""
+        with self._journals.witness(copy.ulid) as witness:
+            witness.clear()
+            self._snapshots.drop(copy.ulid)
+            durable_write(self.file_of(copy.ulid), copy.data, dir_mode=0o700, alone=True)
+            witness.put(Seen(copy.state.revision, sum_before(copy.data, len(copy.data))))
 
     def _followed(self, copy: Copy, name: str, kept: str) -> None:
         """The lines of a copy that has more than ours, or is preferred to ours, take their place as a whole.
@@ -386,78 +395,42 @@ class FilesStore:
         ulid = copy.ulid
         archive = os.path.join(self._home, "archive", f"{ulid}-{kept}.jsonl")
         keep = (lambda ours: _set_aside(archive, ours)) if kept else None
-        handle = self._handle(ulid)
-        with handle.lock, handle.journal.writing() as lines:
-            before = self._taken(ulid, handle, lines)
-            if not gives_way(handle.journal.content(), copy, name, keep):
+        with Journal(self.file_of(ulid), wait=self._wait) as journal, journal.writing() as lines:
+            before = Opened(journal).take(lines)
+            self._require_seen(copy, lines)
+            if not gives_way(journal.content(), copy, name, keep):
                 return
             mark = self._index.mark(ulid, entry_of(before))
             try:
-                self._snapshots.drop(ulid)
-                durable_write(self.file_of(ulid), copy.data, dir_mode=0o700, alone=True)
+                self._put_in_place(copy)
             except BaseException:
                 mark.abandon()
                 raise
             self._marks.setdefault(ulid, []).append(mark)
-        self._forget(ulid)
+        self._journals.forget(ulid)
 
-    def _forget(self, ulid: str) -> None:
-        handle = self._open.pop(ulid, None)
-        if handle:
-            handle.journal.close()
-
-    def _handle(self, ulid: str) -> _Open:
-        handle = self._open.get(ulid)
-        if handle and handle.journal.overtaken:
-            self._forget(ulid)
-            handle = None
-        if handle is None or handle.resting:
-            awake = [other for other in list(self._open.values()) if not other.resting]
-            for other in awake if len(awake) >= OPEN_AT_ONCE else ():
-                other.rest()
-        if handle is None:
-            made = self._opened(ulid)
-            handle = self._open.setdefault(ulid, made)
-            if handle is not made:
-                made.journal.close()
-        handle.resting = False
-        return handle
-
-    def _opened(self, ulid: str) -> _Open:
-        """The fold up to the last snapshot, if there is a good one: loading does not grow with history."""
-        journal = Journal(self.file_of(ulid), wait=self._wait)
-        state = self._snapshots.found(ulid, journal)
-        return _Open(journal, state, state.revision if state else 0)
-
-    def _taken(self, ulid: str, handle: _Open, lines: list[Line]) -> State:
-        try:
-            return handle.take(lines)
-        except Broken:
-            # The journal has gone past lines that could not be folded: the next look must begin anew.
-            self._open.pop(ulid, None)
-            handle.journal.close()
-            raise
-
-    def _snapshot_when_due(self, handle: _Open, state: State) -> None:
-        position = handle.journal.position
-        if state.revision - handle.snapshot_at < SNAPSHOT_EVERY or position is None or position.seq != state.revision:
-            return
-        try:
-            self._snapshots.write(state, position)
-            handle.snapshot_at = state.revision
-        except HoldfastError:
-            pass  # the lines are durable, and the next one takes the snapshot
+    def _entry(self, ulid: str) -> Entry:
+        state = self.load(ulid)
+        return _entry(state, self._journals.handle(ulid).journal)
 
     def _rebuilt(self) -> Iterator[Entry]:
-        """From the journals themselves: a handle of this process may be behind, and may be in use."""
+        """From the journals themselves: a handle of this process may be behind, and may be in use.
+
+        One that cannot be read keeps its name as far as it can be told, and a mark: the index learns the rest from
+        whoever reads it next.
+        """
         for ulid in self.every():
             try:
-                fresh = self._opened(ulid)
+                fresh = self._journals.opened(ulid)
+                with fresh.journal:
+                    fresh.journal.sync()
+                    assert fresh.state is not None
+                    yield _entry(fresh.state, fresh.journal)
+            except NotFound:
+                continue  # before its first line, nobody was told of it
             except HoldfastError:
-                continue
-            try:
-                yield entry_of(fresh.take(fresh.journal.synced_read()))
-            except HoldfastError:
-                continue
-            finally:
-                fresh.journal.close()
+                if ulid not in self._index.announced():
+                    self._index.mark(ulid).abandon()
+                begun = self.examine(ulid).state
+                if begun is not None:
+                    yield entry_of(begun).replace(active=True)

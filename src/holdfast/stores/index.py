@@ -121,12 +121,12 @@ class Index:
                 found = self.stored() or self._rebuilt(rebuild)
         return found
 
-    def add(self, entry: Entry, make: Callable[[], None], rebuild: Callable[[], Iterator[Entry]]) -> None:
+    def add(self, entry: Entry, make: Callable[[], Entry], rebuild: Callable[[], Iterator[Entry]]) -> None:
         """Names a new workflow, which `make` brings about, unless one that is there stands in its way."""
         with Locked(self._home, self._wait):
             entries, finished = self._known(rebuild)
             refuse_second(entry, entries.values())
-            make()
+            entry = make()
             try:
                 self._write({**entries, entry.ulid: entry}, finished + (not entry.active))
             except HoldfastError:
@@ -159,6 +159,11 @@ class Index:
     def _known(self, rebuild: Callable[[], Iterator[Entry]]) -> tuple[dict[str, Entry], int]:
         found = self.stored() or self._rebuilt(rebuild)
         return found.all(), found.finished_count
+
+    def entry(self, ulid: str) -> Entry | None:
+        """What the file says of a workflow, unless that may have changed since."""
+        listing = self.stored()
+        return listing.all().get(ulid) if listing and ulid not in self.announced() else None
 
     def stored(self) -> Listing | None:
         """What the file says; None when it is missing or damaged. The seal covers what is read later."""

@@ -1,13 +1,14 @@
 """The journal file: append-only JSON lines, each whole by its own sum, chained to the one before, one per command.
 
 A line carries `synced`, the highest sequence number its writer knew to be durable. That mark tells a torn tail, which
-nobody was ever promised, from the loss of something that was acknowledged.
+nobody was ever promised, from the loss of something that was acknowledged. The last line has nothing after it to say
+so: there, the record of a `Witness` does.
 """
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator
+from _collections_abc import Callable, Iterator
 
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
@@ -22,7 +23,19 @@ from holdfast.files.replace import (
     sync_directories,
     write_all,
 )
-from holdfast.stores.lines import FIRST, LONGEST_LINE, SEAL, Line, Position, acknowledged, chained, head, parsed, seal
+from holdfast.stores.lines import (
+    FIRST,
+    LONGEST_LINE,
+    Line,
+    Position,
+    acknowledged,
+    chained,
+    head,
+    parsed,
+    seal,
+    sum_before,
+)
+from holdfast.stores.witness import Seen, Witness
 
 _BLOCK = 1 << 20
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -35,11 +48,14 @@ class Journal:
     `overtaken` says that the file no longer has what was read from it: whoever wants to go on opens another.
     """
 
-    def __init__(self, path: str, *, wait: float = 10.0) -> None:
+    def __init__(self, path: str, *, wait: float = 10.0, witness: Witness | None = None) -> None:
         self.path = path
         self.synced = 0
         self.overtaken = False
         self._wait = wait
+        self._witness = witness
+        self._expected: Seen | None = None
+        self._document = ""
         self._last: Line | Position | None = None
         self._shown = 0
         self._writing = False
@@ -52,7 +68,9 @@ class Journal:
         self._descriptor()
 
     @classmethod
-    def create(cls, path: str, body: bytes, *, wait: float = 10.0) -> Journal:
+    def create(
+        cls, path: str, body: bytes, *, wait: float = 10.0, witness: Witness | None = None, document: str = ""
+    ) -> Journal:
         """A new journal whose first line is durable, and found again after a power cut, when this returns."""
         folder = os.path.dirname(path)
         try:
@@ -67,10 +85,12 @@ class Journal:
             journal = cls(path, wait=wait)
             journal._acquire()
             journal._writing = journal._sound = True
-            journal.append(body)
+            journal.append(body, document)
             journal._release()
             journal.sync()
             sync_directories(folder, made)
+            journal._witness = witness
+            journal.testify()
         except BaseException as failure:
             if journal:
                 journal.close()
@@ -83,7 +103,20 @@ class Journal:
     @property
     def position(self) -> Position | None:
         last = self._last
-        return Position(seq=last.seq, start=last.start, end=last.end, sum=last.sum) if last else None
+        return last.position if isinstance(last, Line) else last
+
+    @property
+    def durable(self) -> Seen | None:
+        """The last line, where this handle knows that it is durable."""
+        last = self._last
+        return Seen(last.seq, last.sum, self._document) if last and last.seq <= self.synced else None
+
+    def expect(self, seen: Seen) -> None:
+        """Reading finds this line, which was acknowledged, or raises `Broken`."""
+        self._expected = seen
+        self.synced = max(self.synced, seen.seq)
+        if self._last and self._last.seq == seen.seq:
+            self._compare(self._last)
 
     def seek(self, position: Position) -> bool:
         """Go on after a position kept elsewhere; False, and nothing moves, when the file has no such line there."""
@@ -127,10 +160,11 @@ class Journal:
         """Hold the lock; the value of the context is what `read` had to give, and a torn tail is gone."""
         return Writing(self)
 
-    def append(self, body: bytes) -> Position:
+    def append(self, body: bytes, document: str = "") -> Position:
         """Add a JSON object, visible at once and durable after `sync`.
 
         It is not empty, has no line breaks, and leaves the names `seq`, `synced`, `prev` and `sum` to the journal.
+        `document` is the hash of the document that shows it.
         """
         if not self._writing:
             raise RuntimeError("append() belongs inside writing()")
@@ -144,7 +178,7 @@ class Journal:
                 "unfit_line", said, remedy=remedies.doctor(), facts={"path": self.path, "bytes": len(body)}
             )
         seq = last.seq + 1 if last else 1
-        appended = Position(seq=seq, start=start, end=start + len(raw), sum=raw[-SEAL + 8 : -3].decode())
+        appended = Position(seq=seq, start=start, end=start + len(raw), sum=sum_before(raw, len(raw)))
         try:
             write_all(self._fd, raw, start)
         except OSError as failure:
@@ -154,7 +188,7 @@ class Journal:
             # Interrupted: the line may be there whole and seen by others, so it is neither cut off nor written over.
             self._writing = False
             raise
-        self._last = appended
+        self._last, self._document = appended, document
         return appended
 
     def sync(self) -> None:
@@ -175,8 +209,25 @@ class Journal:
             raise not_durable(self.path, failure) from failure
         if self._sound:
             self.synced = seq
+            self.testify()
         else:
             self._shown = seq  # may be shown, but is no mark to write down
+
+    def testify(self) -> None:
+        """Writes down beside the journal what is durable in it."""
+        witness, durable = self._witness, self.durable
+        if witness and durable:
+            self.beside(lambda: witness.put(durable))
+
+    def beside(self, write: Callable[[], None]) -> None:
+        """Keeps what follows from this file, unless another one took its place. A failure loses nothing."""
+        try:
+            if self._witness:
+                with self._witness:
+                    if os.path.samestat(os.fstat(self._descriptor()), os.stat(self.path)):
+                        write()
+        except (OSError, HoldfastError):
+            pass  # the lines are durable, and the next one makes up for it
 
     def vouch(self) -> None:
         """Once after opening, before the first line: make what is there durable, so that the line can say so.
@@ -279,7 +330,7 @@ class Journal:
         last = self._last
         if not found.st_nlink:
             raise self._missing()
-        if last and found.st_size == last.end:
+        if last and found.st_size == last.end and last.seq >= self.synced:
             return []
         if last and found.st_size < last.end:
             raise self._damaged(found.st_size, last.seq) if last.seq <= self.synced else self._changed()
@@ -289,13 +340,13 @@ class Journal:
 
     def _advance(self, lines: list[Line]) -> None:
         for line in lines:
-            self._last = line
+            self._last, self._document = line, ""
             self.synced = max(self.synced, line.synced)
 
     def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
         """Good lines after one that is known, up to the first that is not good; then, if that proves a loss, Broken."""
         seq, prev, at = (last.seq, last.sum, last.end) if last else (0, FIRST, 0)
-        mark = self.synced
+        mark, expected = self.synced, self._expected.seq if self._expected else 0
         rest = b""
         while (there := at + len(rest)) < size and len(rest) <= LONGEST_LINE:
             block = os.pread(self._descriptor(), min(_BLOCK, size - there), there)
@@ -307,15 +358,24 @@ class Journal:
                 if line is None or line.seq != seq + 1 or line.body["prev"] != prev:
                     return self._judge(at, seq + 1, mark)
                 seq, prev, at, mark = line.seq, line.sum, line.end, max(mark, line.synced)
+                if seq == expected:
+                    self._compare(line)
                 yield line
-        if rest:
+        if rest or seq < mark:
             self._judge(at, seq + 1, mark)
         return None
 
     def _judge(self, at: int, seq: int, mark: int) -> None:
         size = os.fstat(self._descriptor()).st_size
+        if seq <= mark and size <= at:
+            raise lines_missing(self.path, seq, mark, self._expected)
         if seq <= mark or acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
             raise self._damaged(at, seq)
+
+    def _compare(self, line: Line | Position) -> None:
+        expected = self._expected
+        if expected and line.seq == expected.seq and line.sum != expected.sum:
+            raise lines_missing(self.path, line.seq, line.seq, expected, "another line is in its place")
 
     def _line_at(self, place: Position | Line) -> Line | None:
         if not 0 <= place.start < place.end <= place.start + LONGEST_LINE:
@@ -370,6 +430,24 @@ class Journal:
         return Broken(
             "journal_damaged", said, remedy=remedies.doctor(), facts={"path": self.path, "offset": offset, "seq": seq}
         )
+
+
+def lines_missing(path: str, first: int, last: int, seen: Seen | None = None, why: str = "") -> Broken:
+    """Lines that were acknowledged, and that no byte of the journal shows any more."""
+    which = f"line {last} was" if first == last else f"lines {first} to {last} were"
+    missing = "it is not there" if first == last else "they are not there"
+    return Broken(
+        "lines_missing",
+        f"{path} has lost its end: {which} acknowledged, and {why or missing}",
+        remedy=remedies.doctor(),
+        facts={
+            "path": path,
+            "seq": first,
+            "last": last,
+            "missing": last - first + 1,
+            "document": seen.document if seen else "",
+        },
+    )
 
 
 class Writing:

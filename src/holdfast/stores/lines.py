@@ -35,6 +35,10 @@ class Line(Value):
     end: int
     sum: str
 
+    @property
+    def position(self) -> Position:
+        return Position(seq=self.seq, start=self.start, end=self.end, sum=self.sum)
+
 
 def head(seq: int, synced: int, prev: str) -> bytes:
     return b'{"seq":%d,"synced":%d,"prev":"%s",' % (seq, synced, prev.encode())
@@ -42,6 +46,11 @@ def head(seq: int, synced: int, prev: str) -> bytes:
 
 def seal(text: bytes) -> bytes:
     return b',"sum":"%s"}\n' % digest(text)[:16].encode()
+
+
+def sum_before(data: bytes, end: int) -> str:
+    """The sum of the whole line that ends there."""
+    return data[end - SEAL + 8 : end - 3].decode()
 
 
 def parsed(raw: bytes, start: int) -> Line | None:

@@ -9,22 +9,22 @@ from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.engine.codec import VERSION, decode, encode
-from holdfast.files.replace import remove, replace
+from holdfast.files.replace import remove, replace, sync_directories
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
-from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Position
+from holdfast.stores.witness import Witness
 
 
 class Snapshots:
     def __init__(self, home: str) -> None:
         self._folder = os.path.join(home, "state")
 
-    def found(self, ulid: str, journal: Journal) -> State | None:
-        """The state of the last one, with the journal gone on to its line; None where there is no good one."""
+    def found(self, ulid: str) -> tuple[Position, State] | None:
+        """The last one, and the line it was taken at; None where there is no good one."""
         try:
             data, state = self._read(ulid)
-            return state if data["v"] == VERSION and journal.seek(Position(**data["position"])) else None
+            return (Position(**data["position"]), state) if data["v"] == VERSION else None
         except (OSError, ValueError, KeyError, TypeError):
             return None  # of another version, or damaged: the journal has it all
 
@@ -56,14 +56,25 @@ class Snapshots:
         found = []
         for shard in sorted(os.listdir(self._folder)) if os.path.isdir(self._folder) else ():
             for name in sorted(os.listdir(os.path.join(self._folder, shard))):
-                ulid = name.partition(".")[0]
-                if is_ulid(ulid) and not has(ulid):
-                    found.append(os.path.join(self._folder, shard, name))
+                ulid, path = name.partition(".")[0], os.path.join(self._folder, shard, name)
+                if is_ulid(ulid) and not has(ulid) and Witness(path).read() is None:
+                    found.append(path)
         return found
 
-    def drop(self, ulid: str) -> None:
-        for path in (self.path(ulid), self.path(ulid) + ".slot"):
-            remove(path)
+    def drop(self, ulid: str, *, gone: bool = False) -> None:
+        """Durably: what comes after it in the journal may be other lines than those it was taken of.
+
+        With `gone`, the journal is there no more, and the record beside it goes too.
+        """
+        path = self.path(ulid)
+        for name in (path, path + ".slot", *([self.witness(ulid, 0).path] if gone else [])):
+            remove(name)
+        if os.path.isdir(os.path.dirname(path)):
+            sync_directories(os.path.dirname(path), [])
+
+    def witness(self, ulid: str, wait: float) -> Witness:
+        """The record of the last line that was acknowledged, which lies beside the snapshot."""
+        return Witness(self.path(ulid).removesuffix("json") + "last", wait)
 
     def path(self, ulid: str) -> str:
         return os.path.join(self._folder, ulid[-2:].lower(), f"{ulid}.json")

@@ -12,9 +12,9 @@ from holdfast.core.state import State
 from holdfast.documents import reconcile as kinds
 from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
-from holdfast.systems.seam.found import orphaned
+from holdfast.systems.seam.found import orphaned, refusal_of_adoption
 from holdfast.systems.seam.registry import dialect, system, upkeep
-from holdfast.upkeep import hooks, installed, surroundings
+from holdfast.upkeep import hooks, installed, losses, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def examine(project: Project) -> Report:
             *hooks.log(wired),
             *installed.hosts(wired),
             *_documents(wired, readings),
-            *_orphans(project, [r.state for r in readings if r.state is not None and queries.is_active(r.state)]),
+            *_orphans(project, readings),
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
             *surroundings.definitions(wired),
@@ -59,7 +59,7 @@ def examine(project: Project) -> Report:
 
 
 def repair(project: Project) -> Report:
-    """Does what is safe, says so, and examines again. A damaged journal is cut only when a person asks."""
+    """Does what is safe, says so, and examines again. Lines of a journal are given up only when a person asks."""
     wired = project.wired
     if not os.path.isdir(wired.place.home):
         return examine(project)
@@ -67,15 +67,15 @@ def repair(project: Project) -> Report:
     readings = _examined(wired)
     damaged = [reading for reading in readings if reading.can_be_cut]
     if damaged and wired.settings.actor.kind != "human":
-        refusal = refusals.person_needed("cut off the damaged end of a journal", REPAIR)
+        refusal = refusals.person_needed("give up the lost or damaged end of a journal", REPAIR)
         refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
     for reading in damaged:
-        kept = wired.store.repair(reading.ulid, reading)
-        done.append(f"{_shown(wired, reading.name)} was cut at byte {reading.end}; the whole of it is in {kept}")
+        done.extend(losses.give_up(wired, reading))
     if damaged:
         surroundings.drop_slots(wired)
         wired.store.rebuild()
+        wired.reconciler.heal()
     after = examine(project)
     return Report((*(ok("repaired", said) for said in done), *after.findings))
 
@@ -86,7 +86,10 @@ def _repaired(wired: Wired) -> Iterator[str]:
     if closed:
         yield f"{closed} files and folders of .holdfast are yours alone again"
     for reading in _examined(wired):
-        if reading.snapshot:
+        copy = losses.bring_back(wired, reading)
+        if copy:
+            yield f"{_shown(wired, reading.name)} has its lines again, from {copy}"
+        elif reading.snapshot:
             wired.store.repair(reading.ulid, reading)
             yield f"the snapshot of {reading.ulid} was dropped: it {reading.snapshot}"
     if any(fault.code == "unsettled" for fault in wired.store.faults(())):
@@ -126,7 +129,9 @@ def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
     good = 0
     for reading in readings:
         path = _shown(wired, reading.name)
-        if reading.can_be_cut:
+        if reading.damage and reading.damage.code == "lines_missing":
+            yield losses.finding(wired, reading, path)
+        elif reading.can_be_cut:
             lost = reading.size - reading.end
             message = f"{path} is damaged at byte {reading.end}: {reading.survives}; {lost} bytes cannot be read"
             keep = REPAIR.replace(text="keep what is whole, the rest goes to quarantine")
@@ -219,9 +224,14 @@ def _document(wired: Wired, state: State) -> tuple[str, str]:
         return error.message, path
 
 
-def _orphans(project: Project, running: list[State]) -> Iterator[Finding]:
+def _orphans(project: Project, readings: list[Examined]) -> Iterator[Finding]:
+    running = [one.state for one in readings if one.state is not None and (one.damage or queries.is_active(one.state))]
+    lost = [(one.ulid, one.damage) for one in readings if one.state is None and one.damage]
     for found in orphaned(project.wired, running):
-        if found.wrong is None:
+        in_doubt = refusal_of_adoption(project.wired, found.path, lost)
+        if in_doubt:
+            yield warning("orphan", in_doubt.message, REPAIR, found.path)
+        elif found.wrong is None:
             yield warning("orphan", f"{found.path} has no journal", remedies.adopt(found.path), found.path)
         else:
             message = f"{found.path} has no journal, and: {found.wrong.message}"

@@ -67,6 +67,12 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
     return journal_copy.known(wired, slug)
 
 
+def _copy(wired: Wired, state: State) -> tuple[str, bytes | None]:
+    from holdfast.systems.gated import journal_copy
+
+    return journal_copy.name(state.id), journal_copy.kept(wired, state.id)
+
+
 def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]:
     from holdfast.systems.gated import journal_copy
 
@@ -81,5 +87,6 @@ UPKEEP = Upkeep(
     recover=lambda path: remedies.recover(_slug(path)),
     journaled=_journaled,
     adopt=_adopt,
+    copy=_copy,
     findings=_findings,
 )

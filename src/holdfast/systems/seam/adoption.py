@@ -21,7 +21,15 @@ from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.plain import ulid
-from holdfast.systems.seam.found import Found, active, dialect_of, look, orphaned
+from holdfast.systems.seam.found import (
+    Found,
+    active,
+    dialect_of,
+    look,
+    orphaned,
+    refusal_of_adoption,
+    unreadable,
+)
 from holdfast.systems.seam.registry import conduct_of, systems, upkeep
 from holdfast.systems.seam.wired import Wired
 
@@ -168,6 +176,9 @@ def begun(wired: Wired, state: State, document: Mapping[str, Any], found: Found,
             remedy=remedies.status(workflow=state.ulid),
             facts={"workflow": state.id, "ulid": other.ulid},
         )
+    in_doubt = refusal_of_adoption(wired, found.path, unreadable(wired))
+    if in_doubt:
+        raise in_doubt
     wired.documents.accept(state, found.path, found.data)
     for alert in state.alerts:
         data = wired.documents.read(state, alert.path) if alert.path else None

@@ -161,6 +161,29 @@ def active(wired: Wired) -> list[Entry]:
     return [entry for entry in found.values() if entry.active and entry.worktree == wired.place.key()]
 
 
+def unreadable(wired: Wired) -> list[tuple[str, HoldfastError]]:
+    """The journals that cannot be read and that the index cannot name, by ULID, with what is wrong."""
+    listed, found = {entry.ulid for entry in wired.store.active()}, []
+    for ulid in wired.store.announced():
+        try:
+            if ulid not in listed:
+                wired.store.load(ulid)
+        except NotFound:
+            continue  # it never came to be
+        except HoldfastError as wrong:
+            found.append((ulid, wrong))
+    return found
+
+
+def refusal_of_adoption(wired: Wired, path: str, lost: Iterable[tuple[str, HoldfastError]]) -> Broken | None:
+    """A journal that cannot be read may be that of a document: adopted again, its approvals and history were gone."""
+    for ulid, wrong in lost:
+        if wired.documents.may_be_of(ulid, path):
+            said = f"{path} is not adopted, as its journal may be one that cannot be read: {wrong.message}"
+            return Broken("journal_in_doubt", said, remedy=wrong.remedies, facts={"path": path, "ulid": ulid})
+    return None
+
+
 def loaded(wired: Wired, ulids: Iterable[str], *, quietly: bool = False) -> list[State]:
     """The states of these workflows, as far as their journals can be read. What is wrong with the others is noted."""
     found = []

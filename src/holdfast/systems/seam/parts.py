@@ -206,6 +206,8 @@ class Upkeep(Value):
 
     One that is known here already is refused, unless the last argument allows it.
     """
+    copy: Callable[[Wired, State], tuple[str, bytes | None]] = staticmethod(lambda _wired, _state: ("", None))
+    """The copy of the journal that travels with the project, where there is one: its name and what it says."""
     findings: Callable[[Wired, State], Iterator[tuple[HoldfastError, str]]] = staticmethod(
         lambda _wired, _state: iter(())
     )

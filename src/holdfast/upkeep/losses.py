@@ -1,0 +1,109 @@
+"""Journals that lost lines: where these can be brought back from, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterator
+
+from holdfast.core import remedies
+from holdfast.core.state import State
+from holdfast.documents.judging import is_rendering
+from holdfast.engine.ports import LARGEST_COPY, Examined
+from holdfast.errors import HoldfastError
+from holdfast.machine.place import read_regular
+from holdfast.plain.digest import digest
+from holdfast.systems.seam.registry import dialect, upkeep
+from holdfast.upkeep.findings import Finding, broken
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.systems.seam.wired import Wired
+
+REPAIR = remedies.doctor(repair=True)
+
+
+def finding(wired: Wired, reading: Examined, path: str) -> Finding:
+    """What is missing, what is still there, and where the rest may be."""
+    damage = reading.damage
+    assert damage is not None
+    said = [damage.message.replace(reading.name, path), reading.survives, *_showing(wired, reading)]
+    copies = [name for name, data in _copies(wired, reading) if _reaches(wired, reading, name, data)]
+    back = REPAIR.replace(text=f"bring the lines back from {copies[0]}") if copies else None
+    keep = REPAIR.replace(text="give the missing lines up; copies go to quarantine")
+    return broken(
+        damage.code, "; ".join(said), (back or "restore the file from a backup", *([] if back else [keep])), path
+    )
+
+
+def _showing(wired: Wired, reading: Examined) -> Iterator[str]:
+    """The documents that still show what the missing lines said."""
+    shown = reading.damage.facts.get("document") if reading.damage else None
+    for path, data in _documents(wired, reading.state) if reading.state and shown else ():
+        if digest(data).startswith(str(shown)):
+            yield f"{path} still shows what they led to"
+
+
+def bring_back(wired: Wired, reading: Examined) -> str:
+    """Takes the missing lines from a copy that has them all; says from which, empty where there is none."""
+    if reading.damage is None or reading.damage.code != "lines_missing":
+        return ""
+    for name, data in _copies(wired, reading):
+        if _reaches(wired, reading, name, data):
+            try:
+                wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name)))
+                return name
+            except HoldfastError:
+                continue  # of other lines than those that are missing
+    return ""
+
+
+def _reaches(wired: Wired, reading: Examined, name: str, data: bytes) -> bool:
+    try:
+        copy = wired.store.examine_copy(data, name)
+    except HoldfastError:
+        return False
+    last = reading.damage.facts.get("last", 0) if reading.damage else 0
+    return copy.ulid == reading.ulid and isinstance(last, int) and len(copy.ends) >= last
+
+
+def _copies(wired: Wired, reading: Examined) -> Iterator[tuple[str, bytes]]:
+    """Every copy of a journal that Holdfast knows of: what travels with git, the archive, the quarantine."""
+    if reading.state is not None:
+        name, data = upkeep(reading.state.dialect).copy(wired, reading.state)
+        if data:
+            yield name, data
+    for folder in ("archive", "quarantine"):
+        full = os.path.join(wired.place.home, folder)
+        for name in sorted(os.listdir(full), reverse=True) if os.path.isdir(full) else ():
+            if reading.ulid in name and name.endswith(".jsonl"):
+                data = read_regular(os.path.join(full, name), LARGEST_COPY)
+                if data:
+                    yield os.path.relpath(os.path.join(full, name), wired.place.root), data
+
+
+def give_up(wired: Wired, reading: Examined) -> Iterator[str]:
+    """A person decided to go on with what is whole. Journal and documents are kept first; says what became of them."""
+    path = os.path.relpath(reading.name, wired.place.root)
+    count = reading.damage.facts.get("missing") if reading.damage else None
+    kept = wired.store.repair(reading.ulid, reading)
+    if count:
+        yield f"{path} goes on after line {reading.lines}: {count} lines that were acknowledged are given up"
+    else:
+        yield f"{path} was cut at byte {reading.end}; the whole of it is in {kept}"
+    if reading.state is None:
+        return
+    state = wired.store.load(reading.ulid)
+    for document, data in _documents(wired, state):
+        if not is_rendering(state, document, digest(data)):
+            copy = wired.documents.quarantine(document, data, "it shows lines of the journal that were given up")
+            wired.documents.accept(state, document, data)
+            yield f"{document} is rendered again; what it showed is in {copy}"
+    wired.reconciler.settle(wired.engine.show(state))
+
+
+def _documents(wired: Wired, state: State) -> Iterator[tuple[str, bytes]]:
+    lens = dialect(state.dialect).document
+    for path in (lens.path(state), *lens.former(state)):
+        data = wired.documents.read(state, path) if path and not wired.documents.elsewhere(state, path) else None
+        if data is not None:
+            yield path, data
