@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 from holdfast import git
 from holdfast.core.apply import replay
@@ -19,6 +18,7 @@ from holdfast.errors import HoldfastError
 from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
 from holdfast.git import command as git_command
 from holdfast.machine.place import Place
+from holdfast.plain import clock
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
 
@@ -227,7 +227,7 @@ class Documents:
 
     def being_written(self, state: State, path: str) -> bool:
         try:
-            return abs(time.time() - os.stat(self.full(state, path)).st_mtime) < SETTLED_AFTER
+            return abs(clock.seconds() - os.stat(self.full(state, path)).st_mtime) < SETTLED_AFTER
         except OSError:
             return False
 
@@ -259,7 +259,7 @@ class Documents:
         if known and known[0] == changed:
             return known[1]
         found = (git.branch(repository), git.busy(repository))
-        if time.time_ns() - changed > 1_000_000_000:
+        if clock.seconds() - changed / 1e9 > 1:
             self._heads[repository.git_dir] = (changed, found)
         return found
 

@@ -15,6 +15,7 @@ from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.core.value import Any
 from holdfast.machine.place import Place, read_regular
+from holdfast.plain import clock
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
 
@@ -48,7 +49,7 @@ class LocalWorld:
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
 
     def now(self) -> str:
-        return moment.from_epoch(time.time())
+        return moment.from_epoch(clock.seconds())
 
     def facts(self, state: State, needs: Needs) -> Facts:
         tree = self.tree(state) if needs.tree else None
@@ -131,7 +132,7 @@ class LocalWorld:
             found = os.stat(path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             known = self._hashes.get(path)
-            if known and known[0] == stamp and time.time_ns() - found.st_mtime_ns > 2_000_000_000:
+            if known and known[0] == stamp and clock.seconds() - found.st_mtime > 2:
                 return known[1]
             content = read_regular(path, LARGEST_ARTIFACT)
         except OSError:

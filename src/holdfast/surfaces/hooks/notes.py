@@ -13,10 +13,11 @@ _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW | p
 
 def leave(root: str, fields: dict[str, str | list[str]]) -> str:
     """Adds a note to the inbox. What comes back is the reason why it could not be; empty when it is there."""
-    from time import time
+    from time import CLOCK_REALTIME, clock_gettime
 
     line = "".join(f",{quoted(key)}:{_written(value)}" for key, value in fields.items())
-    return _append(root + "/.holdfast/inbox", f'{{"at":{time()!r}{line}}}\n'.encode())
+    at = clock_gettime(CLOCK_REALTIME)  # `time` raises from the year 2262 on
+    return _append(root + "/.holdfast/inbox", f'{{"at":{at!r}{line}}}\n'.encode())
 
 
 def log(root: str, event: str, sentence: str) -> None:

@@ -195,9 +195,9 @@ def _stamp(path: str) -> str:
 
 
 def _now() -> float:
-    from time import time
+    from time import CLOCK_REALTIME, clock_gettime
 
-    return time()
+    return clock_gettime(CLOCK_REALTIME)  # `time` raises from the year 2262 on
 
 
 def _written(value: object) -> str:
