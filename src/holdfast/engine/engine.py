@@ -55,6 +55,7 @@ class Engine:
 
     def start(self, command: cmd.Start | cmd.Adopt, actor: Actor, *, key: str = "") -> Outcome:
         """A new workflow. The same key again gives the first one back."""
+        self._require_writable()
         payload = _payload(command) if key else ""
         known = self._started_with(key, payload)
         if known:
@@ -97,6 +98,7 @@ class Engine:
         """
         from holdfast.core.decide import weigh
 
+        self._require_writable()
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
         known = seen or self.store.load(ulid)
         facts = self._facts(known, command, signer)
@@ -131,6 +133,11 @@ class Engine:
                 known, tries = overtaken.state, tries + 1
                 facts = self._facts(known, command, signer)
 
+    def _require_writable(self) -> None:
+        """Before anything is decided, run or made for it."""
+        if refusal := self.store.read_only:
+            raise refusal
+
     def _facts(self, state: State, command: cmd.Command, signer: str = "") -> cmd.Facts:
         facts = self.world.facts(state, needs(state, command))
         return facts.replace(signer=signer) if signer else facts
@@ -139,6 +146,7 @@ class Engine:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
         from holdfast.core.decide import decide, weigh
 
+        self._require_writable()
         if state is None:
             decide(None, cmd.Request(command, actor), cmd.Facts(now=self.world.now()))
             return

@@ -14,6 +14,7 @@ from holdfast.core.needs import Needs, trusted_with
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.core.value import Any
+from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain import clock
 from holdfast.plain.digest import digest
@@ -36,7 +37,9 @@ class LocalWorld:
         locks: Callable[[State], tuple[tuple[str, Hold], ...]],
         kept: Callable[[State], tuple[str, ...]],
         by_hand: Callable[[State, str], tuple[Remedy, ...]],
+        does_without: Callable[[HoldfastError], bool] = lambda _: False,
     ) -> None:
+        """`does_without` says whether a reader is content when git does not look at the working tree, and why not."""
         self._place = place
         self._own = own
         self._trusted = trusted
@@ -45,6 +48,7 @@ class LocalWorld:
         self._locks = locks
         self._kept = kept
         self._by_hand = by_hand
+        self._does_without = does_without
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
 
@@ -52,7 +56,7 @@ class LocalWorld:
         return moment.from_epoch(clock.seconds())
 
     def facts(self, state: State, needs: Needs) -> Facts:
-        tree = self.tree(state) if needs.tree else None
+        tree = self._tree(state) if needs.tree else None
         base = self._place.base(state.worktree)
         return Facts(
             **self._clock(),
@@ -81,6 +85,14 @@ class LocalWorld:
     def _clock(self) -> dict[str, Any]:
         mono = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
         return {"now": self.now(), "boot": self._boot_id(), "mono": mono}
+
+    def _tree(self, state: State) -> git.Tree:
+        try:
+            return self.tree(state)
+        except HoldfastError as failure:
+            if not self._does_without(failure):
+                raise
+            return git.Tree(head=None, id=None, dirty=False)
 
     def tree(self, state: State, *, listing: bool = False) -> git.Tree:
         """The working tree of a workflow, Holdfast's own files aside."""

@@ -16,7 +16,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused
 from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 from holdfast.machine.place import regular
-from holdfast.stores.index import Index, Mark
+from holdfast.stores.index import Index, Listing, Mark, unkept
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
 from holdfast.stores.snapshots import Snapshots
@@ -68,8 +68,11 @@ def _set_aside(path: str, ours: bytes) -> None:
 
 
 class FilesStore:
-    def __init__(self, home: str, *, wait: float = 10.0) -> None:
+    def __init__(
+        self, home: str, *, wait: float = 10.0, refusal: Callable[[], HoldfastError | None] = lambda: None
+    ) -> None:
         self._home = home
+        self._refusal = refusal
         self._wait = wait
         self._index = Index(home, wait)
         self._snapshots = Snapshots(home)
@@ -81,7 +84,17 @@ class FilesStore:
         for handle in self._open.values():
             handle.journal.close()
 
+    @property
+    def read_only(self) -> HoldfastError | None:
+        return self._refusal()
+
+    def _require_writable(self) -> None:
+        refusal = self._refusal()
+        if refusal is not None:
+            raise refusal
+
     def create(self, record: Record, state: State) -> None:
+        self._require_writable()
         ulid = state.ulid
 
         def make() -> None:
@@ -96,6 +109,7 @@ class FilesStore:
             return self._taken(ulid, handle, handle.journal.synced_read())
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
+        self._require_writable()
         handle = self._handle(ulid)
         with handle.lock:
             with handle.journal.writing() as lines:
@@ -148,6 +162,7 @@ class FilesStore:
 
     def exclusively(self, name: str, wait: float | None = None) -> Locked:
         """The lock of a folder below the home, which is made where it is missing."""
+        self._require_writable()
         return Locked(os.path.join(self._home, name), self._wait if wait is None else wait)
 
     def has(self, ulid: str) -> bool:
@@ -200,14 +215,21 @@ class FilesStore:
         return self._took(data, name, checked(kept, "journal to keep"))
 
     def entries(self) -> list[Entry]:
-        entries = self._index.read(self._rebuilt).all()
+        entries = self._listing().all()
         return sorted(entries.values(), key=lambda entry: (not entry.active, entry.ulid))
 
     def active(self) -> list[Entry]:
-        return sorted(self._index.read(self._rebuilt).active.values(), key=lambda entry: entry.ulid)
+        return sorted(self._listing().active.values(), key=lambda entry: entry.ulid)
 
     def finished_count(self) -> int:
-        return self._index.read(self._rebuilt).finished_count
+        return self._listing().finished_count
+
+    def _listing(self) -> Listing:
+        """What the index says. Where it cannot be brought up to date, what the journals say is told and not kept."""
+        if self.read_only is None:
+            return self._index.read(self._rebuilt)
+        found = self._index.stored()
+        return found if found and not self.announced() else unkept(self._rebuilt())
 
     def started_with(self, key: str) -> Entry | None:
         return next((entry for entry in self.entries() if entry.key == key), None) if key else None
@@ -227,7 +249,7 @@ class FilesStore:
     def unsettled(self) -> list[str]:
         """Workflows whose writer died before the index knew; the mark goes when they are settled."""
         left = []
-        for ulid in self._index.marked():
+        for ulid in self._index.marked() if self.read_only is None else ():
             mark = self._index.mark(ulid)
             if self._was_born(ulid):
                 self._marks.setdefault(ulid, []).append(mark)
@@ -260,6 +282,7 @@ class FilesStore:
             return True  # damaged, which is for a person to see
 
     def rebuild(self) -> None:
+        self._require_writable()
         self._index.rebuild(self._rebuilt)
         for path in self._snapshots.stray(self.has):
             remove(path)
@@ -277,6 +300,7 @@ class FilesStore:
                     yield ulid
 
     def archive(self, ulid: str) -> str:
+        self._require_writable()
         target = os.path.join(self._home, "archive", os.path.basename(self.file_of(ulid)))
         handle = self._handle(ulid)
         with handle.lock, handle.journal.writing() as lines:
@@ -292,6 +316,7 @@ class FilesStore:
 
     def delete(self, ulids: Sequence[str]) -> None:
         """The index is made anew: how many of them it counted as finished may be unknown by now."""
+        self._require_writable()
         for ulid in ulids:
             self._forget(ulid)
             for mark in self._marks.pop(ulid, ()):
@@ -314,6 +339,7 @@ class FilesStore:
     def repair(self, ulid: str, examined: Examined) -> str:
         from holdfast.stores.examination import cut
 
+        self._require_writable()
         if not examined.can_be_cut:
             self._snapshots.drop(ulid)
             return ""
@@ -346,6 +372,7 @@ class FilesStore:
         return mark
 
     def _took(self, data: bytes, name: str, kept: str = "") -> State:
+        self._require_writable()
         copy = self.examine_copy(data, name)
         if self._was_born(copy.ulid) or not self._brought(copy):
             self._followed(copy, name, kept)

@@ -77,6 +77,14 @@ def _entries(items: list[dict[str, Any]]) -> dict[str, Entry]:
     return {item["ulid"]: decode(Entry, item) for item in items}
 
 
+def unkept(entries: Iterator[Entry]) -> Listing:
+    """What an index of these would say."""
+    known = list(entries)
+    finished = [entry for entry in known if not entry.active]
+    active = {entry.ulid: entry for entry in known if entry.active}
+    return Listing(active, compact(encode(finished[-NEWEST:])).encode(), len(finished))
+
+
 class Index:
     def __init__(self, home: str, wait: float) -> None:
         self.path = os.path.join(home, "index")

@@ -6,6 +6,7 @@ nobody was ever promised, from the loss of something that was acknowledged.
 
 from __future__ import annotations
 
+import errno
 import os
 from _collections_abc import Iterator
 
@@ -26,6 +27,7 @@ from holdfast.stores.lines import FIRST, LONGEST_LINE, SEAL, Line, Position, ack
 
 _BLOCK = 1 << 20
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Journal:
@@ -44,6 +46,7 @@ class Journal:
         self._shown = 0
         self._writing = False
         self._fd = -1
+        self._refused: OSError | None = None
         # After a failed sync, anyone's, the kernel takes the lost pages for clean and a later sync of a descriptor that
         # was opened since succeeds without them. Only what this handle wrote again, or anew, can it vouch for.
         self._sound = False
@@ -163,7 +166,7 @@ class Journal:
         if seq <= self.synced or (seq <= self._shown and not self._sound):
             return
         try:
-            if self._suspect:
+            if self._suspect and not self._refused:
                 self._acquire()
                 try:
                     self._rewrite()
@@ -206,7 +209,7 @@ class Journal:
     def _descriptor(self) -> int:
         if self._fd < 0:
             try:
-                self._fd = os.open(self.path, _OPEN)
+                self._fd = self._opened()
             except FileNotFoundError:
                 raise self._missing() from None
             except OSError as failure:
@@ -222,6 +225,17 @@ class Journal:
                 raise self._changed()
         return self._fd
 
+    def _opened(self) -> int:
+        """Who may not write the file reads it all the same."""
+        self._refused = None
+        try:
+            return os.open(self.path, _OPEN)
+        except OSError as failure:
+            if failure.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+            self._refused = failure
+            return os.open(self.path, _READ)
+
     def _there(self) -> os.stat_result:
         """The file that is open; the one at the path, when that has taken its place."""
         found = os.fstat(self._descriptor())
@@ -236,6 +250,8 @@ class Journal:
             raise RuntimeError("this journal is already being written")
         while True:
             fd = self._descriptor()
+            if self._refused:
+                raise not_written(self.path, self._refused)
             try:
                 locked(fd, self.path, self._wait)
                 ours = os.fstat(fd)
