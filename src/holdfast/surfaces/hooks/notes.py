@@ -13,6 +13,8 @@ _APPEND = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW | p
 
 def leave(root: str, fields: dict[str, str | list[str]]) -> str:
     """Adds a note to the inbox. What comes back is the reason why it could not be; empty when it is there."""
+    if not may_write(root):
+        return "notes are not left in a folder of another user"
     from time import CLOCK_REALTIME, clock_gettime
 
     line = "".join(f",{quoted(key)}:{_written(value)}" for key, value in fields.items())
@@ -22,6 +24,8 @@ def leave(root: str, fields: dict[str, str | list[str]]) -> str:
 
 def log(root: str, event: str, sentence: str) -> None:
     """Says what went wrong. Where that cannot be written, nobody is bothered."""
+    if not may_write(root):
+        return
     from time import gmtime
 
     path, at = root + "/.holdfast/hook.log", gmtime()
@@ -44,12 +48,36 @@ def log(root: str, event: str, sentence: str) -> None:
             posix.close(fd)
 
 
+def may_write(root: str) -> bool:
+    """Nothing is left in a project of another user before a person trusts them. What root owns is nobody else's."""
+    for folder in (root, root + "/.holdfast"):
+        owner = posix.stat(folder).st_uid
+        if owner not in (0, posix.geteuid()) and not _trusts(root, owner):
+            return False
+    return True
+
+
+def _trusts(root: str, owner: int) -> bool:
+    from holdfast.surfaces.hooks.quick import find_package
+
+    find_package()
+    import os
+
+    from holdfast.machine import settings
+    from holdfast.project.wiring import trusts_owner
+
+    return trusts_owner(root, owner, settings.read(os.environ, terminal=False, surface="hook"))
+
+
 def _append(path: str, line: bytes) -> str:
     """One whole line, while nobody else writes the file or takes it away."""
     from fcntl import LOCK_EX, flock
 
     while True:
-        fd = posix.open(path, _APPEND, 0o600)
+        try:
+            fd = posix.open(path, _APPEND, 0o600)
+        except OSError as failure:
+            return f"a note was lost: {failure.strerror}"
         try:
             flock(fd, LOCK_EX)
             mine = posix.fstat(fd)

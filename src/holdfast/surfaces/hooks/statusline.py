@@ -20,6 +20,8 @@ LARGEST = 1 << 16
 SESSIONS = 16
 FRESH_FOR = 30
 """Seconds for which a line is shown again: time passes, and some of it may be spent."""
+_REFUSED = (1, 13, 30)
+"""EPERM, EACCES, EROFS, without the module that names them."""
 MOST_MICROS = 10**12
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
@@ -54,6 +56,16 @@ class Kept:
         posix.close(self._fd)
 
 
+def _kept(root: str) -> Kept | None:
+    """None where nothing can be written: then the line is made anew for every question."""
+    try:
+        return Kept(root) if notes.may_write(root) else None
+    except OSError as failure:
+        if failure.errno not in _REFUSED:
+            raise
+        return None
+
+
 class Line:
     """One question of a host."""
 
@@ -76,11 +88,12 @@ class Line:
         if known and self._is_fresh(known):
             return self.last
         line, journal = self._engine()
-        kept = Kept(root)
-        try:
-            kept.put(self.session, line=line, journal=journal, key=self._key(journal), at=_now())
-        finally:
-            kept.close()
+        kept = _kept(root)
+        if kept is not None:
+            try:
+                kept.put(self.session, line=line, journal=journal, key=self._key(journal), at=_now())
+            finally:
+                kept.close()
         return line
 
     def _folder(self) -> object:
@@ -90,7 +103,9 @@ class Line:
         return self.hook.event.get("cwd")
 
     def _known(self) -> dict[str, Any]:
-        kept = Kept(self.hook.root)
+        kept = _kept(self.hook.root)
+        if kept is None:
+            return {}
         try:
             return kept.of(self.session)
         finally:
@@ -117,7 +132,9 @@ class Line:
         micros = _micros(self.hook.event.get("cost"))
         if micros is None or not self.session:
             return
-        kept = Kept(self.hook.root)
+        kept = _kept(self.hook.root)
+        if kept is None:
+            return
         try:
             before = kept.of(self.session).get("cost")
             if before == micros:

@@ -70,7 +70,7 @@ def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
         host=address.host,
     )
     if guarded:
-        app = _Guarded(app, keys.token(projects.place))
+        app = _Guarded(app, keys.token(projects.place, projects.require_writable))
     token_file = keys.token_file(projects.place) if guarded else ""
     return Listener(f"http://{shown}:{port}{PATH}", token_file, app, service, bound)
 

@@ -52,12 +52,15 @@ class Wired(Value):
     signers: str
     """Who may sign approvals: the user's own file, else the project's. It is worth as much as the right to write it."""
 
+    def require_writable(self) -> None:
+        if refusal := self.store.read_only:
+            raise refusal
+
     def prepare(self) -> None:
         """Makes `.holdfast` ready for a write."""
         from holdfast.machine import place as places
 
-        if refusal := self.store.read_only:
-            raise refusal
+        self.require_writable()
         places.prepare(self.place, insist=self.settings.allow_unsafe_fs)
 
     def repository(self, worktree: str) -> git.Repository:
