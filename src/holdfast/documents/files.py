@@ -15,6 +15,7 @@ from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
+from holdfast.files.links import require_inside
 from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
 from holdfast.git import command as git_command
 from holdfast.machine.place import Place
@@ -75,6 +76,7 @@ class Documents:
     def render(self, state: State) -> dict[str, bytes]:
         document = self.dialect(state.dialect).document
         path = document.path(state)
+        self._require_inside(state, path)
         return {path: self._writer.write(put(document, state.base, state, self._memory))} if path else {}
 
     def value(self, state: State) -> Mapping[str, Any]:
@@ -193,7 +195,18 @@ class Documents:
         return newest, there, self.read(newest, there) if there else None
 
     def full(self, state: State, path: str) -> str:
-        return f"{self._place.base(state.worktree)}/{path}"
+        base = self._place.base(state.worktree)
+        require_inside(base, path)
+        return f"{base}/{path}"
+
+    def _require_inside(self, state: State, document: str) -> None:
+        """Before anything is kept of a change: every file that it will be shown in lies in the project."""
+        spoken, base = self.dialect(state.dialect), self._place.base(state.worktree)
+        beside = (where(state) for where in (spoken.log, spoken.learnings) if where)
+        listed = (spoken.index([], None, "", state.session)[0],) if spoken.index else ()
+        copies = (spoken.checkpoints(state, 0),) if spoken.checkpoints else ()
+        for path in filter(None, (document, *beside, *listed, *copies)):
+            require_inside(base, path)
 
     def read(self, state: State, path: str) -> bytes | None:
         """What lies at a document's place; None when nothing does."""

@@ -53,7 +53,7 @@ def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 
     Who is `alone`, by a lock, leaves nothing behind: a killed writer's unfinished file is the next one's to write over.
     """
     folder = os.path.dirname(path)
-    temporary = _beside(path, "" if alone else f".{os.getpid()}")
+    temporary = unfinished(path) if alone else _beside(path, f".{os.getpid()}")
     try:
         made = make_directories(folder, dir_mode)
         try:
@@ -68,6 +68,11 @@ def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 
         sync_directories(folder, made)
     except OSError as failed:
         raise not_durable(path, failed) from failed
+
+
+def unfinished(path: str) -> str:
+    """Where a writer that is alone writes what `path` is to hold; there it stays if the writer is killed."""
+    return _beside(path, "")
 
 
 def reserve(slot: str, *, dir_mode: int = 0o777) -> None:
@@ -200,10 +205,11 @@ def _is_file(path: str) -> bool:
         return False
     if S_ISREG(found):
         return True
+    from holdfast.files import links
+
     code, what = ("symlink", "a symbolic link") if S_ISLNK(found) else ("not_a_file", "not a regular file")
-    raise UsageError(
-        code, f"{path} is {what} and is not replaced", remedy=shell("ls", "-ld", path), facts={"path": path}
-    )
+    ways = links.remedy(path) if code == "symlink" else shell("ls", "-ld", path)
+    raise UsageError(code, f"{path} is {what} and is not replaced", remedy=ways, facts={"path": path})
 
 
 def _displaced(slot: str, path: str) -> bytes:

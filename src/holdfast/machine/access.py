@@ -7,7 +7,8 @@ import os
 from holdfast.core import remedies
 from holdfast.core.remedy import Remedy, shell
 from holdfast.errors import HoldfastError, Refused
-from holdfast.machine.place import Place
+from holdfast.files.links import leads_out
+from holdfast.machine.place import HOME, Place, below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ def untrusted(place: Place, trusts: Callable[[int], bool], sudo: str = "") -> Re
 
 def refusal(place: Place) -> HoldfastError | None:
     """Why the system lets nobody here write; None where it does."""
+    if os.path.islink(place.home) and not below(place.root, HOME):
+        return leads_out(place.home)
     folder = place.home if os.path.isdir(place.home) else place.root
     if os.access(folder, os.W_OK):
         return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import posix
 from _json import encode_basestring_ascii as quoted
 
+from holdfast.surfaces.hooks import places
+
 LARGEST_INBOX = 8 << 20
 LARGEST_LOG = 256 << 10
 LONGEST_LINE = 300
@@ -50,7 +52,10 @@ def log(root: str, event: str, sentence: str) -> None:
 
 def may_write(root: str) -> bool:
     """Nothing is left in a project of another user before a person trusts them. What root owns is nobody else's."""
-    for folder in (root, root + "/.holdfast"):
+    home = root + "/.holdfast"
+    if not places.below(root, places.real(home)):
+        return False
+    for folder in (root, home):
         owner = posix.stat(folder).st_uid
         if owner not in (0, posix.geteuid()) and not _trusts(root, owner):
             return False
