@@ -258,7 +258,9 @@ class Briefing:
         begun = self.step_status in (lifecycle.PENDING, lifecycle.ACTIVE)
         if not self.step or not begun or self.turn != "agent" or self.first is None:
             return None
-        if self.first.kind in ("mark", "requires", "ack", "read_only") or any(way.command == "done" for way in self.now):
+        if self.first.kind in ("mark", "requires", "ack", "read_only") or any(
+            way.command == "done" for way in self.now
+        ):
             return None
         return remedies.done(self.step, outputs=self.outputs)
 
@@ -391,7 +393,9 @@ class Briefing:
     def alerts(self) -> list[Alert]:
         """What went wrong with the document of late, newest first."""
         recent = (alert for alert in reversed(self.state.alerts))
-        return [*self._noticed] + [alert for alert in recent if (moment.age(alert.at, self.facts.now) or 0) < ALERTS_FOR]
+        return [*self._noticed] + [
+            alert for alert in recent if (moment.age(alert.at, self.facts.now) or 0) < ALERTS_FOR
+        ]
 
     @part
     def held(self) -> list[Lease]:

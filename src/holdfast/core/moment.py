@@ -9,7 +9,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def from_epoch(seconds: float) -> str:
-    """`1763241591.25` → `2025-11-15T21:19:51.250Z`; before the year 1 and after 9999, the nearest that can be written."""
+    """`1763241591.25` → `2025-11-15T21:19:51.250Z`; outside of the years 1 to 9999, the nearest of them."""
     millis = round(min(max(seconds, _FIRST), _LAST) * 1000)
     days, millis = divmod(millis, 86_400_000)
     year, month, day = _civil(days)

@@ -59,7 +59,9 @@ class Lists:
                 old = parse(read_file(full))
             except (OSError, ValueError):
                 old = None
-            _, said = spoken.index(entries, old if isinstance(old, dict) else None, from_epoch(clock.seconds()), session)
+            _, said = spoken.index(
+                entries, old if isinstance(old, dict) else None, from_epoch(clock.seconds()), session
+            )
             if not _is_as_good(old, said):
                 # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
                 durable_write(full, Writer().write(said), mode=0o644, alone=True)

@@ -64,8 +64,8 @@ def _untrusted(root: str, folder: str, owner: int, sudo: str) -> Refused:
     without = (Remedy(text="run the same command without sudo", who="person"),) if sudo == str(owner) else ()
     return Refused(
         "untrusted_owner",
-        f"{folder} belongs to {named(owner)}, and you are {named(os.geteuid())}: it can be read, but nothing in it runs "
-        "or is written before a person trusts its owner",
+        f"{folder} belongs to {named(owner)}, and you are {named(os.geteuid())}: it can be read, but nothing in it "
+        "runs or is written before a person trusts its owner",
         remedy=(*without, remedies.trust(root, owner=True)),
         facts={"path": folder, "root": root, "owner": owner, "uid": os.geteuid()},
     )

@@ -196,7 +196,7 @@ class Project:
         return found
 
     def heal(self) -> None:
-        """Once a process: finishes what a dead one left, and takes over what git brought. Not where it may only look."""
+        """Once a process: finishes what a dead one left, and takes over what git brought. Only where it can write."""
         if self.wired.store.read_only:
             self._notice_inbox()
             return

@@ -114,7 +114,9 @@ def wire(place: Place, settings: Settings) -> Wired:
         return store.read_only is not None
 
     documents = Documents(place, store, dialect)
-    world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand, does_without)
+    world = LocalWorld(
+        place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand, does_without
+    )
     engine = Engine(store, world, documents, rules)
     wired = Wired(
         place=place,

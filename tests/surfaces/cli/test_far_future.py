@@ -49,7 +49,7 @@ def test_hooks_answer_and_leave_notes(project, later):
     assert project.ok("status", "--json").code == 0
 
 
-@pytest.mark.parametrize("year", (1901, 2300, 2446))
+@pytest.mark.parametrize("year", [1901, 2300, 2446])
 def test_files_may_have_any_time(project, year):
     at = (year - 1970) * 31_556_952
     for folder, _, files in os.walk(project.root):

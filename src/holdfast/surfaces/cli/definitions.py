@@ -144,15 +144,17 @@ def _trust_owner(call: Call, place: Place) -> None:
         return
     owner = access.named(found[1])
     picture = (
-        f"{found[0]} belongs to {owner}. If you trust them, Holdfast writes in {root} and runs the checks, systems and\n"
-        f"git settings there with the rights of {access.named(os.geteuid())}.\n"
+        f"{found[0]} belongs to {owner}. If you trust them, Holdfast writes in {root}\n"
+        f"and runs its checks, systems and git filters with the rights of {access.named(os.geteuid())}.\n"
     )
     if not call.args.yes and not call.ask(escape(picture, lines=True), f"Trust {escape(owner)} in this project?"):
         raise HoldfastError("declined", f"{owner} is not trusted in {root}", remedy=remedies.trust(root, owner=True))
     now = call.project.wired.world.now()
     trust_.trust(root, trust_.owner(found[1]), data_dir=data_dir, now=now)
     data = {"path": root, "owner": found[1], "trusted": True}
-    own = shell("git", "config", "--global", "--add", "safe.directory", place.repository.top) if place.repository else ""
+    own = (
+        shell("git", "config", "--global", "--add", "safe.directory", place.repository.top) if place.repository else ""
+    )
     call.answer(data, call.ok(f"{owner} is trusted in {root}") + (f"\n  git asks for itself: {own}" if own else ""))
 
 

@@ -108,9 +108,7 @@ class Layout(Value):
                 return
             if S_ISLNK(found):
                 said = f"{at} is a symbolic link"
-                raise UsageError(
-                    "symlink", said, remedy=links.remedy(at), facts={"path": at, "session": self.name}
-                )
+                raise UsageError("symlink", said, remedy=links.remedy(at), facts={"path": at, "session": self.name})
 
     def inside(self, file: str) -> str:
         """A file of the project as a session names it: from the top, without links, and one it may change."""
