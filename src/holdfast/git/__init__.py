@@ -153,7 +153,7 @@ class Staging(Value):
 def staging(repo: Repository, own: Sequence[str], scratch: str) -> Staging:
     """A copy of the index in the folder `scratch`, to stage all but the path prefixes `own` and other worktrees."""
     strangers = (_inside(repo, path) for path in (*_worktrees(repo), os.path.realpath(scratch)))
-    aside = (*(path.rstrip("/") for path in own), *(path for path in strangers if path))
+    aside = (*((_inside(repo, path) or path).rstrip("/") for path in own), *(path for path in strangers if path))
     everything = ("--", ".", *(f":(exclude,literal){path}" for path in aside))
     caches = (f":(exclude,glob)**/{name}/**" for name in _CACHES)
     sparse = ("--sparse",) if os.path.exists(os.path.join(repo.git_dir, "info/sparse-checkout")) else ()

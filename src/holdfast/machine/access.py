@@ -38,9 +38,9 @@ def refusal(place: Place) -> HoldfastError | None:
     if os.path.islink(place.home) and not below(place.root, HOME):
         return leads_out(place.home)
     folder = place.home if os.path.isdir(place.home) else place.root
-    if os.access(folder, os.W_OK):
-        return None
     fixed = os.statvfs(folder).f_flag & os.ST_RDONLY
+    if not fixed and os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        return None
     reason = "it lies on a read-only file system" if fixed else f"{named(os.geteuid())} may not write there"
     return HoldfastError(
         "read_only",

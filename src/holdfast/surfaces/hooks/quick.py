@@ -134,8 +134,8 @@ class Hook:
 
     def unreadable(self) -> str:
         """What a host is told in place of nothing. What it gets before a compaction would end up in the summary."""
-        if self.name in ("SessionStart", "UserPromptSubmit") and self.root:
-            said = f'"hookEventName":"{self.name}","additionalContext":{quoted(UNREADABLE)}'
+        if self.name == "SessionStart" and self.root:
+            said = f'"hookEventName":"SessionStart","additionalContext":{quoted(UNREADABLE)}'
             return f'{{"hookSpecificOutput":{{{said}}}}}\n'
         return f'{{"systemMessage":{quoted(UNREADABLE)}}}\n' if self.name == "Stop" and self.root else ""
 
