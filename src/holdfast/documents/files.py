@@ -16,7 +16,7 @@ from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
 from holdfast.files.links import require_inside
-from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
+from holdfast.files.replace import durable_write, make_directories, read_file, remove, replace, reserve
 from holdfast.git import command as git_command
 from holdfast.machine.place import Place
 from holdfast.plain import clock
@@ -311,7 +311,7 @@ class Documents:
             current = self.read(state, path)
             if current is None:
                 for folder in self.dialect(state.dialect).folders:
-                    os.makedirs(self.full(state, folder), exist_ok=True)
+                    make_directories(self.full(state, folder), 0o777)
                 durable_write(full, data, mode=0o644, alone=True)
                 reserve(self._slot(state, path), dir_mode=0o700)
                 self._remember(full, new)

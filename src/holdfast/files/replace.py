@@ -124,6 +124,7 @@ def make_directories(folder: str, mode: int) -> list[str]:
     for name in reversed(missing):
         try:
             os.mkdir(name, 0o700 if ".holdfast" in name.split(os.sep) else mode)
+            hand_over(name, os.path.dirname(name))
             made.append(name)
         except FileExistsError:
             if not os.path.isdir(name):
@@ -139,6 +140,14 @@ def sync_directories(folder: str, made: list[str]) -> None:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+
+def hand_over(made: int | str, folder: str) -> None:
+    """What root makes in a folder of another user is given to that user, who could not read it otherwise."""
+    if os.geteuid() == 0:
+        owner = os.stat(folder or os.curdir)
+        if owner.st_uid:
+            os.chown(made, owner.st_uid, owner.st_gid)
 
 
 def remove(path: str) -> None:
@@ -248,6 +257,7 @@ def _open_slot(slot: str, dir_mode: int) -> int:
     found = os.fstat(fd)
     # What was displaced may be known under a second name, or belong to someone else: it is let go, not written over.
     if S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid():
+        hand_over(fd, os.path.dirname(slot))
         return fd
     os.close(fd)
     return _open_new(slot)
@@ -255,7 +265,9 @@ def _open_slot(slot: str, dir_mode: int) -> int:
 
 def _open_new(path: str) -> int:
     remove(path)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    hand_over(fd, os.path.dirname(path))
+    return fd
 
 
 def _write_new(path: str, data: bytes, mode: int, *, durable: bool) -> None:

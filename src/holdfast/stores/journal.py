@@ -16,6 +16,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageErro
 from holdfast.files.locks import locked, unlock
 from holdfast.files.replace import (
     flush,
+    hand_over,
     make_directories,
     not_durable,
     not_written,
@@ -61,6 +62,7 @@ class Journal:
         try:
             made = make_directories(folder, 0o700)
             os.close(os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o600))
+            hand_over(path, folder)
         except FileExistsError:
             raise Conflict("journal_exists", f"there already is a journal at {path}", facts={"path": path}) from None
         except OSError as failure:

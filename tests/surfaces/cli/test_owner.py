@@ -164,3 +164,15 @@ def test_hooks_leave_nothing_there_and_hand_no_text_of_a_stranger_to_the_agent(t
     assert "WORKFLOW RESUMED" not in context
     assert not any(said.values())
     assert files(theirs.root) == before
+
+
+def test_what_root_writes_in_a_trusted_project_stays_its_owners(theirs):
+    """Else the owner, outside of the container, could not read the journal any more."""
+    assert theirs.person("trust", "--owner", "--yes").code == 0
+    theirs.ok("start", "r", "two")
+    theirs.ok("note", "x", "-w", theirs.ok("list", "--json").json["workflows"][0]["ulid"])
+    event = {"session_id": "s", "cwd": str(theirs.root), "reason": "clear", "hook_event_name": "SessionEnd"}
+    for words in (("hook",), ("statusline",)):
+        subprocess.run((HOLDFAST, *words), input=json.dumps(event).encode(), check=True, capture_output=True)
+    assert (theirs.root / ".holdfast/statusline").exists()
+    assert [str(path) for path in theirs.root.rglob("*") if path.lstat().st_uid != STRANGER] == []

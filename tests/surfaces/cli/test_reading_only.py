@@ -18,7 +18,19 @@ from tests.tiers import need
 from tests.workbench import LOGIN, Bench
 
 HOLDFAST = str(Path(sys.executable).parent / "holdfast")
-READS = ("status", "next", "show", "log", "list", "resume-packet", "metrics", "reading", "locks", "agent list", "doctor")
+READS = (
+    "status",
+    "next",
+    "show",
+    "log",
+    "list",
+    "resume-packet",
+    "metrics",
+    "reading",
+    "locks",
+    "agent list",
+    "doctor",
+)
 SYSTEMS = {
     "skill": ("dev", LOGIN),
     "orchestrator": ("orchestrate", "task.md"),
@@ -94,7 +106,12 @@ def test_python_reads_where_nothing_can_be_written(bench, mounted):
 def test_a_change_is_refused_and_nothing_ran(bench, mounted):
     bench.start()
     before = bench.everything()
-    for words in (("note", "x"), ("check", "test_fails", "--failed"), ("start", "qa-loop", "x"), ("doctor", "--repair")):
+    for words in (
+        ("note", "x"),
+        ("check", "test_fails", "--failed"),
+        ("start", "qa-loop", "x"),
+        ("doctor", "--repair"),
+    ):
         answer = bench.agent(*words, "--json", cwd=mounted)
         assert (answer.code, answer.error["code"]) == (1, "read_only"), answer
         assert "read-only file system" in answer.error["message"]
@@ -149,5 +166,7 @@ def test_hooks_answer_where_nothing_can_be_written(bench, mounted, name):
     done = subprocess.run(command, input=json.dumps(event), cwd=mounted, capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert (workflow.id in done.stdout) == (name in ("SessionStart", "PreCompact"))
-    line = subprocess.run((HOLDFAST, "statusline"), input=json.dumps(event), cwd=mounted, capture_output=True, text=True)
+    line = subprocess.run(
+        (HOLDFAST, "statusline"), input=json.dumps(event), cwd=mounted, capture_output=True, text=True
+    )
     assert "1/3" in line.stdout

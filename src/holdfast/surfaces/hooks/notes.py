@@ -21,7 +21,7 @@ def leave(root: str, fields: dict[str, str | list[str]]) -> str:
 
     line = "".join(f",{quoted(key)}:{_written(value)}" for key, value in fields.items())
     at = clock_gettime(CLOCK_REALTIME)  # `time` raises from the year 2262 on
-    return _append(root + "/.holdfast/inbox", f'{{"at":{at!r}{line}}}\n'.encode())
+    return _append(root, f'{{"at":{at!r}{line}}}\n'.encode())
 
 
 def log(root: str, event: str, sentence: str) -> None:
@@ -42,6 +42,7 @@ def log(root: str, event: str, sentence: str) -> None:
             posix.close(fd)
             fd = -1
             fd = posix.open(path, _APPEND, 0o600)
+        hand_over(fd, root)
         posix.write(fd, line.encode("utf-8", "replace"))
     except OSError:
         pass
@@ -74,15 +75,25 @@ def _trusts(root: str, owner: int) -> bool:
     return trusts_owner(root, owner, settings.read(os.environ, terminal=False, surface="hook"))
 
 
-def _append(path: str, line: bytes) -> str:
+def hand_over(fd: int, root: str) -> None:
+    """What root makes in a project of another user is given to that user, who could not read it otherwise."""
+    if posix.geteuid() == 0:
+        owner = posix.stat(root + "/.holdfast")
+        if owner.st_uid:
+            posix.chown(fd, owner.st_uid, owner.st_gid)
+
+
+def _append(root: str, line: bytes) -> str:
     """One whole line, while nobody else writes the file or takes it away."""
     from fcntl import LOCK_EX, flock
 
+    path = root + "/.holdfast/inbox"
     while True:
         try:
             fd = posix.open(path, _APPEND, 0o600)
         except OSError as failure:
             return f"a note was lost: {failure.strerror}"
+        hand_over(fd, root)
         try:
             flock(fd, LOCK_EX)
             mine = posix.fstat(fd)

@@ -33,6 +33,7 @@ class Kept:
         from fcntl import LOCK_EX, flock
 
         self._fd = posix.open(f"{root}/.holdfast/{NAME}", _FLAGS, 0o600)
+        notes.hand_over(self._fd, root)
         flock(self._fd, LOCK_EX)
         try:
             found = quick.parsed(posix.read(self._fd, LARGEST))
