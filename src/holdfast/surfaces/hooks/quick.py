@@ -133,11 +133,11 @@ class Hook:
         return events.answer(self.event, self.start)
 
     def unreadable(self) -> str:
-        """What a host is told in place of nothing. What it gets before a compaction would end up in the summary."""
-        if self.name == "SessionStart" and self.root:
-            said = f'"hookEventName":"SessionStart","additionalContext":{quoted(UNREADABLE)}'
-            return f'{{"hookSpecificOutput":{{{said}}}}}\n'
-        return f'{{"systemMessage":{quoted(UNREADABLE)}}}\n' if self.name == "Stop" and self.root else ""
+        """What a session is told in place of nothing. Said before a compaction, it would end up in the summary."""
+        if self.name != "SessionStart" or not self.root:
+            return ""
+        said = f'"hookEventName":"SessionStart","additionalContext":{quoted(UNREADABLE)}'
+        return f'{{"hookSpecificOutput":{{{said}}}}}\n'
 
     def stand(self, cwd: object) -> None:
         """Finds the project: from the event's folder, else the host's, else where the process runs."""
