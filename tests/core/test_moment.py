@@ -138,3 +138,11 @@ def test_money_has_cents_and_more_only_where_it_must(micros, text):
 def test_anything_is_an_amount_or_not_and_never_an_exception(value):
     assert (moment.read_money(value) or 0) >= 0
     assert (moment.read_span(value) or 1) >= 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "written"), [(1e15, "9999-12-31T23:59:59.999Z"), (-1e15, "0001-01-01T00:00:00.000Z")]
+)
+def test_what_four_digits_cannot_say_is_the_nearest_that_they_can(seconds, written):
+    assert moment.from_epoch(seconds) == written
+    assert moment.to_epoch(written)

@@ -25,6 +25,8 @@ _WAIT = 10.0
 
 
 class MemoryStore:
+    read_only = None
+
     def __init__(self) -> None:
         self._journals: dict[str, bytes] = {}
         self._states: dict[str, State] = {}

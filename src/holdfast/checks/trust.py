@@ -38,6 +38,11 @@ def trusted(digest: str, path: str | None, *, data_dir: str, config_dir: str) ->
     return False
 
 
+def owner(uid: int) -> str:
+    """What is trusted in a folder in place of a digest: that it belongs to this user."""
+    return f"owner {uid}"
+
+
 def trust(path: str, digest: str, *, data_dir: str, now: str) -> None:
     """Trust what is in this file, as long as it has this digest."""
     import json

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.core.packet_parts import Required
     from holdfast.core.record import Decision, Output, Said
     from holdfast.core.state import Alert, Lease, Try
+    from holdfast.errors import HoldfastError
 
     class Words(Protocol):
         """What a system says in its own words."""
@@ -52,7 +53,7 @@ ALERTS_FOR = 86_400
 """Seconds for which surfaces go on telling what happened to a document."""
 
 
-SESSION = ("ack", "held")
+SESSION = ("ack", "held", "read_only")
 """Kinds of blockers that keep one session from going on, whatever the step lacks."""
 LINES = 4
 """How many lines of a failed check's output are told."""
@@ -73,7 +74,8 @@ class TaskText(Value):
 class Briefing:
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
-    `words` are the system's words for a status.
+    `words` are the system's words for a status, `read_only` says why nothing can be written, and `noticed` what waits
+    for somebody who can.
     """
 
     def __init__(
@@ -87,10 +89,13 @@ class Briefing:
         token: int = 0,
         person: bool = False,
         words: Mapping[str, str] | None = None,
+        read_only: HoldfastError | None = None,
+        noticed: Sequence[Alert] = (),
     ) -> None:
         self.state, self.facts, self.session = state, facts, session
         self._token, self._person = token, person
         self._texts, self._required, self._words = texts, required, words or {}
+        self._read_only, self._noticed = read_only, noticed
 
     # Where the work is
 
@@ -152,6 +157,8 @@ class Briefing:
     def blockers(self) -> tuple[Unmet, ...]:
         """What keeps this session from going on comes before what the step lacks, unless only a person goes on."""
         found = self.blockers_of(self.step) if self.step else ()
+        if self._read_only and found:
+            return (Unmet("read_only", "", self._read_only.message, self._read_only.remedies), *found)
         is_persons = any(way.who == "person" for one in found[:1] for way in one.remedies)
         return found if is_persons or not queries.is_active(self.state) else (*self._first_of_all, *found)
 
@@ -238,6 +245,8 @@ class Briefing:
             return "nobody"
         if any(one.who == "person" for one in self.now):
             return "person"
+        if self.first.kind == "read_only":
+            return "nobody"
         return "reviewer" if self.first.kind == "review" else "agent"
 
     @part
@@ -254,7 +263,9 @@ class Briefing:
         begun = self.step_status in (lifecycle.PENDING, lifecycle.ACTIVE)
         if not self.step or not begun or self.turn != "agent" or self.first is None:
             return None
-        if self.first.kind in ("mark", "requires", "ack") or any(way.command == "done" for way in self.now):
+        if self.first.kind in ("mark", "requires", "ack", "read_only") or any(
+            way.command == "done" for way in self.now
+        ):
             return None
         return remedies.done(self.step, outputs=self.outputs)
 
@@ -406,7 +417,9 @@ class Briefing:
     def alerts(self) -> list[Alert]:
         """What went wrong with the document of late, newest first."""
         recent = (alert for alert in reversed(self.state.alerts))
-        return [alert for alert in recent if (moment.age(alert.at, self.facts.now) or 0) < ALERTS_FOR]
+        return [*self._noticed] + [
+            alert for alert in recent if (moment.age(alert.at, self.facts.now) or 0) < ALERTS_FOR
+        ]
 
     @part
     def held(self) -> list[Lease]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from holdfast.errors import UsageError
 
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799.999
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def from_epoch(seconds: float) -> str:
-    """`1763241591.25` → `2025-11-15T21:19:51.250Z`."""
-    millis = round(seconds * 1000)
+    """`1763241591.25` → `2025-11-15T21:19:51.250Z`; outside of the years 1 to 9999, the nearest of them."""
+    millis = round(min(max(seconds, _FIRST), _LAST) * 1000)
     days, millis = divmod(millis, 86_400_000)
     year, month, day = _civil(days)
     rest, ms = divmod(millis, 1000)

@@ -121,7 +121,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "workflows": ("", ""),
     "workflows check": ("", "FILE"),
     "workflows new": ("", "NAME"),
-    "trust": ("", "definition:FILE_OR_NAME --remove --yes"),
+    "trust": ("", "definition:[FILE_OR_NAME] --owner --remove --yes"),
     "schema": ("", "[DIALECT]"),
     "install": ("", "[HOST] --scope=project|user --dry-run"),
     "uninstall": ("", "[HOST] --scope=project|user --dry-run"),

@@ -149,8 +149,8 @@ def adopt(path: str = "", **more: Any) -> Remedy:
     return Remedy("adopt", {"paths": [path] if path else []}, **more)
 
 
-def trust(definition: str, **more: Any) -> Remedy:
-    return named("trust", {"definition": definition}, **more)
+def trust(definition: str, *, owner: bool = False, **more: Any) -> Remedy:
+    return named("trust", {"definition": definition, "owner": owner}, **more)
 
 
 def recover(slug: str = "", *, take: str | Blank = "", **more: Any) -> Remedy:

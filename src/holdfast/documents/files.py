@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 from holdfast import git
 from holdfast.core.apply import replay
@@ -16,9 +15,11 @@ from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Store
 from holdfast.errors import HoldfastError
-from holdfast.files.replace import durable_write, read_file, remove, replace, reserve
+from holdfast.files.links import require_inside
+from holdfast.files.replace import durable_write, make_directories, read_file, remove, replace, reserve
 from holdfast.git import command as git_command
 from holdfast.machine.place import Place
+from holdfast.plain import clock
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
 
@@ -75,6 +76,7 @@ class Documents:
     def render(self, state: State) -> dict[str, bytes]:
         document = self.dialect(state.dialect).document
         path = document.path(state)
+        self._require_inside(state, path)
         return {path: self._writer.write(put(document, state.base, state, self._memory))} if path else {}
 
     def value(self, state: State) -> Mapping[str, Any]:
@@ -193,7 +195,18 @@ class Documents:
         return newest, there, self.read(newest, there) if there else None
 
     def full(self, state: State, path: str) -> str:
-        return f"{self._place.base(state.worktree)}/{path}"
+        base = self._place.base(state.worktree)
+        require_inside(base, path)
+        return f"{base}/{path}"
+
+    def _require_inside(self, state: State, document: str) -> None:
+        """Before anything is kept of a change: every file that it will be shown in lies in the project."""
+        spoken, base = self.dialect(state.dialect), self._place.base(state.worktree)
+        beside = (where(state) for where in (spoken.log, spoken.learnings) if where)
+        listed = (spoken.index([], None, "", state.session)[0],) if spoken.index else ()
+        copies = (spoken.checkpoints(state, 0),) if spoken.checkpoints else ()
+        for path in filter(None, (document, *beside, *listed, *copies)):
+            require_inside(base, path)
 
     def read(self, state: State, path: str) -> bytes | None:
         """What lies at a document's place; None when nothing does."""
@@ -233,7 +246,7 @@ class Documents:
 
     def being_written(self, state: State, path: str) -> bool:
         try:
-            return abs(time.time() - os.stat(self.full(state, path)).st_mtime) < SETTLED_AFTER
+            return abs(clock.seconds() - os.stat(self.full(state, path)).st_mtime) < SETTLED_AFTER
         except OSError:
             return False
 
@@ -265,7 +278,7 @@ class Documents:
         if known and known[0] == changed:
             return known[1]
         found = (git.branch(repository), git.busy(repository))
-        if time.time_ns() - changed > 1_000_000_000:
+        if clock.seconds() - changed / 1e9 > 1:
             self._heads[repository.git_dir] = (changed, found)
         return found
 
@@ -304,7 +317,7 @@ class Documents:
             current = self.read(state, path)
             if current is None:
                 for folder in self.dialect(state.dialect).folders:
-                    os.makedirs(self.full(state, folder), exist_ok=True)
+                    make_directories(self.full(state, folder), 0o777)
                 durable_write(full, data, mode=mode, alone=True)
                 reserve(self._slot(state, path), dir_mode=0o700)
                 self._remember(full, new)

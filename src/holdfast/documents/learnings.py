@@ -10,6 +10,7 @@ from holdfast.core.state import Learning, State
 from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import Dialect
 from holdfast.engine.ports import Store
+from holdfast.files.replace import hand_over, make_directories
 from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import object_in, spaced
 
@@ -27,9 +28,10 @@ class Reached(Value):
 
 def refresh(path: str, store: Store, spoken: Dialect, state: State) -> None:
     """Adds what is not there yet. Each line names its run and its number there, so nothing is written twice."""
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_directories(os.path.dirname(path), 0o777)
     with store.exclusively("slots"):  # runs of several worktrees may share it
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        hand_over(fd, os.path.dirname(path))
         try:
             reached = _reached(fd, state.ulid)
             lines = _lines(store, spoken, state, reached) if reached.number < state.learnings_count else b""

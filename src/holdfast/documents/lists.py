@@ -15,6 +15,7 @@ from holdfast.engine.ports import Store, standing
 from holdfast.errors import UsageError
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
+from holdfast.plain import clock
 from holdfast.plain.plainjson import parse
 
 ACTIVITY = 60
@@ -58,7 +59,9 @@ class Lists:
                 old = parse(read_file(full))
             except (OSError, ValueError):
                 old = None
-            _, said = spoken.index(entries, old if isinstance(old, dict) else None, from_epoch(time.time()), session)
+            _, said = spoken.index(
+                entries, old if isinstance(old, dict) else None, from_epoch(clock.seconds()), session
+            )
             if not _is_as_good(old, said):
                 # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
                 durable_write(full, Writer().write(said), alone=True)

@@ -8,6 +8,7 @@ from holdfast.core.apply import Record
 from holdfast.core.history import entry_of
 from holdfast.core.moment import whole
 from holdfast.engine.ports import Store
+from holdfast.files.replace import hand_over, make_directories
 
 _TAIL = 4096
 
@@ -17,8 +18,9 @@ def refresh(path: str, store: Store, ulid: str) -> None:
 
     Lines are only ever added. The last one says up to which revision they reach, so nothing is written twice.
     """
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    make_directories(os.path.dirname(path), 0o777)
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    hand_over(fd, os.path.dirname(path))
     try:
         reached, torn = _reached(fd)
         new = [line for record in store.history(ulid, reached) for line in _lines(record)]

@@ -28,7 +28,14 @@ CLEAN, STALE, UNPLACED, MISSING = "clean", "stale", "unplaced", "missing"
 WRITING, DAMAGED, FROM_GIT, EDITED, ELSEWHERE = "writing", "damaged", "from_git", "edited", "elsewhere"
 CHECKPOINT = "checkpoint"
 
-
+_WAITS = "and nothing can be written here: what the journal says is told"
+_UNDECIDED = {
+    MISSING: f"is missing, {_WAITS}",
+    UNPLACED: f"is missing, {_WAITS}",
+    STALE: f"is behind its journal, {_WAITS}",
+    DAMAGED: f"is empty or torn, {_WAITS}",
+    **dict.fromkeys((FROM_GIT, EDITED, CHECKPOINT), f"was changed, {_WAITS}"),
+}
 DEEPEST = 100
 REFUSALS = (Refused, Held, UsageError, NotFound, ValueError, RecursionError)
 """What the rules, or a document nobody can keep, lead to; a lock or a disk that fails is nobody's fault."""
@@ -36,13 +43,18 @@ REFUSALS = (Refused, Held, UsageError, NotFound, ValueError, RecursionError)
 
 class Reconciler:
     def __init__(
-        self, engine: Engine, documents: Documents, outputs: Callable[[State, str], Mapping[str, str]]
+        self,
+        engine: Engine,
+        documents: Documents,
+        outputs: Callable[[State, str], Mapping[str, str]],
+        noticed: list[Alert],
     ) -> None:
         self._engine = engine
         self._documents = documents
         self._dialect = documents.dialect
         self._outputs = outputs
         """The files that a step hands in where they are there, by name."""
+        self._noticed = noticed
 
     def reconcile(self, state: State, *, writing: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
@@ -51,8 +63,25 @@ class Reconciler:
         """
         if state.finalized:
             return state  # what became of its documents is part of how it was handed over
+        if self._engine.store.read_only:
+            self._notice(state)
+            return state
         state = self._agreed(state, writing=writing)
         return self._put_right(state) if self._dialect(state.dialect).watched and queries.is_active(state) else state
+
+    def _notice(self, state: State) -> None:
+        """Only says what there would be to decide, where nothing can be written."""
+        path = self._dialect(state.dialect).document.path(state)
+        if not path:
+            return
+        try:
+            kind = self.classify(state, path, self._documents.read(state, path))
+        except HoldfastError as failure:
+            said = f"whether {path} says what the journal says is not known: {failure.message}"
+        else:
+            said = f"{path} {_UNDECIDED[kind]}" if kind in _UNDECIDED else ""
+        if said and all(alert.message != said for alert in self._noticed):
+            self._noticed.append(Alert(self._engine.world.now(), "not_decided", said, path))
 
     def _put_right(self, state: State) -> State:
         for path, kept in self._documents.put_right(state):

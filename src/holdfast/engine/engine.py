@@ -65,6 +65,7 @@ class Engine:
 
     def start(self, command: cmd.Start | cmd.Adopt, actor: Actor, *, key: str = "") -> Outcome:
         """A new workflow. The same key again gives the first one back."""
+        self._require_writable()
         payload = _payload(command) if key else ""
         known = self._started_with(key, payload)
         if known:
@@ -109,6 +110,7 @@ class Engine:
         """
         from holdfast.core.decide import weigh
 
+        self._require_writable()
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
         known = seen or self.store.load(ulid)
         facts = self._facts(known, command, attested)
@@ -146,6 +148,11 @@ class Engine:
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
                 facts = self._facts(known, command, attested)
+
+    def _require_writable(self) -> None:
+        """Before anything is decided, run or made for it."""
+        if refusal := self.store.read_only:
+            raise refusal
 
     def _facts(self, state: State, command: cmd.Command, attested: tuple[str, str] | None = None) -> cmd.Facts:
         facts = self.world.facts(state, needs(state, command))
@@ -186,6 +193,7 @@ class Engine:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
         from holdfast.core.decide import decide, weigh
 
+        self._require_writable()
         if state is None:
             decide(None, cmd.Request(command, actor), cmd.Facts(now=self.world.now()))
             return

@@ -162,6 +162,10 @@ def changes_between(since: str, active: Iterable[tuple[Entry, str]]) -> Changes:
 class Store(Protocol):
     """Keeps journals. What `create` and `commit` return is durable."""
 
+    @property
+    def read_only(self) -> HoldfastError | None:
+        """Why nothing can be written now; None where it can."""
+
     # Journals
 
     def create(self, record: Record, state: State) -> None:

@@ -15,7 +15,9 @@ from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.core.value import Any
 from holdfast.engine.approvals import Approvals
+from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place, read_regular
+from holdfast.plain import clock
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import object_in
 
@@ -41,7 +43,9 @@ class LocalWorld:
         kept: Callable[[State], tuple[str, ...]],
         by_hand: Callable[[State, str], tuple[Remedy, ...]],
         approvals: Approvals,
+        does_without: Callable[[HoldfastError], bool] = lambda _: False,
     ) -> None:
+        """`does_without` says whether a reader is content when git does not look at the working tree, and why not."""
         self._place = place
         self._own = own
         self._trusted = trusted
@@ -51,14 +55,15 @@ class LocalWorld:
         self._kept = kept
         self._by_hand = by_hand
         self._approvals = approvals
+        self._does_without = does_without
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
 
     def now(self) -> str:
-        return moment.from_epoch(time.time())
+        return moment.from_epoch(clock.seconds())
 
     def facts(self, state: State, needs: Needs) -> Facts:
-        tree = self.tree(state) if needs.tree else None
+        tree = self._tree(state) if needs.tree else None
         base = self._place.base(state.worktree)
         return Facts(
             **self._clock(),
@@ -91,6 +96,16 @@ class LocalWorld:
     def _clock(self) -> dict[str, Any]:
         mono = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
         return {"now": self.now(), "boot": self._boot_id(), "mono": mono}
+
+    def _tree(self, state: State) -> Tree:
+        try:
+            return self.tree(state)
+        except HoldfastError as failure:
+            if not self._does_without(failure):
+                raise
+            from holdfast.git.content import Tree
+
+            return Tree(head=None, id=None, dirty=False)
 
     def tree(self, state: State, *, listing: bool = False) -> Tree:
         """The working tree of a workflow, Holdfast's own files aside."""
@@ -154,7 +169,7 @@ class LocalWorld:
             found = os.stat(path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
             known = self._hashes.get(path)
-            if known and known[0] == stamp and time.time_ns() - found.st_mtime_ns > 2_000_000_000:
+            if known and known[0] == stamp and clock.seconds() - found.st_mtime > 2:
                 return known[1]
             content = read_regular(path, LARGEST_ARTIFACT)
         except OSError:

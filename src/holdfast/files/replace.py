@@ -53,7 +53,7 @@ def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 
     Who is `alone`, by a lock, leaves nothing behind: a killed writer's unfinished file is the next one's to write over.
     """
     folder = os.path.dirname(path)
-    temporary = _beside(path, "" if alone else f".{os.getpid()}")
+    temporary = unfinished(path) if alone else _beside(path, f".{os.getpid()}")
     try:
         made = make_directories(folder, dir_mode)
         try:
@@ -68,6 +68,11 @@ def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 
         sync_directories(folder, made)
     except OSError as failed:
         raise not_durable(path, failed) from failed
+
+
+def unfinished(path: str) -> str:
+    """Where a writer that is alone writes what `path` is to hold; there it stays if the writer is killed."""
+    return _beside(path, "")
 
 
 def reserve(slot: str, *, dir_mode: int = 0o777) -> None:
@@ -119,6 +124,7 @@ def make_directories(folder: str, mode: int) -> list[str]:
     for name in reversed(missing):
         try:
             os.mkdir(name, 0o700 if ".holdfast" in name.split(os.sep) else mode)
+            hand_over(name, os.path.dirname(name))
             made.append(name)
         except FileExistsError:
             if not os.path.isdir(name):
@@ -134,6 +140,14 @@ def sync_directories(folder: str, made: list[str]) -> None:
             os.fsync(fd)
         finally:
             os.close(fd)
+
+
+def hand_over(made: int | str, folder: str) -> None:
+    """What root makes in a folder of another user is given to that user, who could not read it otherwise."""
+    if os.geteuid() == 0:
+        owner = os.stat(folder or os.curdir)
+        if owner.st_uid:
+            os.chown(made, owner.st_uid, owner.st_gid)
 
 
 def remove(path: str) -> None:
@@ -200,10 +214,11 @@ def _is_file(path: str) -> bool:
         return False
     if S_ISREG(found):
         return True
+    from holdfast.files import links
+
     code, what = ("symlink", "a symbolic link") if S_ISLNK(found) else ("not_a_file", "not a regular file")
-    raise UsageError(
-        code, f"{path} is {what} and is not replaced", remedy=shell("ls", "-ld", path), facts={"path": path}
-    )
+    ways = links.remedy(path) if code == "symlink" else shell("ls", "-ld", path)
+    raise UsageError(code, f"{path} is {what} and is not replaced", remedy=ways, facts={"path": path})
 
 
 def _displaced(slot: str, path: str) -> bytes:
@@ -242,6 +257,7 @@ def _open_slot(slot: str, dir_mode: int) -> int:
     found = os.fstat(fd)
     # What was displaced may be known under a second name, or belong to someone else: it is let go, not written over.
     if S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid():
+        hand_over(fd, os.path.dirname(slot))
         return fd
     os.close(fd)
     return _open_new(slot)
@@ -249,7 +265,9 @@ def _open_slot(slot: str, dir_mode: int) -> int:
 
 def _open_new(path: str) -> int:
     remove(path)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    hand_over(fd, os.path.dirname(path))
+    return fd
 
 
 def _write_new(path: str, data: bytes, mode: int, *, durable: bool) -> None:

@@ -61,7 +61,7 @@ class PrivateIndex:
 
     def __init__(self, repo: git.Repository, own: Sequence[str], kept: str, scratch: str) -> None:
         strangers = (git.inside(repo, path) for path in git.worktrees(repo))
-        aside = (*(path.rstrip("/") for path in own), *(path for path in strangers if path))
+        aside = (*((git.inside(repo, path) or path).rstrip("/") for path in own), *(path for path in strangers if path))
         here = git.inside(repo, os.path.realpath(scratch))
         self._repo = repo
         self._began = time.time()

@@ -138,10 +138,13 @@ def prepare(place: Place, *, insist: bool) -> None:
         return
     if not insist:
         _refuse_unsafe(place.root)
-    os.makedirs(place.home, mode=0o700, exist_ok=True)
+    from holdfast.files.replace import hand_over, make_directories
+
+    make_directories(place.home, 0o700)
     os.chmod(place.home, 0o700)
     if not _is_written(ignore):
         with open(ignore, "w", encoding="utf-8") as file:
+            hand_over(file.fileno(), place.home)
             file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")
 
 

@@ -42,6 +42,8 @@ class Settings(Value):
     claude_dir: str = ""
     codex_dir: str = ""
     lock_wait: float = 10.0
+    sudo: str = ""
+    """The id of the user who called sudo, where somebody did."""
 
 
 def is_hosted(environ: Mapping[str, str] | None = None) -> bool:
@@ -69,6 +71,7 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         claude_dir=environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"),
         codex_dir=environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
         lock_wait=float(_whole(environ, "HOLDFAST_LOCK_WAIT") or 10),
+        sudo=environ.get("SUDO_UID", ""),
     )
 
 

@@ -10,7 +10,7 @@ from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.lifecycle import CONVENTION
 from holdfast.core.remedy import Blank, Scope
-from holdfast.core.state import ENGINE, State
+from holdfast.core.state import ENGINE, Alert, State
 from holdfast.core.value import Any
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -166,7 +166,7 @@ class Project:
 
     def _dated(self, state: State) -> State:
         """Marks a workflow whose parent's result has changed, so that its document says so too."""
-        if not state.parent or state.outdated or state.cancelled:
+        if not state.parent or state.outdated or state.cancelled or self.wired.store.read_only:
             return state
         if not queries.is_outdated(state, self.turn.facts(state)):
             return state
@@ -197,7 +197,10 @@ class Project:
         return found
 
     def heal(self) -> None:
-        """Once a process: finishes what a dead one left, and takes over what git brought."""
+        """Once a process: finishes what a dead one left, and takes over what git brought. Only where it can write."""
+        if self.wired.store.read_only:
+            self._notice_inbox()
+            return
         if not self._healed and os.path.isdir(self.wired.place.home):
             self._healed = True
             self.wired.reconciler.heal()
@@ -212,6 +215,12 @@ class Project:
             if one.name not in self._woken and any(map(os.path.isdir, folders)):
                 self._woken.add(one.name)
                 self.troubles += work(one.name).arrived(self.wired)
+
+    def _notice_inbox(self) -> None:
+        if not self._healed and os.path.lexists(os.path.join(self.wired.place.home, "inbox")):
+            self._healed = True
+            said = "what hooks noted since is not counted: nothing can be written here"
+            self.wired.noticed.append(Alert(self.wired.world.now(), "not_decided", said))
 
     def _named(self, word: str) -> Entry:
         found = [entry for entry in self.wired.store.active() if word in (entry.id, entry.ulid)]
@@ -237,6 +246,13 @@ class Project:
         """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
         from holdfast.systems.seam.adoption import adopt_on_first_use, orphans
 
+        refusal = self.wired.store.read_only
+        if refusal:
+            unknown.facts["documents"] = documents = orphans(self.wired)
+            if documents:
+                unknown.message += f"; {documents[0]} has no journal, and gets none: {refusal.message}"
+                unknown.remedies = refusal.remedies
+            raise unknown
         found = adopt_on_first_use(self.wired, word)
         if found is not None:
             return Workflow(self.wired, found)

@@ -18,6 +18,7 @@ from holdfast.core.state import State
 from holdfast.core.value import Any, Value
 from holdfast.engine.ports import Entry
 from holdfast.errors import Refused, UsageError
+from holdfast.files.links import require_inside
 from holdfast.git import changes as git_changes
 from holdfast.machine import configuration
 from holdfast.machine.place import Place
@@ -58,6 +59,7 @@ def start(
     wired, place = project.wired, project.wired.place
     definition = _configured(definition, place.root)
     loaded = _load(Asked(definition, subject, context, phases), place)
+    _require_inside(system(definition.dialect), place)
     begun = _surroundings(loaded, wired, branch)
     card, spoken = system(definition.dialect), dialect(definition.dialect)
     about = subject_of(card.name)
@@ -113,6 +115,12 @@ def start(
     workflow = Workflow(wired, state, project.turn).ahead()
     workflow.said += said
     return workflow
+
+
+def _require_inside(card: System, place: Place) -> None:
+    """Before anything is made: the folders of the system's documents lie in the project."""
+    for path in (*card.own, *card.patterns):
+        require_inside(place.worktree, path.partition("*")[0].rstrip("/"))
 
 
 def _load(asked: Asked, place: Place) -> Loaded:

@@ -55,7 +55,7 @@ class Turn:
                 return seen
         state = store.load(ulid)
         pulled = work(state.dialect).pulled
-        if pulled is not None:
+        if pulled is not None and store.read_only is None:
             wrong = pulled(self._wired, state)
             if wrong is not None and writing:
                 raise wrong

@@ -12,7 +12,7 @@ from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.recognition import ELICITATION, TERMINAL
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import Hold, State
+from holdfast.core.state import Alert, Hold, State
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.approvals import Approvals
@@ -20,6 +20,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.ports import Store
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError
+from holdfast.machine import access
 from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
 from holdfast.stores.files import FilesStore
@@ -33,14 +34,19 @@ if TYPE_CHECKING:
 
 
 def wire(place: Place, settings: Settings) -> Wired:
-    store: Store = FilesStore(place.home, wait=settings.lock_wait)
-
     def is_trusted(digest: str, path: str) -> bool:
         from holdfast.checks import trust
 
         return trust.trusted(digest, path, data_dir=settings.data_dir, config_dir=settings.config_dir)
 
-    use_systems = _enabling(place, settings, is_trusted)
+    def untrusted() -> HoldfastError | None:
+        return access.untrusted(place, lambda uid: trusts_owner(place.root, uid, settings), settings.sudo)
+
+    def refusal() -> HoldfastError | None:
+        return untrusted() or access.refusal(place)
+
+    store: Store = FilesStore(place.home, wait=settings.lock_wait, refusal=refusal)
+    use_systems = _enabling(place, settings, lambda digest, path: not untrusted() and is_trusted(digest, path))
     use_systems()
 
     def trusts(state: State, step: str, check: Check | None) -> bool:
@@ -107,10 +113,18 @@ def wire(place: Place, settings: Settings) -> Wired:
 
         return configuration.secrets(place.root, is_trusted)
 
+    noticed: list[Alert] = []
+
+    def does_without(failure: HoldfastError) -> bool:
+        said = f"the working tree is not looked at: {failure.message}"
+        if store.read_only and all(alert.message != said for alert in noticed):
+            noticed.append(Alert(world.now(), "not_decided", said))
+        return store.read_only is not None
+
     documents = Documents(place, store, dialect)
     own = lambda: (HOME, *own_paths())  # noqa: E731
     approvals = _approvals(place, settings)
-    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept, by_hand, approvals)
+    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept, by_hand, approvals, does_without)
     engine = Engine(store, world, documents, rules, secrets)
     wired = Wired(
         place=place,
@@ -119,11 +133,12 @@ def wire(place: Place, settings: Settings) -> Wired:
         world=world,
         documents=documents,
         engine=engine,
-        reconciler=Reconciler(engine, documents, outputs),
+        reconciler=Reconciler(engine, documents, outputs, noticed),
         is_trusted=is_trusted,
         result_of=result_of,
         troubles=[],
-        settled=_settled(place),
+        noticed=noticed,
+        settled=_settled(place, store),
         use_systems=use_systems,
     )
     return wired
@@ -142,10 +157,22 @@ def _approvals(place: Place, settings: Settings) -> Approvals:
     return Approvals(place, settings.data_dir, person=person, signers=signers, is_users=is_users, wait=wait)
 
 
-def _settled(place: Place) -> str:
+def trusts_owner(root: str, uid: int, settings: Settings) -> bool:
+    """Whether a person trusted the user that a project belongs to; what cannot be read says nothing."""
+    from holdfast.checks import trust
+
+    try:
+        return trust.trusted(trust.owner(uid), root, data_dir=settings.data_dir, config_dir=settings.config_dir)
+    except HoldfastError:
+        return False
+
+
+def _settled(place: Place, store: Store) -> str:
     """What was done about a commit that a process left halfway."""
     if place.repository is None or not git.is_unsettled(place.repository):
         return ""
+    if store.read_only is not None:
+        return "a commit of Holdfast's was interrupted, and nothing can be written here to finish it"
     from holdfast.git import commits
 
     return commits.settle(place.repository)

@@ -84,6 +84,8 @@ class Workflow:
             token=settings.token,
             person=settings.actor.kind == "human",
             words=dialect(state.dialect).status_words,
+            read_only=self._wired.store.read_only,
+            noticed=self._wired.noticed,
         )
 
     def status(self) -> dict[str, Any]:

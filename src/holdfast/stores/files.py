@@ -15,7 +15,7 @@ from holdfast.errors import Conflict, HoldfastError, NotFound, Refused
 from holdfast.files.locks import Locked
 from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 from holdfast.machine.place import regular
-from holdfast.stores.index import NEWEST, Index, Mark
+from holdfast.stores.index import NEWEST, Index, Listing, Mark, unkept
 from holdfast.stores.journal import Journal, lines_missing
 from holdfast.stores.journals import Journals
 from holdfast.stores.keys import Keys
@@ -56,8 +56,11 @@ def _set_aside(path: str, ours: bytes) -> None:
 
 
 class FilesStore:
-    def __init__(self, home: str, *, wait: float = 10.0) -> None:
+    def __init__(
+        self, home: str, *, wait: float = 10.0, refusal: Callable[[], HoldfastError | None] = lambda: None
+    ) -> None:
         self._home = home
+        self._refusal = refusal
         self._wait = wait
         self._index = Index(home, wait)
         self._snapshots = Snapshots(home)
@@ -68,7 +71,17 @@ class FilesStore:
         """Whoever lets go of a store lets go of its files."""
         self._journals.close()
 
+    @property
+    def read_only(self) -> HoldfastError | None:
+        return self._refusal()
+
+    def _require_writable(self) -> None:
+        refusal = self._refusal()
+        if refusal is not None:
+            raise refusal
+
     def create(self, record: Record, state: State) -> None:
+        self._require_writable()
         ulid = state.ulid
 
         def make() -> Entry:
@@ -83,10 +96,11 @@ class FilesStore:
         handle = self._journals.handle(ulid)
         with handle.lock:
             state = self._journals.taken(ulid, handle, handle.journal.synced_read())
-            handle.snapshot_when_due(self._snapshots.write)
+            handle.snapshot_when_due(self._snapshots.write, lambda: self.read_only is None)
             return state
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
+        self._require_writable()
         handle = self._journals.handle(ulid)
         with handle.lock:
             with handle.journal.writing() as lines:
@@ -139,6 +153,7 @@ class FilesStore:
 
     def exclusively(self, name: str, wait: float | None = None) -> Locked:
         """The lock of a folder below the home, which is made where it is missing."""
+        self._require_writable()
         return Locked(os.path.join(self._home, name), self._wait if wait is None else wait)
 
     def has(self, ulid: str) -> bool:
@@ -194,14 +209,21 @@ class FilesStore:
         return self._took(data, name, checked(kept, "journal to keep"))
 
     def entries(self) -> list[Entry]:
-        entries = self._index.read(self._rebuilt).all()
+        entries = self._listing().all()
         return sorted(entries.values(), key=lambda entry: (not entry.active, entry.ulid))
 
     def active(self) -> list[Entry]:
-        return sorted(self._index.read(self._rebuilt).active.values(), key=lambda entry: entry.ulid)
+        return sorted(self._listing().active.values(), key=lambda entry: entry.ulid)
 
     def finished_count(self) -> int:
-        return self._index.read(self._rebuilt).finished_count
+        return self._listing().finished_count
+
+    def _listing(self) -> Listing:
+        """What the index says. Where it cannot be brought up to date, what the journals say is told and not kept."""
+        if self.read_only is None:
+            return self._index.read(self._rebuilt)
+        found = self._index.stored()
+        return found if found and not self.announced() else unkept(self._rebuilt())
 
     def started_with(self, key: str) -> Entry | None:
         found = next((entry for entry in self.entries() if entry.key == key), None) if key else None
@@ -232,7 +254,7 @@ class FilesStore:
     def unsettled(self) -> list[str]:
         """Workflows whose writer died before the index knew; the mark goes when they are settled."""
         left = []
-        for ulid in self._index.marked():
+        for ulid in self._index.marked() if self.read_only is None else ():
             mark = self._index.mark(ulid)
             if self._journals.was_born(ulid):
                 self._marks.setdefault(ulid, []).append(mark)
@@ -255,11 +277,13 @@ class FilesStore:
                 mark.abandon()
 
     def rebuild(self) -> None:
+        self._require_writable()
         self._index.rebuild(self._rebuilt)
         for path in self._snapshots.stray(self.has):
             remove(path)
 
     def archive(self, ulid: str) -> str:
+        self._require_writable()
         target = os.path.join(self._home, "archive", os.path.basename(self.file_of(ulid)))
         handle = self._journals.handle(ulid)
         with handle.lock, handle.journal.writing() as lines:
@@ -277,6 +301,7 @@ class FilesStore:
 
     def delete(self, ulids: Sequence[str]) -> None:
         """The index is made anew: how many of them it counted as finished may be unknown by now."""
+        self._require_writable()
         for ulid in ulids:
             self._journals.forget(ulid)
             for mark in self._marks.pop(ulid, ()):
@@ -302,6 +327,7 @@ class FilesStore:
     def repair(self, ulid: str, examined: Examined) -> str:
         from holdfast.stores.examination import cut
 
+        self._require_writable()
         if not examined.can_be_cut:
             self._snapshots.drop(ulid)
             return ""
@@ -337,6 +363,7 @@ class FilesStore:
         return mark
 
     def _took(self, data: bytes, name: str, kept: str = "") -> State:
+        self._require_writable()
         copy = self.examine_copy(data, name)
         is_here = self._journals.has_line(copy.ulid)
         if not is_here:

@@ -16,7 +16,15 @@ from holdfast.engine.codec import decode, encode
 from holdfast.engine.ports import Entry, refuse_second
 from holdfast.errors import HoldfastError
 from holdfast.files.locks import Locked
-from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
+from holdfast.files.replace import (
+    durable_write,
+    hand_over,
+    make_directories,
+    not_written,
+    read_file,
+    remove,
+    sync_directories,
+)
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
 
@@ -36,6 +44,7 @@ class Mark:
         while True:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
             try:
+                hand_over(self._fd, os.path.dirname(path))
                 fcntl.flock(self._fd, fcntl.LOCK_SH)  # held exclusively only for the moment of a removal
                 if os.path.samestat(os.fstat(self._fd), os.stat(path)):
                     return
@@ -75,6 +84,14 @@ class Listing:
 
 def _entries(items: list[dict[str, Any]]) -> dict[str, Entry]:
     return {item["ulid"]: decode(Entry, item) for item in items}
+
+
+def unkept(entries: Iterator[Entry]) -> Listing:
+    """What an index of these would say."""
+    known = list(entries)
+    finished = [entry for entry in known if not entry.active]
+    active = {entry.ulid: entry for entry in known if entry.active}
+    return Listing(active, compact(encode(finished[-NEWEST:])).encode(), len(finished))
 
 
 class Index:

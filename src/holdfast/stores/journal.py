@@ -7,6 +7,7 @@ so: there, the record of a `Witness` does.
 
 from __future__ import annotations
 
+import errno
 import os
 from _collections_abc import Callable, Iterator
 
@@ -16,6 +17,7 @@ from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageErro
 from holdfast.files.locks import locked, unlock
 from holdfast.files.replace import (
     flush,
+    hand_over,
     make_directories,
     not_durable,
     not_written,
@@ -39,6 +41,7 @@ from holdfast.stores.witness import Seen, Witness
 
 _BLOCK = 1 << 20
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
+_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Journal:
@@ -60,6 +63,7 @@ class Journal:
         self._shown = 0
         self._writing = False
         self._fd = -1
+        self._refused: OSError | None = None
         # After a failed sync, anyone's, the kernel takes the lost pages for clean and a later sync of a descriptor that
         # was opened since succeeds without them. Only what this handle wrote again, or anew, can it vouch for.
         self._sound = False
@@ -76,6 +80,7 @@ class Journal:
         try:
             made = make_directories(folder, 0o700)
             os.close(os.open(path, _OPEN | os.O_CREAT | os.O_EXCL, 0o600))
+            hand_over(path, folder)
         except FileExistsError:
             raise Conflict("journal_exists", f"there already is a journal at {path}", facts={"path": path}) from None
         except OSError as failure:
@@ -197,7 +202,7 @@ class Journal:
         if seq <= self.synced or (seq <= self._shown and not self._sound):
             return
         try:
-            if self._suspect:
+            if self._suspect and not self._refused:
                 self._acquire()
                 try:
                     self._rewrite()
@@ -257,7 +262,7 @@ class Journal:
     def _descriptor(self) -> int:
         if self._fd < 0:
             try:
-                self._fd = os.open(self.path, _OPEN)
+                self._fd = self._opened()
             except FileNotFoundError:
                 raise self._missing() from None
             except OSError as failure:
@@ -273,6 +278,17 @@ class Journal:
                 raise self._changed()
         return self._fd
 
+    def _opened(self) -> int:
+        """Who may not write the file reads it all the same."""
+        self._refused = None
+        try:
+            return os.open(self.path, _OPEN)
+        except OSError as failure:
+            if failure.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+            self._refused = failure
+            return os.open(self.path, _READ)
+
     def _there(self) -> os.stat_result:
         """The file that is open; the one at the path, when that has taken its place."""
         found = os.fstat(self._descriptor())
@@ -287,6 +303,8 @@ class Journal:
             raise RuntimeError("this journal is already being written")
         while True:
             fd = self._descriptor()
+            if self._refused:
+                raise not_written(self.path, self._refused)
             try:
                 locked(fd, self.path, self._wait)
                 ours = os.fstat(fd)

@@ -88,10 +88,14 @@ class Opened:
         self.state = state
         return state
 
-    def snapshot_when_due(self, write: Callable[[State, Position], None]) -> None:
+    def snapshot_when_due(
+        self, write: Callable[[State, Position], None], may_write: Callable[[], bool] = lambda: True
+    ) -> None:
         """Of the newest line that is known to be durable, by whoever has read so many: also by a reader."""
         state, position = self.state, self.journal.position
         if state is None or position is None or state.revision - self._snapshot_at < SNAPSHOT_EVERY:
+            return
+        if not may_write():
             return
         if position.seq <= self.journal.synced:
             self._durable = position, state

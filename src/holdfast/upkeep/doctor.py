@@ -40,6 +40,7 @@ def examine(project: Project) -> Report:
     return Report(
         (
             surroundings.file_system(wired),
+            *surroundings.writable(wired),
             surroundings.permissions(wired),
             *_journals(wired, readings),
             *_views(wired, readings),
@@ -63,6 +64,8 @@ def repair(project: Project) -> Report:
     wired = project.wired
     if not os.path.isdir(wired.place.home):
         return examine(project)
+    if refusal := wired.store.read_only:
+        raise refusal
     done = list(_repaired(wired))
     readings = _examined(wired)
     damaged = [reading for reading in readings if reading.can_be_cut]

@@ -48,9 +48,12 @@ def hosts(wired: Wired) -> Iterator[Finding]:
 
 
 def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterator[Finding]:
+    again = remedies.named("install", {"host": host, "scope": "user" if at.is_user else ""})
+    for path in installation.leftovers(host, at):
+        name = installation.name_of(path, at)
+        yield warning("host", f"{host}: {name} was left by an installation that was killed", again, name)
     if not installation.is_there(host, at):
         return
-    again = remedies.named("install", {"host": host, "scope": "user" if at.is_user else ""})
     if installation.planned(host, at, wired.settings.data_dir).is_needed:
         yield warning("host", f"{host}: what is installed is not all that this version installs", again)
     for path, listed in installation.running(host, at):

@@ -37,6 +37,12 @@ def file_system(wired: Wired) -> Finding:
     return ok("file_system", f"the file system is {kind or 'unknown'}")
 
 
+def writable(wired: Wired) -> list[Finding]:
+    """Nothing where it is; a project that may only be read is not mended either."""
+    refusal = wired.store.read_only
+    return [warning(refusal.code, refusal.message, refusal.remedies)] if refusal else []
+
+
 def exposed(home: str) -> list[str]:
     """What others than the user may read or write. Slots hold displaced documents, with the documents' own mode."""
     found = []

@@ -245,3 +245,44 @@ def test_of_eight_clients_with_two_hundred_calls_each_none_is_lost(house):
     for who in range(8):
         assert [text for text in said if text.startswith(f"{who} ")] == [f"{who} {number}" for number in range(200)]
     assert workflow.state.spent == 8 * 200 * 10_000
+
+
+def test_a_request_that_never_comes_to_its_end_is_cut_off_and_a_long_answer_is_not(house):
+    """Each connection but one stays open forever by itself: nobody sends the rest of it."""
+    house.bench.write("check.py", "import os, time\nwhile not os.path.exists('enough'):\n    time.sleep(0.1)\n")
+    id = house.at("verify")
+
+    async def cut_off(served: Served, begun: bytes, *, drips: bool = False) -> None:
+        where = urlsplit(served.url)
+        async with await anyio.connect_tcp(where.hostname, where.port) as stream:
+            await stream.send(begun)
+            async with anyio.create_task_group() as group:
+                group.start_soon(dripping, stream, drips)
+                try:
+                    while True:
+                        await stream.receive()
+                except (anyio.EndOfStream, anyio.BrokenResourceError):
+                    group.cancel_scope.cancel()
+
+    async def dripping(stream: Any, drips: bool) -> None:
+        while drips:
+            await anyio.sleep(1)
+            await stream.send(b"x")
+
+    async def story(served: Served) -> None:
+        request = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
+        whole = request + b"Content-Length: 2\r\n\r\n{}"
+        async with served.client() as client, anyio.create_task_group() as calls:
+            calls.start_soon(client.call_tool, "run_check", {"workflow_id": id, "check": "tests"})
+            with anyio.fail_after(60):
+                async with anyio.create_task_group() as group:
+                    group.start_soon(cut_off, served, b"")
+                    group.start_soon(cut_off, served, request)
+                    group.start_soon(cut_off, served, whole[:-1])
+                    group.start_soon(cut_off, served, whole + request)
+                    group.start_soon(lambda: cut_off(served, request + b"X-Slow: ", drips=True))
+            house.bench.write("enough", "")
+
+    with house.listening() as served:
+        running(story, served)
+    assert house.step(id, "verify").evidence["tests"].passed

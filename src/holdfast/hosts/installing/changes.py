@@ -6,10 +6,11 @@ import os
 from _collections_abc import Iterable
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, UsageError
-from holdfast.files.replace import durable_write, not_written, remove, sync_directories
+from holdfast.files import links
+from holdfast.files.replace import durable_write, not_written, remove, sync_directories, unfinished
 from holdfast.hosts.installing.jsontext import broken
 
 LARGEST = 16 << 20
@@ -35,15 +36,14 @@ class Change(Value):
 
 def look(path: str, name: str, within: str = "") -> Change:
     """A file of a host as it is, unchanged. What is no regular file, or leads out of the project, is refused."""
-    folder = os.path.realpath(os.path.dirname(path))
-    if within and folder != within and not folder.startswith(os.path.join(within, "")):
-        raise _refused("symlink", f"{name} leads out of the project", path)
+    if within:
+        links.require_inside(within, os.path.dirname(os.path.relpath(path, within)))
     try:
         found = os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return Change(path, None, None)
     if S_ISLNK(found.st_mode):
-        raise _refused("symlink", f"{name} is a symbolic link and is not replaced", path)
+        raise _refused("symlink", f"{name} is a symbolic link and is not replaced", path, links.remedy(path))
     if not S_ISREG(found.st_mode):
         raise _refused("not_a_file", f"{name} is not a regular file", path)
     if found.st_size > LARGEST:
@@ -66,8 +66,12 @@ def bytes_of(text: str, before: bytes | None) -> bytes:
 
 
 def make(changes: Iterable[Change], shown: dict[str, str]) -> None:
-    """Makes every change, durably, each at once. What somebody changed meanwhile is not written over."""
+    """Makes every change, durably, each at once. What somebody changed meanwhile is not written over.
+
+    What an installation that was killed left beside a file is removed. The lock of installations has to be held.
+    """
     for change in changes:
+        remove(unfinished(change.path))
         if change.kind == "unchanged":
             continue
         if look(change.path, shown[change.path]).before != change.before:
@@ -76,7 +80,7 @@ def make(changes: Iterable[Change], shown: dict[str, str]) -> None:
         if change.after is None:
             _removed(change.path)
         else:
-            durable_write(change.path, change.after, change.mode or _usual())
+            durable_write(change.path, change.after, change.mode or _usual(), alone=True)
 
 
 def missing_folders(paths: Iterable[str]) -> list[str]:
@@ -137,6 +141,6 @@ def _removed(path: str) -> None:
         raise not_written(path, failure) from failure
 
 
-def _refused(code: str, sentence: str, path: str) -> UsageError:
+def _refused(code: str, sentence: str, path: str, ways: Remedy | None = None) -> UsageError:
     said = f"{sentence}; nothing was changed"
-    return UsageError(code, said, remedy=shell("ls", "-ld", path), facts={"path": path})
+    return UsageError(code, said, remedy=ways or shell("ls", "-ld", path), facts={"path": path})

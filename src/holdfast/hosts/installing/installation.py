@@ -6,6 +6,8 @@ import os
 from _collections_abc import Callable
 
 from holdfast.core.value import Value
+from holdfast.files.locks import Locked
+from holdfast.files.replace import remove, unfinished
 from holdfast.hosts.installing import changes, claude_code, codex, opencode, record
 from holdfast.hosts.installing.changes import Change
 from holdfast.hosts.installing.parts import Whole
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 HOSTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, opencode, codex)}
+WAIT = 10.0
+"""Seconds for which an installation waits for another one of the same person."""
 _BARE = ("", "{}")
 """What a file of ours may still hold when nothing of anybody is in it."""
 
@@ -56,15 +60,22 @@ def present(at: Setting, on_path: Callable[[str], object]) -> list[str]:
 
 def carry_out(plan: Plan) -> None:
     """The record first: a crash in between leaves a file that is known, and not one that nobody remembers."""
-    if not plan.is_removal and plan.meanwhile.files:
-        record.write(plan.place, plan.meanwhile)
-    changes.make(plan.changes, plan.shown)
-    if plan.is_removal:
-        changes.remove_folders(plan.keeps.folders)
-    if not plan.keeps.files:
-        record.forget(plan.place)
-    elif plan.is_removal or plan.keeps != plan.meanwhile:
-        record.write(plan.place, plan.keeps)
+    with Locked(os.path.dirname(plan.place), WAIT):
+        remove(unfinished(plan.place))
+        if not plan.is_removal and plan.meanwhile.files:
+            record.write(plan.place, plan.meanwhile)
+        changes.make(plan.changes, plan.shown)
+        if plan.is_removal:
+            changes.remove_folders(plan.keeps.folders)
+        if not plan.keeps.files:
+            record.forget(plan.place)
+        elif plan.is_removal or plan.keeps != plan.meanwhile:
+            record.write(plan.place, plan.keeps)
+
+
+def leftovers(host: str, at: Setting) -> list[str]:
+    """What an installation that was killed left beside the files of a host."""
+    return [path for file in HOSTS[host].files(at) if os.path.lexists(path := unfinished(file.path))]
 
 
 def is_known(host: str, at: Setting, data_dir: str) -> bool:

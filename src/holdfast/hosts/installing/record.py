@@ -76,7 +76,7 @@ def write(path: str, record: Record) -> None:
         for name, kept in record.files.items()
     }
     data = {"version": VERSION, "files": files, "folders": list(record.folders)}
-    durable_write(path, json.dumps(data, indent=1).encode() + b"\n", 0o600, dir_mode=0o700)
+    durable_write(path, json.dumps(data, indent=1).encode() + b"\n", 0o600, dir_mode=0o700, alone=True)
 
 
 def forget(path: str) -> None:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
 
+_BRIEFED = ("status", "resume-packet")
+"""Commands whose answer has the alerts in it."""
+
+
 class Call:
     """What a handler gets. It answers in JSON or in words; errors are raised and reported elsewhere."""
 
@@ -94,6 +98,12 @@ class Call:
         except (HoldfastError, OSError):
             pass  # what is wrong with the place is told, or was
         return Scope(person=self.is_person)
+
+    def tell_noticed(self) -> None:
+        """Says beside an answer what waits for somebody who may write here, unless the answer itself says it."""
+        noticed = self._project.wired.noticed if self._project and self.command.name not in _BRIEFED else ()
+        for alert in noticed:
+            sys.stderr.write(f"{escape(alert.message)}\n")
 
     def told(self, remedies: Sequence[Remedy | str]) -> str:
         return told(remedies, self.scope())

@@ -7,15 +7,19 @@ import os
 from holdfast.checks import trust as trust_
 from holdfast.core import refusals, remedies
 from holdfast.core.plan import Plan
+from holdfast.core.remedy import shell
 from holdfast.core.value import Any
 from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
+from holdfast.machine import access
+from holdfast.machine import place as places
 from holdfast.plain.terminal import columns, escape, pad
 from holdfast.surfaces.cli.call import Call
 from holdfast.systems.seam.trusted import content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.machine.place import Place
     from holdfast.systems.seam.external import Offer
     from holdfast.systems.seam.parts import Content
 
@@ -69,12 +73,10 @@ def check(call: Call) -> None:
 
 
 def new(call: Call) -> None:
-    from holdfast.machine import place
-
     name, project = call.args.name, call.project
     text = template(name)
     path = os.path.join(project.wired.place.home, "workflows", f"{name}.toml")
-    place.prepare(project.wired.place, insist=call.settings.allow_unsafe_fs)
+    project.wired.prepare()
     os.makedirs(os.path.dirname(path), exist_ok=True)
     shown = os.path.relpath(path, project.root)
     try:
@@ -93,8 +95,17 @@ def new(call: Call) -> None:
 def trust(call: Call) -> None:
     """A person reads the commands and says yes; nobody else can."""
     said, settings = call.args.definition, call.settings
+    if not said and not call.args.owner:
+        raise refusals.misused("no file or definition is named", remedies.usage("trust"))
     if not call.is_person:
-        raise refusals.person_needed("trust a definition", remedies.trust(said))
+        named = remedies.trust(said or "", owner=call.args.owner)
+        raise refusals.person_needed(f"trust {'the owner of a project' if call.args.owner else 'a definition'}", named)
+    if call.args.owner:
+        _trust_owner(call, places.find(call.args.definition or "."))
+        return
+    untrusted = call.project.wired.store.read_only
+    if untrusted and untrusted.code == "untrusted_owner" and not call.args.remove:
+        raise untrusted
     path = _file(call, said)
     shown = os.path.relpath(path, call.project.root)
     if call.args.remove:
@@ -118,6 +129,33 @@ def trust(call: Call) -> None:
     if seen.systems:
         data["systems"] = [_offered(name, offer) for name, offer in seen.systems.items()]
     call.answer(data, call.ok(f"{shown} is trusted, as it is now"))
+
+
+def _trust_owner(call: Call, place: Place) -> None:
+    """Whoever owns a project can change what runs in it; so this is asked once for the project, and for that user."""
+    data_dir, found, root = call.settings.data_dir, access.stranger(place), place.root
+    if call.args.remove:
+        removed = trust_.untrust(root, data_dir=data_dir)
+        text = f"the owner of {root} is not trusted any more" if removed else f"the owner of {root} was not trusted"
+        call.answer({"path": root, "removed": removed}, call.ok(text))
+        return
+    if found is None:
+        call.answer({"path": root, "trusted": True}, call.ok(f"{root} belongs to you or to root, and needs no trust"))
+        return
+    owner = access.named(found[1])
+    picture = (
+        f"{found[0]} belongs to {owner}. If you trust them, Holdfast writes in {root}\n"
+        f"and runs its checks, systems and git filters with the rights of {access.named(os.geteuid())}.\n"
+    )
+    if not call.args.yes and not call.ask(escape(picture, lines=True), f"Trust {escape(owner)} in this project?"):
+        raise HoldfastError("declined", f"{owner} is not trusted in {root}", remedy=remedies.trust(root, owner=True))
+    now = call.project.wired.world.now()
+    trust_.trust(root, trust_.owner(found[1]), data_dir=data_dir, now=now)
+    data = {"path": root, "owner": found[1], "trusted": True}
+    own = (
+        shell("git", "config", "--global", "--add", "safe.directory", place.repository.top) if place.repository else ""
+    )
+    call.answer(data, call.ok(f"{owner} is trusted in {root}") + (f"\n  git asks for itself: {own}" if own else ""))
 
 
 def _file(call: Call, said: str) -> str:

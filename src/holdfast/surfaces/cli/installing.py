@@ -83,6 +83,8 @@ def _carried_out(call: Call, plans: list[Plan], nothing: str) -> None:
     from holdfast.hosts.installing import installation
 
     if not call.args.dry_run:
+        if call.args.scope == "project":
+            call.project.wired.require_writable()
         for plan in plans:
             installation.carry_out(plan)
     rows = [_row(plan) for plan in plans]

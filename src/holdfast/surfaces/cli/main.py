@@ -91,7 +91,9 @@ def _run(argv: list[str]) -> int:
         return 0
     call = Call(command, parsed)
     try:
-        return lookup.load(command.handler)(call) or 0
+        code = lookup.load(command.handler)(call) or 0
+        call.tell_noticed()
+        return code
     except HoldfastError as error:
         if redacted := call.redacted():
             from holdfast.core import secrets

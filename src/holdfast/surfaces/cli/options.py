@@ -155,6 +155,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "workflows new name": ("", "name:workflow"),
     "trust definition": ("a file, or the name of a definition", "word"),
     "trust remove": "no longer trust it",
+    "trust owner": "trust the user that a project belongs to: its folder, by default this one",
     "clean dry_run": "only say what would be done",
     "clean all": "whatever their age",
     "adopt paths": ("", "path"),

@@ -116,7 +116,12 @@ COMMANDS = {
         ("workflows", "definitions", "the definitions that can be started", "definitions:listing"),
         ("workflows check", "definitions", "check whether a definition is valid", "definitions:check"),
         ("workflows new", "definitions", "begin a definition of your own", "definitions:new"),
-        ("trust", "definitions", "let a definition's commands run (a person only)", "definitions:trust"),
+        (
+            "trust",
+            "definitions",
+            "trust commands, or the owner of a project (a person only)",
+            "definitions:trust",
+        ),
         ("schema", "definitions", "the JSON Schema of a dialect's documents", "definitions:schema"),
         ("install", "hosts", "install Holdfast in an agent host", "installing:install"),
         ("uninstall", "hosts", "remove Holdfast from an agent host", "installing:uninstall"),

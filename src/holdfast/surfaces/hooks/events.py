@@ -14,7 +14,7 @@ from holdfast.core import queries, remedies
 from holdfast.core.briefing import position
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
-from holdfast.core.remedy import naming, told, typed
+from holdfast.core.remedy import Scope, naming, told, typed
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.machine import place as places
@@ -23,7 +23,7 @@ from holdfast.plain.plainjson import compact
 from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
-from holdfast.surfaces.hooks import notes
+from holdfast.surfaces.hooks import notes, quick
 from holdfast.systems.seam.registry import systems, upkeep
 
 LOCK_WAIT = 0.4
@@ -57,12 +57,20 @@ def settle(root: str, name: str, worktree: str) -> None:
     from holdfast.git import commits
 
     repository = git.find(worktree)
-    said = commits.settle(repository) if repository else ""
+    try:
+        said = commits.settle(repository) if repository and notes.may_write(root) else ""
+    except (HoldfastError, OSError) as failure:
+        said = f"a commit of Holdfast's was interrupted, and cannot be finished: {failure}"
     if said:
         notes.log(root, name, said)
 
 
 def _answers(project: Project, event: Mapping[str, Any], session: str) -> str:
+    refusal = project.wired.store.read_only
+    if refusal and refusal.code == "untrusted_owner":
+        # What another user wrote is read when somebody asks for it, and not handed to every session.
+        start, ways = event.get("hook_event_name") == "SessionStart", told(refusal.remedies, Scope(person=True))
+        return _context("SessionStart", clean(f"Holdfast: {refusal.message}. For a person: {ways}")) if start else ""
     match event.get("hook_event_name"):
         case "PreCompact":
             return _before_compaction(project, event, session)
@@ -94,6 +102,8 @@ def project_of(folder: str, session: str) -> Project:
 def _adopt(project: Project, *, notes_too: bool = False) -> None:
     """State files that agents wrote by themselves, and what notes speak of; what cannot be read is passed over."""
     wired = project.wired
+    if wired.store.read_only:
+        return
     top = wired.place.worktree
     traced = [card for card in systems() if any(os.path.lexists(os.path.join(top, name)) for name in card.traces)]
     if any(card.adopt_at_once for card in traced):
@@ -125,7 +135,7 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     _adopt(project)
     workflow, others = seats.chosen(project, session)
     if workflow is None:
-        return ""
+        return _context("SessionStart", quick.UNREADABLE) if project.troubles else ""
     source = event.get("source")
     if source in FRESH and not (session and session in workflow.state.seats):
         return _context("SessionStart", _one_line(workflow, others))
@@ -161,9 +171,9 @@ def _one_line(workflow: Workflow, others: list[str]) -> str:
 def _at_stop(project: Project, session: str) -> str:
     """Holds the agent at its work where the workflow asks for it."""
     state = seats.bound(project, session)
-    if state is None:
-        return ""
     wired = project.wired
+    if state is None or wired.store.read_only:
+        return ""
     state = wired.reconciler.reconcile(state)
     outcome = wired.engine.execute(state.ulid, cmd.Urge(), wired.settings.actor)
     after = wired.reconciler.settle(outcome)

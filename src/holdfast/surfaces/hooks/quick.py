@@ -29,6 +29,9 @@ _ACTIVE = b'{"active":['
 _TRACES = ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")
 
 
+UNREADABLE = "Holdfast: the state of this project cannot be read: holdfast doctor"
+
+
 class BadEvent(Exception):
     """What a host sent is not an event."""
 
@@ -102,15 +105,13 @@ class Hook:
                 self.log(wrong)
 
     def is_active(self) -> bool:
-        """Whether a workflow of this project goes on."""
+        """Whether a workflow of this project goes on. Raises OSError where that cannot be read."""
         try:
             fd = posix.open(self.root + "/.holdfast/index", posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
-        except OSError:
-            return False
+        except FileNotFoundError:
+            return places.is_folder(self.root + "/.holdfast/journal")  # the engine makes the index anew
         try:
             return posix.read(fd, len(_ACTIVE) + 1) != _ACTIVE + b"]"
-        except OSError:
-            return False
         finally:
             posix.close(fd)
 
@@ -130,6 +131,13 @@ class Hook:
         from holdfast.surfaces.hooks import events
 
         return events.answer(self.event, self.start)
+
+    def unreadable(self) -> str:
+        """What a session is told in place of nothing. Said before a compaction, it would end up in the summary."""
+        if self.name != "SessionStart" or not self.root:
+            return ""
+        said = f'"hookEventName":"SessionStart","additionalContext":{quoted(UNREADABLE)}'
+        return f'{{"hookSpecificOutput":{{{said}}}}}\n'
 
     def stand(self, cwd: object) -> None:
         """Finds the project: from the event's folder, else the host's, else where the process runs."""
@@ -155,6 +163,8 @@ def main(data: bytes | None = None) -> int:
         except BadEvent as bad:
             hook.log(f"the event was not understood: {bad}")
         except BaseException as failure:  # noqa: BLE001 - an error of ours must not stop anybody's work
+            if not hook.is_answered and getattr(failure, "code", "") != "lock_timeout":
+                send(hook.unreadable())
             hook.log(f"{type(failure).__name__}: {failure}")
     except BaseException:  # noqa: BLE001, S110 - nor must one in saying so
         pass

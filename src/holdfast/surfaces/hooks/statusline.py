@@ -20,6 +20,8 @@ LARGEST = 1 << 16
 SESSIONS = 16
 FRESH_FOR = 30
 """Seconds for which a line is shown again: time passes, and some of it may be spent."""
+_REFUSED = (1, 13, 30)
+"""EPERM, EACCES, EROFS, without the module that names them."""
 MOST_MICROS = 10**12
 _FLAGS = posix.O_RDWR | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC | posix.O_NONBLOCK
 
@@ -31,6 +33,7 @@ class Kept:
         from fcntl import LOCK_EX, flock
 
         self._fd = posix.open(f"{root}/.holdfast/{NAME}", _FLAGS, 0o600)
+        notes.hand_over(self._fd, root)
         flock(self._fd, LOCK_EX)
         try:
             found = quick.parsed(posix.read(self._fd, LARGEST))
@@ -52,6 +55,16 @@ class Kept:
 
     def close(self) -> None:
         posix.close(self._fd)
+
+
+def _kept(root: str) -> Kept | None:
+    """None where nothing can be written: then the line is made anew for every question."""
+    try:
+        return Kept(root) if notes.may_write(root) else None
+    except OSError as failure:
+        if failure.errno not in _REFUSED:
+            raise
+        return None
 
 
 class Line:
@@ -77,11 +90,12 @@ class Line:
         if known and self._is_fresh(known):
             return self.last
         line, journal = self._engine()
-        kept = Kept(root)
-        try:
-            kept.put(self.session, line=line, journal=journal, key=self._key(journal), at=_now())
-        finally:
-            kept.close()
+        kept = _kept(root)
+        if kept is not None:
+            try:
+                kept.put(self.session, line=line, journal=journal, key=self._key(journal), at=_now())
+            finally:
+                kept.close()
         return line
 
     def _folder(self) -> object:
@@ -91,7 +105,9 @@ class Line:
         return self.hook.event.get("cwd")
 
     def _known(self) -> dict[str, Any]:
-        kept = Kept(self.hook.root)
+        kept = _kept(self.hook.root)
+        if kept is None:
+            return {}
         try:
             return kept.of(self.session)
         finally:
@@ -118,7 +134,9 @@ class Line:
         micros = _micros(self.hook.event.get("cost"))
         if micros is None or not self.session:
             return
-        kept = Kept(self.hook.root)
+        kept = _kept(self.hook.root)
+        if kept is None:
+            return
         try:
             before = kept.of(self.session).get("cost")
             if before == micros:
@@ -205,9 +223,9 @@ def _stamp(path: str) -> str:
 
 
 def _now() -> float:
-    from time import time
+    from time import CLOCK_REALTIME, clock_gettime
 
-    return time()
+    return clock_gettime(CLOCK_REALTIME)  # `time` raises from the year 2262 on
 
 
 def _written(value: object) -> str:

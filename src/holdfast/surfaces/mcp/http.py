@@ -6,9 +6,11 @@ import socket
 from _collections_abc import Awaitable, Callable
 
 import anyio
+import h11
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from holdfast.core import remedies
 from holdfast.core.value import Any, Value
@@ -19,6 +21,7 @@ from holdfast.surfaces.mcp.server import Service
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import asyncio
     from types import FrameType
 
     App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
@@ -27,6 +30,8 @@ PATH = "/mcp"
 LARGEST = 1 << 20
 """How many bytes a request may have."""
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
+WHOLE_WITHIN = 20
+"""Seconds in which a request has to arrive as a whole, counted from the connection or the answer before it."""
 _SECONDS = 5
 
 
@@ -65,7 +70,7 @@ def listen(projects: Projects, address: Address, *, guarded: bool) -> Listener:
         host=address.host,
     )
     if guarded:
-        app = _Guarded(app, keys.token(projects.place))
+        app = _Guarded(app, keys.token(projects.place, projects.require_writable))
     token_file = keys.token_file(projects.place) if guarded else ""
     return Listener(f"http://{shown}:{port}{PATH}", token_file, app, service, bound)
 
@@ -79,6 +84,7 @@ def serve(listener: Listener) -> None:
         server_header=False,
         timeout_graceful_shutdown=_SECONDS,
         limit_concurrency=1024,
+        http=_Connection,
     )
     anyio.run(_Server(config, listener.service).serve, [listener.socket])
 
@@ -123,6 +129,39 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._service.calls.end()
         super().handle_exit(sig, frame)
+
+
+class _Connection(H11Protocol):
+    """Closed when a request does not come to its end in time. How long the answer may take has no bound."""
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop_watching()
+
+    def _watch(self) -> None:
+        if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            self._stop_watching()
+        elif self._late is None and not self.transport.is_closing():
+            self._late = self.loop.call_later(WHOLE_WITHIN, self.transport.abort)
+
+    def _stop_watching(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class _Guarded:

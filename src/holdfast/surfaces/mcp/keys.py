@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Callable
 
 from mcp.server.request_state import AESGCMRequestStateCodec
 
@@ -16,10 +17,14 @@ _BYTES = 32
 
 
 class StateCodec:
-    """Seals what clients carry between two calls. The key is made when the first question is asked."""
+    """Seals what clients carry between two calls. The key is made when the first question is asked.
 
-    def __init__(self, place: Place) -> None:
+    `require` raises where nothing may be written.
+    """
+
+    def __init__(self, place: Place, require: Callable[[], None] = lambda: None) -> None:
         self._place = place
+        self._require = require
         self._made: AESGCMRequestStateCodec | None = None
 
     def seal(self, payload: bytes) -> str:
@@ -30,28 +35,29 @@ class StateCodec:
 
     def _codec(self) -> AESGCMRequestStateCodec:
         if self._made is None:
-            self._made = AESGCMRequestStateCodec([bytes.fromhex(_secret(self._place, "state-key"))])
+            self._made = AESGCMRequestStateCodec([bytes.fromhex(_secret(self._place, "state-key", self._require))])
         return self._made
 
 
-def token(place: Place) -> str:
+def token(place: Place, require: Callable[[], None] = lambda: None) -> str:
     """What a client of the HTTP server has to present."""
-    return _secret(place, "token")
+    return _secret(place, "token", require)
 
 
 def token_file(place: Place) -> str:
     return os.path.join(place.home, FOLDER, "token")
 
 
-def _secret(place: Place, name: str) -> str:
+def _secret(place: Place, name: str, require: Callable[[], None]) -> str:
     """Made once, by the first process that needs it; only its owner can read the file."""
     import secrets
 
-    places.prepare(place, insist=True)  # it is no journal: nothing is lost with it
     folder = os.path.join(place.home, FOLDER)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, name)
     if not os.path.lexists(path):
+        require()
+        places.prepare(place, insist=True)  # it is no journal: nothing is lost with it
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         made = f"{path}.{secrets.token_hex(8)}"
         fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with open(fd, "w", encoding="ascii") as file:

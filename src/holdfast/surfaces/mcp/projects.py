@@ -73,6 +73,10 @@ class Projects:
             self.settings if own.session or not session else self.settings.replace(actor=own.replace(session=session))
         )
 
+    def require_writable(self) -> None:
+        if refusal := bootstrap.wire(self.place, self.settings).store.read_only:
+            raise refusal
+
     def of_person(self) -> Project:
         """The project for a person who was asked, and answered, through the host."""
         actor = Actor("human", surface=self.settings.actor.surface, session=self.settings.actor.session)

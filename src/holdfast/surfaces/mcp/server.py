@@ -71,7 +71,9 @@ class Service:
             on_completion=resources.completed,
         )
         self.server.add_notification_handler("notifications/initialized", types.NotificationParams, self.changes.greet)
-        sealed = RequestStateSecurity(codec=keys.StateCodec(projects.place), ttl=ANSWERED_WITHIN)
+        sealed = RequestStateSecurity(
+            codec=keys.StateCodec(projects.place, projects.require_writable), ttl=ANSWERED_WITHIN
+        )
         self.server.middleware.append(RequestStateBoundary(sealed, default_audience=NAME))
 
     def _living(self, _: Server[Any]) -> Any:

@@ -16,6 +16,7 @@ from holdfast.core import remedies
 from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import Conflict, HoldfastError, UsageError
+from holdfast.files import links
 from holdfast.files.replace import durable_write, read_file
 from holdfast.plain.digest import digest
 from holdfast.systems.gated.words import HOME
@@ -218,7 +219,7 @@ def is_there(base: str, path: str, *, folder: bool = False) -> bool:
         except OSError as failure:
             raise _unreadable(at, failure) from failure
         if S_ISLNK(mode):
-            raise _unfit("symlink", at, "is a symbolic link, and links are not followed")
+            raise _linked(os.path.join(base, at), at)
         if many < len(parts) or folder:
             if not S_ISDIR(mode):
                 raise _unfit("not_a_folder", at, "is not a folder")
@@ -269,10 +270,16 @@ def _unfit(code: str, path: str, why: str) -> UsageError:
     return UsageError(code, f"{shown} {why}", remedy=shell("ls", "-ld", shown), facts={"path": shown})
 
 
+def _linked(full: str, path: str) -> UsageError:
+    refusal = _unfit("symlink", path, "is a symbolic link, and links are not followed")
+    refusal.remedies = (links.remedy(full),)
+    return refusal
+
+
 def _unreadable(path: str, failure: OSError) -> HoldfastError:
     reason = failure.strerror or str(failure)
     if failure.errno == errno.ELOOP:
-        return _unfit("symlink", path, "is a symbolic link, and links are not followed")
+        return _linked(path, path)
     return HoldfastError(
         "unreadable",
         f"{path} cannot be read: {reason}",

@@ -6,6 +6,7 @@ from holdfast import git
 from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.state import BASE, State
 from holdfast.core.tasks import TASK
+from holdfast.errors import HoldfastError
 from holdfast.systems.seam.parts import Handing, Work
 from holdfast.systems.seam.wired import Wired
 
@@ -25,7 +26,12 @@ def _apart(wired: Wired, state: State) -> str:
     from holdfast.systems.orchestrator.subject import out_of_sync
 
     repository = _repository(wired, state)
-    return out_of_sync(repository, state, wired.scope(state.ulid)) if repository else ""
+    try:
+        return out_of_sync(repository, state, wired.scope(state.ulid)) if repository else ""
+    except HoldfastError as failure:
+        if wired.store.read_only:
+            return failure.message  # git does not look at what belongs to other users
+        raise
 
 
 def _repository(wired: Wired, state: State) -> git.Repository | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from _collections_abc import Callable, Iterable, Mapping
 
 from holdfast.core import commands as cmd
@@ -20,7 +19,7 @@ from holdfast.documents.lens.spec import Dialect
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import durable_write, read_file, remove
-from holdfast.plain import ulid
+from holdfast.plain import clock, ulid
 from holdfast.systems.seam.found import (
     Found,
     active,
@@ -253,7 +252,7 @@ def _definition(wired: Wired, spoken: Dialect, name: str) -> Definition | None:
 def quarantine(wired: Wired, found: Found) -> str:
     """Keeps a copy, then removes the broken file, unless it has changed meanwhile."""
     full = os.path.join(wired.place.worktree, found.path)
-    if time.time() - os.stat(full).st_mtime < SETTLED_AFTER:
+    if abs(clock.seconds() - os.stat(full).st_mtime) < SETTLED_AFTER:
         said = f"{found.path} was changed a moment ago and may still be being written"
         raise Conflict("being_written", said, remedy="the same again in a second", facts={"path": found.path})
     wired.prepare()

@@ -14,6 +14,7 @@ from holdfast.documents.files import LARGEST
 from holdfast.documents.lens.spec import Dialect
 from holdfast.engine.ports import Entry, entry_of
 from holdfast.errors import Broken, HoldfastError, NotFound, UsageError
+from holdfast.files.links import require_inside
 from holdfast.files.replace import read_file
 from holdfast.plain.plainjson import compact, parse
 from holdfast.systems.seam.registry import dialect, own_paths, system, systems, upkeep
@@ -58,6 +59,7 @@ def look(worktree: str, path: str, spoken: Dialect) -> Found:
     if upkeep(spoken.name).lost(worktree, path):
         return found.replace(wrong=_broken(found, "is missing beside the files of its phases"))
     try:
+        require_inside(worktree, path)
         data = _bytes(os.path.join(worktree, path), path)
     except HoldfastError as refusal:
         return found.replace(wrong=refusal)

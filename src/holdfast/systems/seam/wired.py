@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.core.commands import Command
     from holdfast.core.definition import Definition
     from holdfast.core.remedy import Scope
-    from holdfast.core.state import Actor, State
+    from holdfast.core.state import Actor, Alert, State
     from holdfast.definitions import Catalogue
     from holdfast.documents.files import Documents
     from holdfast.documents.reconcile import Reconciler
@@ -43,15 +43,22 @@ class Wired(Value):
     """What a finished workflow's result is, as others build on it."""
     troubles: list[str]
     """What was wrong with workflows that were passed over because their journal cannot be read."""
+    noticed: list[Alert]
+    """What a look found, and could not write down or decide because nothing can be written here."""
     settled: str
     """What was done about a commit that was interrupted."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
 
+    def require_writable(self) -> None:
+        if refusal := self.store.read_only:
+            raise refusal
+
     def prepare(self) -> None:
         """Makes `.holdfast` ready for a write."""
         from holdfast.machine import place as places
 
+        self.require_writable()
         places.prepare(self.place, insist=self.settings.allow_unsafe_fs)
 
     def repository(self, worktree: str) -> git.Repository:

@@ -6,9 +6,9 @@ import os
 from stat import S_ISLNK, S_ISREG
 
 from holdfast.core import remedies
-from holdfast.core.remedy import shell
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.files import links
 from holdfast.files.replace import remove
 from holdfast.machine.place import HOME, Place
 
@@ -108,9 +108,7 @@ class Layout(Value):
                 return
             if S_ISLNK(found):
                 said = f"{at} is a symbolic link"
-                raise UsageError(
-                    "symlink", said, remedy=shell("ls", "-ld", at), facts={"path": at, "session": self.name}
-                )
+                raise UsageError("symlink", said, remedy=links.remedy(at), facts={"path": at, "session": self.name})
 
     def inside(self, file: str) -> str:
         """A file of the project as a session names it: from the top, without links, and one it may change."""
