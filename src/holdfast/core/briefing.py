@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.core.packet_parts import Required
     from holdfast.core.record import Decision, Output, Said
     from holdfast.core.state import Alert, Lease, Try
+    from holdfast.errors import HoldfastError
 
     class Words(Protocol):
         """What a system says in its own words."""
@@ -69,7 +70,7 @@ class TaskText(Value):
 class Briefing:
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
-    `words` are the system's words for a status.
+    `words` are the system's words for a status, `refusal` why its code cannot be used.
     """
 
     def __init__(
@@ -83,10 +84,12 @@ class Briefing:
         token: int = 0,
         person: bool = False,
         words: Mapping[str, str] | None = None,
+        refusal: HoldfastError | None = None,
     ) -> None:
         self.state, self.facts, self.session = state, facts, session
         self._token, self._person = token, person
         self._texts, self._required, self._words = texts, required, words or {}
+        self.refusal = refusal
 
     # Where the work is
 
@@ -168,8 +171,10 @@ class Briefing:
         return f"since {lease.at}, for {moment.span(lease.deadline - self.facts.mono)} more without a sign of life"
 
     def blockers_of(self, path: str) -> tuple[Unmet, ...]:
-        """What a step lacks. Outputs are named with `done`, which only works once nothing else is missing."""
-        found = sorted(queries.blockers(self.state, path, self.facts), key=lambda one: one.kind in ("output", "child"))
+        """What a step lacks, or what every change of the workflow is refused for."""
+        if self.refusal:
+            return (Unmet("system", self.state.dialect, self.refusal.message, self.refusal.remedies),)
+        found = queries.blockers(self.state, path, self.facts)
         return tuple(self._with_file(path, one) if one.kind == "review" else one for one in found)
 
     def _with_file(self, path: str, one: Unmet) -> Unmet:
@@ -270,7 +275,7 @@ class Briefing:
     @part
     def stopped(self) -> bool:
         """Whether the whole workflow stands still, whatever its steps lack."""
-        return self.first is not None and self.first.kind in ("mark", "bound", *SESSION)
+        return self.first is not None and self.first.kind in ("mark", "bound", "system", *SESSION)
 
     @part
     def after(self) -> str | None:
@@ -342,9 +347,8 @@ class Briefing:
     @part
     def asked(self) -> list[str]:
         """The changes that were asked for and are still to be made, then those of before that have to stay made."""
-        unfinished = [one for one in self.feedback if self.state.step(one.step).status not in lifecycle.FINISHED]
-        first = [f"{one.step}: {one.text}" for one in unfinished if one.open]
-        return first + [f"{one.step}, before: {one.text}" for one in unfinished if not one.open]
+        first = [f"{one.step}: {one.text}" for one in self.feedback if one.open]
+        return first + [f"{one.step}, before: {one.text}" for one in self.feedback if not one.open]
 
     @part
     def tried(self) -> tuple[Try, ...]:
