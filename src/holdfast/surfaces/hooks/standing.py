@@ -27,7 +27,7 @@ def line(folder: str, session: str) -> tuple[str, str]:
 
 
 def shown(brief: Briefing, style: Style) -> str:
-    """`release-1.4 ▰▰▰▱▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
+    """`release-1.4 ▰▰▰▰▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
     head = f"{style.bold(_cut(brief.state.id))} {bar(style, brief.percent)} {brief.number}/{brief.total}"
     parts = [f"{head} {_cut(brief.step)}" if brief.step else f"{head} {style.green('all steps are done')}"]
     parts += [brief.tries] if brief.tries else []
