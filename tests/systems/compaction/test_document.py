@@ -162,7 +162,7 @@ def test_a_definition_with_as_many_phases_gives_the_others_their_names():
     state = adopted(example("qa-loop"), load(f"{DEFINITIONS}/qa-loop.toml"))
     assert [state.plan.step(path).name for path in state.plan.paths] == ["Run QA", "Fixing Errors", "Verify"]
     other = adopted(example("design"), load(f"{DEFINITIONS}/implementation.toml"))
-    assert [other.plan.step(path).name for path in other.plan.paths] == ["Design", "", "", "", ""]
+    assert [other.plan.step(path).name for path in other.plan.paths] == ["Design", "Phase 2", "Phase 3", "Phase 4", "Phase 5"]
 
 
 @pytest.mark.parametrize(
