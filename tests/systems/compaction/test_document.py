@@ -275,9 +275,9 @@ class TestWhatIsWritten:
         assert document_of(play)["phase"]["status"] == "not_started"
         play.do(cmd.Begin("look"), cmd.Done("look"))
         play.do(cmd.Review("look", "approved"), by=PERSON)
-        assert document_of(play)["phase"] == {"current": 1, "total": 2, "name": "Phase 1", "status": "completed"}
+        assert document_of(play)["phase"] == {"current": 1, "total": 2, "name": "look", "status": "completed"}
         play.do(cmd.Begin("ship"))
-        assert document_of(play)["phase"] == {"current": 2, "total": 2, "name": "Phase 2", "status": "in_progress"}
+        assert document_of(play)["phase"] == {"current": 2, "total": 2, "name": "ship", "status": "in_progress"}
 
     def test_the_engines_word_stands_beside_where_it_says_more(self):
         play = started(RELEASE)
