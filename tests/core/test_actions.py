@@ -57,7 +57,7 @@ def test_an_action_comes_after_the_checks_and_the_children():
     play = given(step("go", step("inner"), action="commit", checks=[{"name": "tests"}]))
     play.do(Begin("go/inner"))
     unmet: Any = play.refuses(Done("go", data={"commit_sha": SHA}), "gate_unmet").facts["unmet"]
-    assert [one["kind"] for one in unmet] == ["check", "child"]
+    assert [one["kind"] for one in unmet] == ["child", "check"]
 
 
 def test_a_task_with_an_action_waits_for_it_when_its_phases_are_over():

@@ -409,6 +409,13 @@ def test_every_tool_is_documented_with_the_inputs_it_takes_and_no_others():
     assert {name: first_column(part) for name, part in found.items()} == taken
 
 
+def test_the_tools_require_what_their_pages_say_they_require():
+    parts = re.split(r"^## ", page("tools.md"), flags=re.MULTILINE)
+    found = {match[1]: part for part in parts if (match := re.match(r"`(\w+)`\n", part))}
+    said = {name: set(re.findall(r"^\| `(\w+)` \| [^|]*\brequired\b", found[name], re.MULTILINE)) for name in found}
+    assert said == {name: {one.name for one in tool.inputs if one.required} for name, tool in tools.TOOLS.items()}
+
+
 def test_every_file_that_holdfast_makes_is_documented(tmp_path):
     terminal = Terminal(tmp_path / "project", tmp_path / "home")
     story = """

@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from holdfast.surfaces.mcp import replies
 from tests import forked
 from tests.golden.desk import Desk
 from tests.golden.drive import Answer
-from tests.golden.scenarios import CHECK, SCENARIOS, Scenario
+from tests.golden.scenarios import CHECK, SCENARIOS, Scenario, _with_tests
 from tests.surfaces.advice import DeadEnd, Suggestion, follow, read
 from tests.workbench import Bench
 
@@ -69,7 +69,7 @@ approval = { by = "signed" }
 """
 
 
-def gates(desk: Desk) -> None:
+def gates(desk: Follower) -> None:
     """Every kind of gate; each is passed by those whose it is, and then comes the next."""
     desk.write(".holdfast/workflows/gates.toml", GATES)
     desk.write("check.sh", CHECK)
@@ -78,12 +78,15 @@ def gates(desk: Desk) -> None:
     desk.does("start", "gates", "it's here")
     desk.look("fresh")
     desk.refused("done", "verify")
+    for command in ("submit", "approve", "done", "begin"):
+        desk.behind(command, "verify")
     desk.does("begin", "write")
     desk.refused("done", "write", "--artifact", "text=nowhere.md")
     desk.does("done", "write", "--artifact", "text=text.md")
     desk.look("not trusted")
     desk.does("begin", "verify")
     desk.look("a command that nobody trusted")
+    desk.behind("check", "built", "--passed")
     desk.refused("done", "verify")
     desk.refused("begin", "look")
     desk.person("trust", "gates")
@@ -113,6 +116,9 @@ def gates(desk: Desk) -> None:
         desk.does("done", step)
         desk.look(f"at {step}")
         desk.refused("done", step)
+        if step == "human":
+            desk.refused("approve", step)
+            desk.refused("reject", step, "--feedback", "no")
         desk.person("approve", step, *answer)
     desk.does("agent", "spend", "2")
     desk.look("the money is spent")
@@ -121,12 +127,35 @@ def gates(desk: Desk) -> None:
     desk.look("a check that passes, then a signature")
 
 
+LATER = (
+    *(("begin",), ("done",), ("block", "--reason", "x"), ("fail", "--reason", "x"), ("unblock",), ("reopen",)),
+    *(("attach", "--artifact", "a=README.md"), ("reject",), ("review", "--verdict", "approved"), ("submit",)),
+)
+
+
+def unfinished(desk: Follower, *, trusted: bool) -> None:
+    """In the first phase of the first task, what is said of a later step leads to that phase."""
+    _with_tests(desk)
+    given = ["--set", "test_command=sh run-tests.sh"] if trusted else []
+    if not trusted:
+        desk.write(".holdfast/config.toml", '[commands]\ntest = ["sh", "run-tests.sh"]\n')
+        desk.save("Commands")
+    desk.does("start", "dev", "features/user-login.md", *given)
+    for command, *more in LATER:
+        desk.behind(command, "pr_creation", *more)
+    for words in (("begin", "verification"), ("done", "task_execution/1"), ("resume", "--from", "pr_creation")):
+        desk.behind(*words)
+    if not trusted:
+        desk.behind("check", "test_fails", "--passed")
+    desk.behind_by_tools("pr_creation")
+
+
 KEPT = (
     *("skill-dev", "skill-dev-commit", "skill-tdd", "story-generation-plan", "story-generation-retry"),
     *("story-planning", "orchestrator", "compaction-custom", "compaction-qa-loop", "gated-feature"),
     *("gated-feature-later", "own-keep-going", "two-workflows"),
 )
-PLAYED: dict[str, Scenario] = {**{name: SCENARIOS[name] for name in KEPT}, "every-gate": gates}
+PLAYED: dict[str, Callable[[Any], None]] = {**{name: SCENARIOS[name] for name in KEPT}, "every-gate": gates}
 
 
 class Follower(Desk):
@@ -156,12 +185,26 @@ class Follower(Desk):
         assert answer.code == code, (words, answer.text)
         error = json.loads(self._asked(*words, "--json").out)["error"]
         assert error["remedy"].replace(" --json", "") == _of_answer(answer)
-        _leaves_people_alone(error["remedy"], error["remedies"])
+        _leaves_people_alone(error["remedy"] + json.dumps(error["facts"]), error["remedies"])
         if error["code"] == "gate_unmet":
             told = json.loads(self._asked("next", "-w", self._id(words), "--json").out)
             assert error["facts"]["step"] != told["step"] or error["remedy"] == told["required_action"]
         with self._put_back():
             self._walked(self._id(words), line=_of_answer(answer), refused=shlex.join(["holdfast", *words]))
+
+    def behind(self, *words: str) -> None:
+        """A command that is refused because something else comes first: what leads on is what `next` says."""
+        answer = self._asked(*words)
+        assert answer.code == 3, (words, answer.text)
+        action = json.loads(self._asked("next", "--json").out)["required_action"]
+        assert _of_answer(answer) == action, words
+
+    def behind_by_tools(self, step: str) -> None:
+        id = self._id(())
+        action = self._called(id, "get_next_step", workflow_id=id)["required_action"]
+        for status in ("in_progress", "completed", "failed"):
+            error = self._called(id, "update_workflow_state", workflow_id=id, step=step, status=status)["error"]
+            assert error["remedy"] == action, status
 
     def look(self, moment: str, workflow: str = "") -> None:
         id = workflow or self._id(())
@@ -238,24 +281,27 @@ class Follower(Desk):
         return answer.code, _of_answer(answer)
 
     def _walked_by_tools(self, id: str) -> None:
-        def call(tool: str, **given: Any) -> dict[str, Any]:
-            project = self._opened()
-            try:
-                return dict(tools.call(project, tool, given))
-            except HoldfastError as error:
-                (said,) = replies.refusal(error, project.scope(id)).content
-                return json.loads(said.text)
-
         def ask() -> str:
-            return call("get_next_step", workflow_id=id)["required_action"] or ""
+            return self._called(id, "get_next_step", workflow_id=id)["required_action"] or ""
 
         def run(one: Suggestion) -> tuple[int, str]:
             if not one.tool:
                 return self._typed(one)
-            said = call(one.tool, **one.given).get("error", {})
+            said = self._called(id, one.tool, **one.given).get("error", {})
+            assert "holdfast " not in json.dumps(
+                [own.get("remedy", "") for own in said.get("facts", {}).get("unmet", ())]
+            )
             return (3 if said else 0), said.get("remedy", "")
 
         self._followed(id, ask, run)
+
+    def _called(self, id: str, tool: str, **given: Any) -> dict[str, Any]:
+        project = self._opened()
+        try:
+            return dict(tools.call(project, tool, given))
+        except HoldfastError as error:
+            (said,) = replies.refusal(error, project.scope(id)).content
+            return json.loads(said.text)
 
     def _opened(self) -> Project:
         return open_project(str(self.root), settings=settings.read(self._agent, terminal=False, surface="mcp"))
@@ -305,6 +351,11 @@ def test_following_the_advice_passes_no_gate_and_ends_where_somebody_is_asked(tm
     desk = Follower(tmp_path, held=scenario is SCENARIOS["own-keep-going"])
     scenario(desk)
     assert desk.ends
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_what_is_refused_until_something_else_is_done_leads_to_what_next_says(tmp_path, trusted):
+    unfinished(Follower(tmp_path), trusted=trusted)
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,14 @@ def test_without_its_package_workflows_are_listed_read_and_cancelled_and_nothing
     assert site.json("cancel", "--reason", "its package is gone", **gone)["status"] == "cancelled"
 
 
+def test_a_mistyped_name_is_not_answered_with_an_adoption_that_would_be_refused(site):
+    site.trust()
+    site.json("start", "checklist", "moving.txt")
+    document = site.root / "checklists/checklist-moving.json"
+    (site.root / "checklists/checklist-other.json").write_text(document.read_text().replace("moving", "other"))
+    assert site.error("next", "-w", "moving")["remedy"] == "holdfast list --all"
+
+
 @pytest.fixture
 def copied(site, package, tmp_path):
     """The installed package, to be changed."""
@@ -180,6 +188,11 @@ def test_a_package_that_changed_since_is_trusted_again_before_its_code_runs(site
     error = site.error("begin", "item-1")
     assert (error["code"], error["facts"]) == ("untrusted", {"system": "checklist"})
     assert "checklist of holdfast-checklist 1" in error["message"]
+    assert not (site.root / "ran").exists()
+    told = "show this to a person and stop"
+    assert site.error("next")["remedy"] == told
+    assert f"Next command: {told}\n" in site.run("resume-packet").stdout + "\n"
+    assert [one["remedy"] for one in site.json("status")["blockers"]] == [told]
     assert not (site.root / "ran").exists()
     site.trust()
     site.json("begin", "item-1")

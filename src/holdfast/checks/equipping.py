@@ -7,13 +7,13 @@ from _collections_abc import Callable, Mapping
 from holdfast.checks import results, tooling
 from holdfast.core import remedies
 from holdfast.core.definition import Check, Definition, Step
-from holdfast.core.remedy import Blank
+from holdfast.core.remedy import Blank, Remedy
 from holdfast.core.state import State
 from holdfast.errors import UsageError
 from holdfast.machine.place import Place
 
 
-def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Definition:
+def equipped(definition: Definition, tools: Mapping[str, tooling.Tool], subject: str = "") -> Definition:
     """The definition with the project's commands in its checks. Where there is none, somebody has to report."""
     lacking: list[Check] = []
 
@@ -29,12 +29,11 @@ def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Defin
     steps = _mapped(definition.steps, check)
     if lacking:
         uses = lacking[0].uses
-        typed = remedies.start(definition.name, Blank("SUBJECT"), values={"test_command": Blank("'COMMAND'")})
         raise UsageError(
             "no_command",
             f"{definition.name} runs the project's {uses} command, and none was found",
             remedy=(
-                *((typed,) if uses == "test" and definition.loads else ()),
+                *((_with_command(definition, subject),) if uses == "test" and definition.loads else ()),
                 f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
             ),
             facts={"uses": uses, "check": lacking[0].name},
@@ -76,7 +75,13 @@ def tools(definition: Definition, place: Place) -> dict[str, tooling.Tool]:
     return tooling.commands(place.root, place.worktree) if any(wanted) else {}
 
 
-def words(command: object) -> tuple[str, ...]:
+def _with_command(definition: Definition, subject: str) -> Remedy:
+    about = subject or Blank("SUBJECT")
+    return remedies.start(definition.name, about, values={"test_command": Blank("'COMMAND'")})
+
+
+def words(command: object, definition: Definition, subject: str) -> tuple[str, ...]:
+    """The program and its arguments that somebody typed for a start."""
     import shlex
 
     try:
@@ -86,5 +91,5 @@ def words(command: object) -> tuple[str, ...]:
         words = ()
     if not words or any("\0" in word for word in words):
         message = "test_command is a program and its arguments; it is run without a shell"
-        raise UsageError("bad_command", message, remedy="--set test_command='python -m pytest -v'")
+        raise UsageError("bad_command", message, remedy=_with_command(definition, subject))
     return words

@@ -74,8 +74,8 @@ class TaskText(Value):
 class Briefing:
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
-    `words` are the system's words for a status, `read_only` says why nothing can be written, and `noticed` what waits
-    for somebody who can.
+    `words` are the system's words for a status, `refusal` why its code cannot be used, `read_only` why nothing can be
+    written, and `noticed` what waits for somebody who can.
     """
 
     def __init__(
@@ -91,11 +91,13 @@ class Briefing:
         words: Mapping[str, str] | None = None,
         read_only: HoldfastError | None = None,
         noticed: Sequence[Alert] = (),
+        refusal: HoldfastError | None = None,
     ) -> None:
         self.state, self.facts, self.session = state, facts, session
         self._token, self._person = token, person
         self._texts, self._required, self._words = texts, required, words or {}
         self._read_only, self._noticed = read_only, noticed
+        self.refusal = refusal
 
     # Where the work is
 
@@ -180,8 +182,10 @@ class Briefing:
         return f"since {lease.at}, for {moment.span(lease.deadline - self.facts.mono)} more without a sign of life"
 
     def blockers_of(self, path: str) -> tuple[Unmet, ...]:
-        """What a step lacks. Outputs are named with `done`, which only works once nothing else is missing."""
-        found = sorted(queries.blockers(self.state, path, self.facts), key=lambda one: one.kind in ("output", "child"))
+        """What a step lacks, or what every change of the workflow is refused for."""
+        if self.refusal:
+            return (Unmet("system", self.state.dialect, self.refusal.message, self.refusal.remedies),)
+        found = queries.blockers(self.state, path, self.facts)
         return tuple(self._with_file(path, one) if one.kind == "review" else one for one in found)
 
     def _with_file(self, path: str, one: Unmet) -> Unmet:
@@ -293,7 +297,7 @@ class Briefing:
     @part
     def stopped(self) -> bool:
         """Whether the whole workflow stands still, whatever its steps lack."""
-        return self.first is not None and self.first.kind in ("mark", "bound", *SESSION)
+        return self.first is not None and self.first.kind in ("mark", "bound", "system", *SESSION)
 
     @part
     def after(self) -> str | None:
@@ -377,9 +381,8 @@ class Briefing:
     @part
     def asked(self) -> list[str]:
         """The changes that were asked for and are still to be made, then those of before that have to stay made."""
-        unfinished = [one for one in self.feedback if self.state.step(one.step).status not in lifecycle.FINISHED]
-        first = [f"{one.step}: {one.text}" for one in unfinished if one.open]
-        return first + [f"{one.step}, before: {one.text}" for one in unfinished if not one.open]
+        first = [f"{one.step}: {one.text}" for one in self.feedback if one.open]
+        return first + [f"{one.step}, before: {one.text}" for one in self.feedback if not one.open]
 
     @part
     def tried(self) -> tuple[Try, ...]:

@@ -19,6 +19,8 @@ DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
 """The line that decides in a file that holds a review."""
 MEND = "mend it, then"
 """What comes before the command where something failed or was asked for."""
+READ = "read it, then"
+"""What comes before the command that trusts something."""
 
 
 class Unmet(Value):
@@ -178,7 +180,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             untrusted = facts.untrusted.get((path, check.name), "")
             if untrusted:
                 said += ", and nobody on this machine has trusted its command yet"
-                how = remedies.trust(untrusted, text="read it, then")
+                how = remedies.trust(untrusted, text=READ)
             found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 

@@ -194,26 +194,35 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status in lifecycle.FINISHED:
         renewed = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
         return [one for one in renewed if one.kind != "review"]
-    found = gates.unmet(step, path, progress, facts)
-    for child in state.plan.children(path):
-        if state.step(child).status not in lifecycle.FINISHED:
-            first = blockers(state, child, facts)
-            found.append(gates.Unmet("child", child, f"{child} is not done", first[0].remedies))
+    found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
         mend = gates.MEND if gates.to_change(step, progress, facts) else ""
         return [gates.Unmet("done", path, "the work is under way", (remedies.done(path, text=mend),))]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(state, path, facts)
-    return found
+    return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
+
+
+def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
+    """What the work of a step lacks: steps below it, its own checks, then the outputs that `done` names."""
+    undone = [child for child in state.plan.children(path) if state.step(child).status not in lifecycle.FINISHED]
+    below = [gates.Unmet("child", child, f"{child} is not done", onward(state, child, facts)) for child in undone]
+    return below + gates.unmet(state.plan.step(path), path, state.step(path), facts)
+
+
+def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
+    """What leads on from a step, also where something before it has to be done first."""
+    if state.step(path).status in lifecycle.FINISHED:
+        return reopening(state, path) if used_up_after(state, path) else (remedies.next_step(),)
+    found = blockers(state, path, facts)
+    return found[0].remedies if found else (remedies.done(path),)
 
 
 def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
     """Why a prerequisite does not hold, and the command that leads on."""
     step, progress = state.plan.step(needed), state.step(needed)
     if progress.status not in lifecycle.FINISHED:
-        first = blockers(state, needed, facts)
-        onward = first[0].remedies if first else (remedies.done(needed),)
-        return gates.Unmet("requires", needed, f"{needed} is not done", onward)
+        return gates.Unmet("requires", needed, f"{needed} is not done", onward(state, needed, facts))
     if gates.policy(step) and gates.grant_verdict(state, needed, facts) != "valid":
         said = "is needed" if progress.grant is None else gates.lapsed_because(state, needed, facts)
         own = remedies.person(needed, gates.renewing(state, needed, facts))
@@ -278,8 +287,8 @@ def step_with(state: State, check: str, named: str = "") -> str:
             remedy=remedies.check(check, step=found[0]),
         )
     if not found:
-        known = [one.name for path in state.plan.paths for one in state.plan.step(path).checks]
-        raise no_check(check, named or "this workflow", known)
+        steps = [named] if named else state.plan.paths
+        raise no_check(check, named, (one.name for path in steps for one in state.plan.step(path).checks))
     return found[0]
 
 

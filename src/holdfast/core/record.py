@@ -101,8 +101,8 @@ def sentence(one: Decision) -> str:
 
 
 def feedback(state: State) -> Iterator[Said]:
-    """Changes that were asked for, unfinished steps first, the newest of each first."""
-    for path in sorted(state.plan.paths, key=lambda path: state.step(path).status in lifecycle.FINISHED):
+    """Changes that were asked for of steps that are not finished, the newest of each first."""
+    for path in (path for path in state.plan.paths if state.step(path).status not in lifecycle.FINISHED):
         progress = state.step(path)
         asked = [one.feedback for one in progress.verdicts if one.verdict == "needs_revision" and one.feedback]
         reasons = {one.reason for one in progress.tries}

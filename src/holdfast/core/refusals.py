@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Mapping, Sequence
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.commands import Facts
@@ -37,7 +37,6 @@ def _reopen(workflow: str) -> tuple[Remedy, ...]:
     return remedies.status(workflow=workflow), remedies.reopen(remedies.STEP, workflow=workflow, who="person")
 
 
-no_gate = _of_step("no_gate", "the step {} asks for no approval", remedies.done)
 signature_needed = _of_step(
     "signature_needed",
     "the approval of {} needs an SSH signature of somebody in .holdfast/allowed_signers",
@@ -87,27 +86,28 @@ def no_step(path: str, state: State) -> NotFound:
     return NotFound("no_step", said, remedy=remedies.status(workflow=state.ulid), facts={"step": path[:200]})
 
 
-def no_check(name: str, path: str, known: Sequence[str]) -> NotFound:
-    listed = ", ".join(known) or "none"
-    said = f"the step {path} has no check {name[:80]!r}; it has {listed}"
-    return NotFound(
-        "no_check", said, remedy=remedies.next_step(), facts={"check": name[:200], "step": path, "checks": list(known)}
-    )
+def no_check(name: str, path: str, known: Iterable[str]) -> NotFound:
+    """Without a path, of the whole workflow."""
+    checks = list(dict.fromkeys(known))
+    said = f"{path or 'this workflow'} has no check {name[:80]!r}; it has {', '.join(checks) or 'none'}"
+    facts = {"check": name[:200], "step": path, "checks": checks}
+    return NotFound("no_check", said, remedy=remedies.next_step(), facts=facts)
 
 
 def wrong_status(state: State, facts: Facts, path: str, move: str, allowed: Sequence[str] = ()) -> Refused:
     from holdfast.core import queries
 
-    status = state.step(path).status
-    if status in lifecycle.FINISHED:
-        stuck = queries.used_up_after(state, path)
-        instead = queries.reopening(state, path) if stuck else (remedies.next_step(),)
-    else:
-        found = queries.blockers(state, path, facts)
-        instead = found[0].remedies if found else (remedies.done(path),)
+    status, instead = state.step(path).status, queries.onward(state, path, facts)
     wanted = " or ".join(allowed or lifecycle.sources(move))
     said = f"the step {path} is {status}; only one that is {wanted} can be {_PARTICIPLE.get(move, move)}"
     return Refused("wrong_status", said, remedy=instead, facts={"step": path, "status": status, "move": move})
+
+
+def no_gate(state: State, facts: Facts, path: str) -> Refused:
+    from holdfast.core import queries
+
+    said = f"the step {path} asks for no approval"
+    return Refused("no_gate", said, remedy=queries.onward(state, path, facts), facts={"step": path})
 
 
 def step_blocked(path: str, missing: Sequence[str], why: Sequence[Unmet]) -> Refused:
@@ -141,7 +141,7 @@ def artifact_missing(path: str, name: str, file: str) -> Refused:
 
 def person_needed(what: str, *own: Remedy) -> Refused:
     typed = tuple(one.replace(who="person") for one in own)
-    return Refused("person_needed", f"only a person may {what}", remedy=typed, facts={"command": typed[0]})
+    return Refused("person_needed", f"only a person may {what}", remedy=typed)
 
 
 def already_approved(state: State, path: str) -> Refused:
@@ -189,9 +189,11 @@ def wrong_reviewer(step: Step, path: str, role: str) -> Refused:
     )
 
 
-def engine_must_run(path: str, name: str) -> Refused:
+def engine_must_run(path: str, name: str, untrusted: str) -> Refused:
+    """`untrusted` is what a person has to trust before Holdfast runs it."""
     said = f"the check {name} of {path} counts only when Holdfast runs it itself"
-    return Refused("engine_must_run", said, remedy=remedies.check(name), facts={"step": path, "check": name})
+    way = remedies.trust(untrusted, text=gates.READ) if untrusted else remedies.check(name)
+    return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": name})
 
 
 def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None) -> Refused:
@@ -260,7 +262,7 @@ def untrusted(name: str) -> Refused:
     return Refused(
         "untrusted",
         f"the definition of {name} brings commands that nobody on this machine has trusted yet",
-        remedy=remedies.trust(name, text="read it, then"),
+        remedy=remedies.trust(name, text=gates.READ),
         facts={"workflow_type": name},
     )
 

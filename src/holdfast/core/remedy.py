@@ -5,7 +5,7 @@ A remedy knows which workflow it is about, not whether that has to be said: that
 
 from __future__ import annotations
 
-from _collections_abc import Iterable, Mapping
+from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core.value import Any, Value
 from holdfast.errors import STOP, HoldfastError, one_line
@@ -134,14 +134,15 @@ def described(error: HoldfastError, scope: Scope = ANYWHERE) -> dict[str, Any]:
     return {"error": {**said, "remedies": as_json(error.remedies, scope), "facts": rendered(error.facts, scope)}}
 
 
-def rendered(value: Any, scope: Scope) -> Any:
-    """A value with every remedy in it as it is typed."""
+def rendered(value: Any, scope: Scope, tell: Callable[[Sequence[Remedy], Scope], str] = told) -> Any:
+    """A value with every remedy in it as the reader is told it: to an agent, no command of a person."""
     if isinstance(value, Remedy):
-        return typed(value, scope)
+        return tell((value,), scope)
     if isinstance(value, Mapping):
-        return {name: rendered(one, scope) for name, one in value.items()}
+        return {name: rendered(one, scope, tell) for name, one in value.items()}
     if isinstance(value, (list, tuple)):
-        return told(value, scope) if value and isinstance(value[0], Remedy) else [rendered(one, scope) for one in value]
+        is_way = value and isinstance(value[0], Remedy)
+        return tell(value, scope) if is_way else [rendered(one, scope, tell) for one in value]
     return value
 
 

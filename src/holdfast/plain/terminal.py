@@ -78,6 +78,12 @@ class Style:
         return self._paint(36, 39, text)
 
 
+def bar(style: Style, percent: int) -> str:
+    """`▰▰▰▱▱▱▱▱▱▱`: how far something is."""
+    filled = percent // 10
+    return style.green("▰" * filled) + style.dim("▱" * (10 - filled))
+
+
 def columns(text: str) -> int:
     """How many columns escaped, uncoloured text takes."""
     return len(text) if text.isascii() else sum(_columns(c) for c in text)

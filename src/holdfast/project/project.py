@@ -244,7 +244,7 @@ class Project:
 
     def _adopted(self, word: str, unknown: NotFound) -> Workflow:
         """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
-        from holdfast.systems.seam.adoption import adopt_on_first_use, orphans
+        from holdfast.systems.seam.adoption import adopt_on_first_use, adoptable, orphans
 
         refusal = self.wired.store.read_only
         if refusal:
@@ -256,7 +256,7 @@ class Project:
         found = adopt_on_first_use(self.wired, word)
         if found is not None:
             return Workflow(self.wired, found)
-        documents = orphans(self.wired)
+        documents = adoptable(self.wired)
         if documents:
             unknown.remedies = (remedies.adopt(text="take over the documents that are here"),)
             unknown.facts["documents"] = documents

@@ -17,7 +17,7 @@ from holdfast.core.value import Any
 from holdfast.errors import Conflict
 from holdfast.plain import plainjson
 from holdfast.project.turn import Turn
-from holdfast.systems.seam.registry import dialect, system, texts, work
+from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -86,6 +86,7 @@ class Workflow:
             words=dialect(state.dialect).status_words,
             read_only=self._wired.store.read_only,
             noticed=self._wired.noticed,
+            refusal=refusal_of(state.dialect),
         )
 
     def status(self) -> dict[str, Any]:
@@ -100,7 +101,8 @@ class Workflow:
     def going_on(self) -> Briefing:
         """The same for somebody who goes on with it; refused where its system cannot be had, as any change would be."""
         brief = self.briefing()
-        system(self.state.dialect)
+        if brief.refusal:
+            raise brief.refusal
         return brief
 
     def document(self) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from holdfast.core.briefing import Briefing, alert_text, people_of
 from holdfast.core.moment import ago
 from holdfast.core.remedy import ANYWHERE, Remedy, Scope, told, typed
 from holdfast.core.value import Any
-from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
+from holdfast.plain.terminal import Style, bar, clip, columns, escape, pad, wrap
 from holdfast.surfaces.tree import TreeView, paint
 
 TYPE_CHECKING = False
@@ -53,14 +53,12 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     title = clip(escape(brief.title), width - columns(shown) - 2)
     gap = " " * (width - columns(title) - columns(shown))
     out = [f"{style.bold(title)}{gap}{style.bold(paint(style, brief.status)(shown))}"]
-    filled = brief.percent // 10
-    bar = style.green("▰" * filled) + style.dim("▱" * (10 - filled))
     facts_shown = [f"{brief.number}/{brief.total}", f"{brief.percent}%", moment.span(queries.elapsed(state, now))]
     if state.bounds.max_cost:
         facts_shown.append(f"{moment.money(state.spent)} of {moment.money(state.bounds.max_cost)}")
     elif state.spent:
         facts_shown.append(moment.money(state.spent))
-    out.append(f"{bar} {clip(' · '.join(facts_shown), width - 11)}")
+    out.append(f"{bar(style, brief.percent)} {clip(' · '.join(facts_shown), width - 11)}")
     names = [state.id if brief.title != state.id else "", state.type]
     names += [f"branch {state.branch}" if state.branch else "", f"session {state.session}" if state.session else ""]
     out.append(style.dim(clip(escape(" · ".join(name for name in names if name)), width)))

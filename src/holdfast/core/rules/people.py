@@ -43,7 +43,7 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     step, progress = draft.step(command.step)
     escalated = progress.status == lifecycle.ESCALATED
     if not gates.policy(step) and not escalated:
-        raise refusals.no_gate(command.step)
+        raise refusals.no_gate(draft.state, draft.facts, command.step)
     if progress.status == lifecycle.DONE:
         if gates.grant_verdict(draft.state, command.step, draft.facts) != "valid":
             _renew(draft, command, step)

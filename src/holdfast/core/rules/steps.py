@@ -103,7 +103,7 @@ def named_before(progress: Progress) -> dict[str, str]:
 def submit(draft: Draft, command: cmd.Submit) -> None:
     step, _ = draft.step(command.step)
     if not (step.review or gates.policy(step)):
-        raise refusals.no_gate(command.step)
+        raise refusals.no_gate(draft.state, draft.facts, command.step)
     done(draft, cmd.Done(command.step, command.artifacts))
 
 
@@ -127,17 +127,9 @@ def pass_on(draft: Draft, path: str) -> None:
 
 
 def must_have_work(draft: Draft, path: str) -> None:
-    step, progress = draft.step(path)
-    unmet = gates.unmet(step, path, progress, draft.facts)
+    unmet = queries.unmet_work(draft.state, path, draft.facts)
     if draft.state.origin == "adopted":
         unmet = [one for one in unmet if one.kind != "action"]  # who kept the document did it, and need not say how
-    unmet += [
-        gates.Unmet(
-            "child", child, f"{child} is not done", queries.blockers(draft.state, child, draft.facts)[0].remedies
-        )
-        for child in draft.state.plan.children(path)
-        if draft.state.step(child).status not in lifecycle.FINISHED
-    ]
     if unmet:
         raise refusals.gate_unmet(path, unmet)
 
@@ -202,9 +194,9 @@ def iterate(draft: Draft, command: cmd.Iterate) -> None:
     """One more try, as long as the bounds allow it. Where they do not, the step has failed and a person decides."""
     checked_text(command.reason, "reason")
     step, _ = draft.step(command.step)
+    draft.require_status(command.step, "iterated", lifecycle.ACTIVE)
     if step.kind not in draft.state.conduct.iterated:
         raise refusals.not_a_task(command.step)
-    draft.require_status(command.step, "iterated", lifecycle.ACTIVE)
     draft.move("failed", command.step, reason=command.reason)
     if _may_try_again(draft, command.step, is_reopened=False):
         draft.move("retried", command.step, feedback=command.reason)
@@ -302,7 +294,8 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
         raise refusals.untrusted(trusted_with(draft.state, check))
     draft.require_status(command.step, "checked", *_OPEN)
     if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":
-        raise refusals.engine_must_run(command.step, command.name)
+        untrusted = draft.facts.untrusted.get((command.step, command.name), "")
+        raise refusals.engine_must_run(command.step, command.name, untrusted)
     evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)
     file = evidence.data.get("test_file")
     before = progress.evidence.get(command.name)

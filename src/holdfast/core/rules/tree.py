@@ -67,7 +67,7 @@ def _in_time(draft: Draft, amended: Plan, path: str, late: str) -> tuple[Remedy,
     known = [p for p in waits if p in state.plan]
     before = [p for p in state.plan.requires(late) if p in amended and state.step(p).status in lifecycle.FINISHED]
     if known:
-        return queries.blockers(state, known[0], draft.facts)[0].remedies
+        return queries.onward(state, known[0], draft.facts)
     if before or not waits:
         return (remedies.reopen(before[-1] if before and waits else late),)
     above, _, name = path.rpartition("/")

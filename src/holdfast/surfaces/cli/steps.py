@@ -71,10 +71,9 @@ def check(call: Call) -> int:
     """Recorded whether it passed or not; the exit code says which."""
     from holdfast.surfaces.cli.readers import pairs
 
-    args = call.args
+    args, workflow = call.args, call.workflow()
     if args.run + args.passed + args.failed > 1:
-        raise refusals.misused("--run, --passed and --failed exclude each other", remedies.check(args.name))
-    workflow = call.workflow()
+        raise refusals.misused("--run, --passed and --failed exclude each other", remedies.next_step())
     evidence = _known(workflow, args.key or "", args.name)
     if evidence is None:
         passed = args.passed if args.passed or args.failed else None

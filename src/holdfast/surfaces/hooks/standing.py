@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core import moment, queries
-from holdfast.plain.terminal import Style, escape, wants_colour
+from holdfast.plain.terminal import Style, bar, escape, wants_colour
 from holdfast.project import seats
 from holdfast.surfaces.hooks import events
 
@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.briefing import Briefing
 
-WIDE = 10
 LONGEST = 60
 
 
@@ -28,10 +27,8 @@ def line(folder: str, session: str) -> tuple[str, str]:
 
 
 def shown(brief: Briefing, style: Style) -> str:
-    """`release-1.4 ▰▰▰▱▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
-    filled = min(WIDE, WIDE * (brief.number - 1 if brief.step else brief.number) // brief.total)
-    bar = style.green("▰" * filled) + style.dim("▱" * (WIDE - filled))
-    head = f"{style.bold(_cut(brief.state.id))} {bar} {brief.number}/{brief.total}"
+    """`release-1.4 ▰▰▰▰▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
+    head = f"{style.bold(_cut(brief.state.id))} {bar(style, brief.percent)} {brief.number}/{brief.total}"
     parts = [f"{head} {_cut(brief.step)}" if brief.step else f"{head} {style.green('all steps are done')}"]
     parts += [brief.tries] if brief.tries else []
     parts += [style.yellow(_cut(brief.reason))] if brief.reason else []

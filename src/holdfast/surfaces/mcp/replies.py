@@ -36,7 +36,7 @@ def refusal(error: HoldfastError, scope: Scope) -> types.CallToolResult:
 
     What may be long is cut, the facts first: they matter least to a reader who follows the remedy.
     """
-    remedy, facts = remedies.in_tools(error.remedies, scope), _plain(rendered(error.facts, scope))
+    remedy, facts = remedies.in_tools(error.remedies, scope), _plain(rendered(error.facts, scope, remedies.in_tools))
     each = remedies.as_json(error.remedies, scope)
     said = {"code": error.code, "message": error.message, "remedy": remedy, "remedies": each, "facts": facts}
     return types.CallToolResult(content=[_text(fitted(_clean({"error": said}), MOST))], is_error=True)

@@ -114,12 +114,17 @@ def id_of(document: Mapping[str, Any]) -> str:
     return f"{name_for(title)}-{moment.compact(at, '_')}"
 
 
+def unnamed(number: int) -> str:
+    """What a phase is called that a document has and nobody named."""
+    return f"Phase {number}"
+
+
 def _steps(phase: Phase, definition: Definition | None) -> tuple[Step, ...]:
     total = max(phase.total, phase.current)
     if definition is not None and len(definition.steps) == total:
         steps = list(definition.steps)
     else:
-        steps = [Step(id=f"phase-{number}", optional=True) for number in range(1, total + 1)]
+        steps = [Step(f"phase-{number}", unnamed(number), optional=True) for number in range(1, total + 1)]
     at = phase.current - 1
     if phase.name and (not steps[at].name or steps[at].optional):
         steps[at] = steps[at].replace(name=phase.name)

@@ -28,6 +28,7 @@ from holdfast.systems.compaction.adoption import (
     name_for,
     named,
     read_phase,
+    unnamed,
 )
 
 _NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
@@ -61,8 +62,7 @@ def _number(state: State, _: str) -> Any:
 
 
 def _name(state: State, _: str) -> Any:
-    step = state.plan.step(shown(state))
-    return step.name or f"Phase {_number(state, '')}"
+    return state.plan.step(shown(state)).label
 
 
 def _status(state: State, _: str) -> Any:
@@ -117,7 +117,7 @@ def position(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> li
     tops = list(state.plan.children(""))
     total = max(after.total, after.current)
     for number in range(len(tops) + 1, total + 1):
-        step = Step(id=_free(tops, number), optional=True)
+        step = Step(id=_free(tops, number), name=unnamed(number), optional=True)
         out.append(cmd.AddStep("", step))
         tops.append(step.id)
     target = tops[after.current - 1]
@@ -139,7 +139,8 @@ def _renamed(state: State, path: str, before: Phase, after: Phase) -> list[cmd.C
     """
     known = state.plan.step(path) if path in state.plan else Step(id=path, optional=True)
     left = before.name if after.current != before.current else _name(state, "")
-    if after.name in ("", left, known.name) or (known.name and state.source not in ("", "built-in")):
+    is_named = known.name not in ("", unnamed(after.current))
+    if after.name in ("", left, known.name) or (is_named and state.source not in ("", "built-in")):
         return []
     return [cmd.ChangeStep(path, known.replace(name=after.name))]
 

@@ -38,6 +38,19 @@ def orphans(wired: Wired) -> list[str]:
     return [found.path for found in orphaned(wired)]
 
 
+def adoptable(wired: Wired) -> list[str]:
+    """Those of them that `holdfast adopt` does something about."""
+    return [found.path for found in orphaned(wired) if found.wrong or found.recovery or _is_understood(wired, found)]
+
+
+def _is_understood(wired: Wired, found: Found) -> bool:
+    try:
+        understood(wired, found)
+    except UsageError:
+        return False
+    return True
+
+
 def adopt(wired: Wired, paths: Iterable[str] = ()) -> list[State]:
     """Adopts the documents at these paths, absolute or from the top of the worktree, or every orphan in it.
 

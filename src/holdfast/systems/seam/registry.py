@@ -62,6 +62,15 @@ def system(name: str) -> System:
     return other
 
 
+def refusal_of(name: str) -> HoldfastError | None:
+    """Why a system cannot be had: then every change of its workflows is refused, except giving them up."""
+    try:
+        system(name)
+    except HoldfastError as refusal:
+        return refusal
+    return None
+
+
 def systems() -> list[System]:
     """All that can be had."""
     return [*map(system, NAMES), *(card for card in _enabled.systems.values() if not isinstance(card, HoldfastError))]

@@ -34,7 +34,8 @@ def load(asked: Asked, place: Place) -> Loaded:
     if typed is None:
         return loaded
     context = {name: value for name, value in loaded.context.items() if name != TEST_COMMAND}
-    return loaded.replace(context=context, tools={"test": tooling.Tool(equipping.words(typed), "")})
+    run = equipping.words(typed, asked.definition, asked.subject)
+    return loaded.replace(context=context, tools={"test": tooling.Tool(run, "")})
 
 
 def identity(asked: Asked, place: Place) -> str:

@@ -1,0 +1,97 @@
+"""What several surfaces say of the same thing is the same, and what a refusal suggests can be typed as it stands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from holdfast.surfaces import tools
+from tests.workbench import Bench
+
+NAMELESS = """\
+name = "nameless"
+dialect = "compaction"
+
+[[step]]
+id = "work"
+
+[[step]]
+id = "end"
+"""
+TWICE = """\
+name = "twice"
+
+[[step]]
+id = "one"
+checks = [{ name = "lint" }, { name = "tests" }]
+approval = { by = "relayed" }
+
+[[step]]
+id = "two"
+checks = [{ name = "lint" }]
+"""
+
+
+@pytest.fixture
+def bench(tmp_path) -> Bench:
+    bench = Bench(tmp_path / "project").begun()
+    for name, text in (("nameless", NAMELESS), ("twice", TWICE)):
+        bench.write(f".holdfast/workflows/{name}.toml", text)
+    bench.save("Definitions")
+    return bench
+
+
+def test_a_misused_check_of_one_of_two_workflows_leads_on_with_its_name(bench):
+    ids = [json.loads(bench.ok("start", "twice", subject, "--json").out)["workflow_id"] for subject in ("a", "b")]
+    refused = bench.agent("check", "lint", "--passed", "--failed", "-w", ids[0])
+    assert refused.code == 2
+    line = refused.err.partition("→ ")[2].strip()
+    assert bench.typed(line).code == 0, line
+
+
+@pytest.mark.parametrize("given", [[], ["--set", 'test_command=["python3"]']])
+def test_a_start_without_a_command_for_tests_is_repeated_with_its_subject(bench, given):
+    error = bench.agent("start", "tdd", "Greet", *given, "--json").error
+    assert error["remedies"][0]["command"] == "holdfast start tdd Greet --set test_command='COMMAND'"
+
+
+def test_a_check_that_is_not_there_is_told_with_those_that_are_each_once(bench):
+    bench.ok("start", "twice", "a")
+    said = bench.agent("check", "nosuch", "--run").err
+    assert "this workflow has no check 'nosuch'; it has lint, tests\n" in said
+
+
+def test_a_phase_without_a_name_is_called_the_same_everywhere(bench):
+    bench.ok("start", "nameless", "a")
+    told = json.loads(bench.ok("next", "--json").out)["current_step_name"]
+    document = json.loads(bench.ok("show").out)
+    assert told == document["phase"]["name"] == "work"
+
+
+def test_what_was_asked_for_of_a_finished_step_is_told_nowhere(bench):
+    bench.ok("start", "twice", "a")
+    bench.ok("begin", "one")
+    for name in ("lint", "tests"):
+        bench.ok("check", name, "--passed")
+    bench.ok("done", "one")
+    bench.person("reject", "one", "--feedback", "Longer please")
+    assert json.loads(bench.ok("next", "--json").out)["asked_for"][0]["text"] == "Longer please"
+    for name in ("lint", "tests"):
+        bench.ok("check", name, "--passed")
+    bench.ok("done", "one")
+    bench.person("approve", "one", says="y")
+    answer = bench.ok("next", "--json")
+    assert json.loads(answer.out)["step"] == "two"
+    told = tools.call(bench.open(), "get_next_step", {"workflow_id": json.loads(answer.out)["workflow_id"]})
+    assert "Longer please" not in answer.out + json.dumps(told) + bench.ok("resume-packet").out
+
+
+def test_the_status_line_and_the_status_have_the_same_bar(bench):
+    bench.ok("start", "twice", "a")
+    from holdfast.plain.terminal import Style
+    from holdfast.surfaces.hooks import standing
+
+    shown = standing.shown(bench.open().workflow().briefing(), Style(False))
+    bar = "".join(one for one in shown if one in "▰▱")
+    assert f"\n{bar} 1/2" in bench.ok("status").out
