@@ -32,10 +32,16 @@ class Draft:
         self.facts = facts
         self.token = token
         self.events: list[ev.Event] = []
+        self.relies_on = ""
+        """What the decision takes a person's word for: they have to confirm it."""
 
     @property
     def is_person(self) -> bool:
-        return self.actor.kind == "human"
+        """Whether a person says it. To be asked last: who asks relies on the answer."""
+        if self.actor.kind != "human":
+            return False
+        self.relies_on = self.relies_on or "do this as a person"
+        return True
 
     def emit(self, event: ev.Event) -> None:
         self.state = apply(self.state, event, self.facts.now, self.actor)
@@ -55,6 +61,7 @@ class Draft:
         """Refuses everybody else; `own` are the commands that a person would type."""
         if not self.is_person:
             raise refusals.person_needed(what, *own)
+        self.relies_on = what
 
     def require_bounds(self) -> None:
         """Refuses where a bound is used up."""
@@ -118,10 +125,9 @@ class Draft:
 
     def reset_later(self, path: str) -> None:
         """Everything that waited for this step goes back to pending, and a branch with such a child is open again."""
-        if not self.is_person:
-            spent = queries.used_up_after(self.state, path)
-            if spent:
-                raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
+        spent = queries.used_up_after(self.state, path)
+        if spent and not self.is_person:
+            raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
         later = queries.later(self.state, path)
         for step in reversed(later):
             if self.state.step(step).status != lifecycle.PENDING:

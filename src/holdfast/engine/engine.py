@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
@@ -32,6 +32,10 @@ class _Overtaken(Exception):
         self.state = state
 
 
+class _Unconfirmed(Exception):
+    """The decision takes a person's word, and nobody has asked them for it."""
+
+
 class Outcome(Value):
     """What a command led to: the state it was acknowledged with, what changed, and the facts it was decided by."""
 
@@ -47,8 +51,17 @@ class Outcome(Value):
 
 
 class Engine:
-    def __init__(self, store: Store, world: World, views: Views, rules: Rules = lambda _: {}) -> None:
+    def __init__(
+        self,
+        store: Store,
+        world: World,
+        views: Views,
+        rules: Rules = lambda _: {},
+        confirm: Callable[[Actor, str], None] = lambda _, what: None,
+    ) -> None:
         self._rules = rules
+        self._confirm = confirm
+        """Asks the person whose word a decision takes; refuses where they do not confirm it."""
         self.store = store
         self.world = world
         self._views = views
@@ -102,7 +115,7 @@ class Engine:
         facts = self._facts(known, command, signer)
         rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
-        tries = 1
+        tries, confirmed = 1, False
 
         def change(state: State) -> tuple[Record, State] | None:
             nonlocal facts, rendered, events
@@ -118,6 +131,8 @@ class Engine:
             decided = weigh(state, request, facts, self._rules)
             if not decided.events:
                 return None
+            if decided.relies_on and not confirmed:
+                raise _Unconfirmed(decided.relies_on)
             events = tuple(decided.events)
             record = Record(state.revision + 1, facts.now, actor, _name(command), events, key, request.payload)
             record, after, rendered = self._rendered(record, seal(decided.state, record))
@@ -129,6 +144,10 @@ class Engine:
                 return Outcome(state, events, self._show(state, rendered, kept=True) if events else (), facts)
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
+                facts = self._facts(known, command, signer)
+            except _Unconfirmed as unconfirmed:  # people take their time, and the journal stays open to others
+                self._confirm(actor, str(unconfirmed))
+                known, confirmed = self.store.load(ulid), True
                 facts = self._facts(known, command, signer)
 
     def _facts(self, state: State, command: cmd.Command, signer: str = "") -> cmd.Facts:

@@ -11,7 +11,7 @@ from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import Hold, State
+from holdfast.core.state import Actor, Hold, State
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.engine import Engine
@@ -99,9 +99,13 @@ def wire(place: Place, settings: Settings) -> Wired:
 
         return opened_by_hand(wired, state, step)
 
+    def confirm(actor: Actor, what: str) -> None:
+        if settings.person is not None and actor == settings.actor:
+            settings.person.confirm(what)
+
     documents = Documents(place, store, dialect)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand)
-    engine = Engine(store, world, documents, rules)
+    engine = Engine(store, world, documents, rules, confirm)
     wired = Wired(
         place=place,
         settings=settings,

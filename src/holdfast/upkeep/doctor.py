@@ -69,6 +69,8 @@ def repair(project: Project) -> Report:
         refusal = refusals.person_needed("cut off the damaged end of a journal", REPAIR)
         refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
+    if damaged:
+        wired.settings.require_person("cut off the damaged end of a journal", REPAIR)
     for reading in damaged:
         kept = wired.store.repair(reading.ulid, reading)
         done.append(f"{_shown(wired, reading.name)} was cut at byte {reading.end}; the whole of it is in {kept}")
