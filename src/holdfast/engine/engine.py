@@ -57,7 +57,7 @@ class Engine:
         world: World,
         views: Views,
         rules: Rules = lambda _: {},
-        confirm: Callable[[Actor, str], None] = lambda _, what: None,
+        confirm: Callable[[Actor, str], None] | None = None,
     ) -> None:
         self._rules = rules
         self._confirm = confirm
@@ -131,7 +131,7 @@ class Engine:
             decided = weigh(state, request, facts, self._rules)
             if not decided.events:
                 return None
-            if decided.relies_on and not confirmed:
+            if decided.relies_on and self._confirm and not confirmed:
                 raise _Unconfirmed(decided.relies_on)
             events = tuple(decided.events)
             record = Record(state.revision + 1, facts.now, actor, _name(command), events, key, request.payload)
@@ -146,6 +146,7 @@ class Engine:
                 known, tries = overtaken.state, tries + 1
                 facts = self._facts(known, command, signer)
             except _Unconfirmed as unconfirmed:  # people take their time, and the journal stays open to others
+                assert self._confirm is not None
                 self._confirm(actor, str(unconfirmed))
                 known, confirmed = self.store.load(ulid), True
                 facts = self._facts(known, command, signer)

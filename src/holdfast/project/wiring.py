@@ -6,6 +6,7 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast import git
+from holdfast.core import remedies
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
@@ -100,12 +101,12 @@ def wire(place: Place, settings: Settings) -> Wired:
         return opened_by_hand(wired, state, step)
 
     def confirm(actor: Actor, what: str) -> None:
-        if settings.person is not None and actor == settings.actor:
-            settings.person.confirm(what)
+        if actor == settings.actor:
+            settings.require_person(what, remedies.status())
 
     documents = Documents(place, store, dialect)
     world = LocalWorld(place, lambda: (HOME, *own_paths()), trusts, documents.past, seal, locks, kept, by_hand)
-    engine = Engine(store, world, documents, rules, confirm)
+    engine = Engine(store, world, documents, rules, confirm if settings.person else None)
     wired = Wired(
         place=place,
         settings=settings,

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.machine import settings
 from holdfast.project.project import open_project
 from tests import forked
+from tests.actors import acting
 from tests.trusted import trust_file
 
 DEFINITION = ".holdfast/workflows/release.toml"
@@ -147,8 +147,8 @@ class Project:
         return self
 
     def opened(self, kind: str = "agent", name: str = "") -> holdfast.Project:
-        found = settings.read(os.environ, terminal=False, surface="python", role=name)
-        return open_project(str(self.root), settings=found.replace(actor=found.actor.replace(kind=kind)))
+        found = acting(os.environ, person=kind == "human", surface="python", role=name)
+        return open_project(str(self.root), settings=found)
 
 
 def _checked(answer: Answer) -> Answer:
