@@ -57,8 +57,8 @@ def child(task, fds):
     os.environ.clear()
     os.environ.update(task["env"])
     os.chdir(task["cwd"])
-    if task["real"]:
-        os.execv(sys.executable, [sys.executable, "-m", "holdfast", *task["words"]])
+    if task["program"]:
+        os.execvp(task["program"][0], task["program"])
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)
     sys.argv = ["holdfast", *task["words"]]
     code = command_line.main(task["words"])
@@ -128,7 +128,7 @@ import json, os, signal, socket, sys
 at, *words = sys.argv[1:]
 asked = socket.socket(socket.AF_UNIX)
 asked.connect(at)
-task = {"words": words, "env": dict(os.environ), "cwd": os.getcwd(), "session": os.isatty(0), "real": False}
+task = {"words": words, "env": dict(os.environ), "cwd": os.getcwd(), "session": os.isatty(0), "program": []}
 data = json.dumps(task).encode() + b"\n"
 rest = data[socket.send_fds(asked, [data], [0, 1, 2]):]
 if rest:  # to send nothing fails as well where the command has ended already
@@ -157,7 +157,7 @@ def program(path: Path) -> None:
 
 
 class Process:
-    """A command that runs."""
+    """A command that runs: a fork, or a program that takes its place."""
 
     def __init__(
         self,
@@ -167,11 +167,11 @@ class Process:
         env: dict[str, str],
         cwd: Path,
         session: bool,
-        real: bool,
+        program: Sequence[str] = (),
     ) -> None:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.connect(_server())
-            task = {"words": words, "env": env, "cwd": str(cwd), "session": session, "real": real}
+            task = {"words": words, "env": env, "cwd": str(cwd), "session": session, "program": program}
             data = json.dumps(task).encode() + b"\n"
             rest = data[socket.send_fds(asked, [data], streams) :]
             if rest:  # to send nothing fails as well where the command has ended already
@@ -202,7 +202,8 @@ def start(
     real = named[:1] != [word for word in named[:1] if word in _real] or _of_python(env) != _OURS
     _real.update(named[:1])
     if session or not (real or len(named) < len(words) or not named):
-        return Process(named, streams, env=env, cwd=cwd, session=session, real=real)
+        program = [sys.executable, "-m", "holdfast", *named] if real else []
+        return Process(named, streams, env=env, cwd=cwd, session=session, program=program)
     stdin, stdout, stderr = streams
     return subprocess.Popen(
         [sys.executable, "-m", "holdfast", *words], cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr
