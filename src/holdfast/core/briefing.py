@@ -80,7 +80,7 @@ class Briefing:
         *,
         required: Callable[[], Sequence[Required]] = tuple,
         session: str = "",
-        token: int = 0,
+        token: str = "",
         person: bool = False,
         words: Mapping[str, str] | None = None,
     ) -> None:

@@ -25,12 +25,13 @@ def no_rules(system: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], N
 class Draft:
     """Rules speak through a draft: what one rule emits, the next one sees."""
 
-    def __init__(self, state: State, actor: Actor, facts: Facts, token: int = 0, rules: Rules = no_rules) -> None:
+    def __init__(self, state: State, actor: Actor, facts: Facts, rules: Rules = no_rules) -> None:
         self.rules = rules
         self.state = state
         self.actor = actor
         self.facts = facts
-        self.token = token
+        self.token = 0
+        """The number of the lease whose token the request has."""
         self.events: list[ev.Event] = []
         self.relies_on = ""
         """What the decision takes a person's word for: they have to confirm it."""

@@ -94,7 +94,7 @@ class Engine:
         command: cmd.Command,
         actor: Actor,
         *,
-        token: int = 0,
+        token: str = "",
         key: str = "",
         expected: int = 0,
         signer: str = "",
@@ -155,7 +155,7 @@ class Engine:
         facts = self.world.facts(state, needs(state, command))
         return facts.replace(signer=signer) if signer else facts
 
-    def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
+    def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: str = "") -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
         from holdfast.core.decide import decide, weigh
 
@@ -214,6 +214,8 @@ def _payload(command: cmd.Command) -> str:
     """What makes two commands the same request. Ids and times that were made for this call do not count."""
     data: Mapping[str, object] = encode(command)
     kept = {name: value for name, value in data.items() if name not in ("ulid", "id", "branch", "worktree")}
+    if isinstance(command, cmd.StartAgent):
+        del kept["key"]
     if isinstance(command, cmd.Done):
         kept = {name: value for name, value in kept.items() if name not in ("data", "evidence")}
     if isinstance(command, cmd.RecordCheck):

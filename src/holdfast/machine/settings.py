@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast.core.names import checked
+from holdfast.core.names import checked, is_token
 from holdfast.core.remedy import shell
 from holdfast.core.state import Actor
 from holdfast.core.value import Value
@@ -43,7 +43,7 @@ class Settings(Value):
     """Who is asked where the actor's word has to be a person's; None where no terminal says that they are one."""
     objection: str = ""
     """Why the terminal that is attached is no person's."""
-    token: int = 0
+    token: str = ""
     allow_unsafe_fs: bool = False
     data_dir: str = ""
     config_dir: str = ""
@@ -90,7 +90,7 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         actor=Actor(kind, name[:64], surface, session[:100]),
         person=person,
         objection=objection,
-        token=_whole(environ, "HOLDFAST_TOKEN"),
+        token=_token(environ),
         allow_unsafe_fs=environ.get("HOLDFAST_ALLOW_UNSAFE_FS") == "1",
         data_dir=environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
         config_dir=environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
@@ -99,6 +99,14 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         codex_dir=environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
         lock_wait=float(_whole(environ, "HOLDFAST_LOCK_WAIT") or 10),
     )
+
+
+def _token(environ: Mapping[str, str]) -> str:
+    text = environ.get("HOLDFAST_TOKEN", "")
+    if text and not is_token(text):
+        said = "HOLDFAST_TOKEN is not the token of a lease"
+        raise UsageError("bad_token", said, remedy=shell("unset", "HOLDFAST_TOKEN"))
+    return text
 
 
 def _whole(environ: Mapping[str, str], name: str) -> int:

@@ -21,8 +21,8 @@ from tests.tiers import need
 
 PATIENCE = 60
 APPROVE = "holdfast approve sign-off"
-PROGRAM = '#!/bin/sh\n"$@"\ncode=$?\nexit $code\n'
-"""A host: it runs what it is told, and stays above it."""
+RUNS = '"$@"; exit $?'
+"""What a host does: it runs what it is told, and stays above it."""
 
 
 class Desk:
@@ -35,10 +35,10 @@ class Desk:
         self.env["SCREENDIR"] = str(programs / "screens")
         (programs / "screens").mkdir(mode=0o700)
 
-    def host(self, name: str) -> str:
+    def host(self, name: str, does: str = RUNS) -> str:
         path = self.programs / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(PROGRAM)
+        path.write_text(f"#!/bin/sh\n{does}\n")
         path.chmod(0o755)
         return str(path)
 
@@ -62,7 +62,7 @@ class Desk:
             if out.count(b"[y/N] ") + out.count(b"[Y/n] ") > answered:
                 answered += 1
                 os.write(primary, f"{answer}\n".encode())
-        if until:
+        if until and until.exists():
             process.kill()
         process.wait()
         os.close(primary)
@@ -161,8 +161,8 @@ def test_a_multiplexer_that_nobody_is_attached_to_is_no_persons(desk, tmp_path, 
     need(program)
     said = tmp_path / "said"
     start, _, end = MULTIPLEXERS[program]
-    inside = f"sh -c '{APPROVE} 2>{said}; echo >{said}.end; sleep 30'"
-    desk.types(f'{desk.host("claude")} {start} "{inside}"; sleep 30', until=Path(f"{said}.end"))
+    inside = desk.host("inside", f"{APPROVE} 2>{said}; echo >{said}.end; sleep 30")
+    desk.types(f"{desk.host('claude')} {start} {inside}; sleep 30", until=Path(f"{said}.end"))
     desk.types(end)
     assert "nobody is attached to" in said.read_text()
     assert not desk.approved
@@ -175,9 +175,10 @@ def test_behind_a_multiplexer_its_client_counts(desk, tmp_path, program, host):
     need(program)
     said = tmp_path / "said"
     start, attach, end = MULTIPLEXERS[program]
-    inside = f"sh -c 'while [ ! -e {said}.go ]; do sleep 0.1; done; {APPROVE} 2>{said}; echo >{said}.end; sleep 30'"
+    wait = f"while [ ! -e {said}.go ]; do sleep 0.1; done"
+    inside = desk.host("inside", f"{wait}; {APPROVE} 2>{said}; echo >{said}.end; sleep 30")
     attaching = f"(sleep 1; echo >{said}.go) & {desk.host(host)} {attach}"
-    desk.types(f'{start} "{inside}"; {attaching}', until=Path(f"{said}.end"))
+    desk.types(f"{start} {inside}; {attaching}", until=Path(f"{said}.end"))
     desk.types(end)
     assert desk.approved is (host == "code")
     if host == "claude":

@@ -107,7 +107,7 @@ class Call:
 
     def how(self) -> dict[str, Any]:
         """What goes with every command that changes something."""
-        found: dict[str, Any] = {"token": self.args.token or 0}
+        found: dict[str, Any] = {"token": self.args.token or ""}
         if "k" in self.command.takes:
             found["key"] = self.args.key or ""
         if "r" in self.command.takes and self.args.revision:

@@ -134,6 +134,6 @@ class Wired(Value):
         by_hand = state.origin == "adopted" and self.place.repository is None
         return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
-    def execute(self, ulid: str, command: Command, actor: Actor | None = None, *, token: int = 0) -> State:
+    def execute(self, ulid: str, command: Command, actor: Actor | None = None, *, token: str = "") -> State:
         """Decides a command, keeps what came of it and shows it."""
         return self.reconciler.settle(self.engine.execute(ulid, command, actor or self.settings.actor, token=token))
