@@ -80,7 +80,7 @@ class Bench:
         self.save("the feature")
         return name
 
-    def open(self, kind: str = "agent", *, session: str = "", token: int = 0, at: Path | None = None) -> Project:
+    def open(self, kind: str = "agent", *, session: str = "", token: str = "", at: Path | None = None) -> Project:
         """What a new process would see."""
         settings = Settings(
             actor=Actor(kind, "", "test", session),

@@ -280,7 +280,7 @@ def test_an_agent_with_a_lease_goes_on_and_one_without_waits(project, root):
     with pytest.raises(HoldfastError) as caught:
         opened(root).workflow().begin("build")
     assert caught.value.code == "lease_held"
-    opened(root, HOLDFAST_TOKEN=str(token)).workflow().begin("build")
+    opened(root, HOLDFAST_TOKEN=token).workflow().begin("build")
     work.end_agent(token)
     opened(root).workflow().done("build")
 

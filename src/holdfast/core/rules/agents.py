@@ -97,7 +97,9 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         return
     if held and not _has_ended(draft, held):
         raise refusals.lease_held(held, command.step)
-    lease = Lease(role=command.role, **draft.claim(command.ttl), step=command.step, agent=command.agent, key=command.key)
+    lease = Lease(
+        role=command.role, **draft.claim(command.ttl), step=command.step, agent=command.agent, key=command.key
+    )
     if held:
         locks.free(draft, held.token)
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
