@@ -148,7 +148,11 @@ def _listed(pid: int) -> Process:
 def _clients(server: int) -> list[int]:
     """The processes in front at the terminals that a multiplexer has open: those of its clients."""
     terminals = set()
-    for fd in os.listdir(f"/proc/{server}/fd"):
+    try:
+        opened = os.listdir(f"/proc/{server}/fd")
+    except OSError:  # it runs with another group's rights, or there is no `/proc`
+        return []
+    for fd in opened:
         try:
             path = os.readlink(f"/proc/{server}/fd/{fd}")
             if path.startswith(("/dev/pts/", "/dev/tty")) and path != "/dev/tty":

@@ -105,7 +105,7 @@ def _token(environ: Mapping[str, str]) -> str:
     text = environ.get("HOLDFAST_TOKEN", "")
     if text and not is_token(text):
         said = "HOLDFAST_TOKEN is not the token of a lease"
-        raise UsageError("bad_token", said, remedy=shell("unset", "HOLDFAST_TOKEN"))
+        raise UsageError("bad_lease_token", said, remedy=shell("unset", "HOLDFAST_TOKEN"))
     return text
 
 

@@ -76,7 +76,7 @@ def _token(text: str) -> str:
     if is_token(text):
         return text
     said = "this is not the token of a lease"
-    raise UsageError("bad_token", said, remedy=remedies.agent_start(text="it is what this gives"))
+    raise UsageError("bad_lease_token", said, remedy=remedies.agent_start(text="it is what this gives"))
 
 
 def _money(text: str) -> int:
