@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.writes import Target
 
 _MOST_FOLDERS = 200
-_USERS = (  # the variable that names a folder, where it is otherwise, and what lies there
+_USERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("XDG_CONFIG_HOME", ".config", ("holdfast", "opencode/plugins/holdfast.js")),
     ("XDG_DATA_HOME", ".local/share", ("holdfast",)),
     ("CLAUDE_CONFIG_DIR", ".claude", ("settings.json", "settings.local.json", "plugins")),
     ("CODEX_HOME", ".codex", ("hooks.json", "config.toml")),
 )
-"""What a person trusts and configures, and the settings by which hosts call the hooks."""
+"""What a person trusts and configures, and by which hosts call the hooks: the variable for a folder, its default, what."""
 _PROJECTS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml"),
     ".opencode/plugins/holdfast.js",
