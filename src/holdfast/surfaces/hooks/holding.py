@@ -19,7 +19,7 @@ _USERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("CLAUDE_CONFIG_DIR", ".claude", ("settings.json", "settings.local.json", "plugins")),
     ("CODEX_HOME", ".codex", ("hooks.json", "config.toml")),
 )
-"""What a person trusts and configures, and by which hosts call the hooks: the variable for a folder, its default, what."""
+"""What a person trusts and configures, and by what hosts call the hooks: a variable, a default, what lies there."""
 _PROJECTS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml"),
     ".opencode/plugins/holdfast.js",
