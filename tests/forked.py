@@ -1,5 +1,8 @@
 """Holdfast's commands in processes of their own that cost milliseconds: forks of one that has imported everything.
 
+That process is detached from the tests, which an agent host may have started: a command in a session of its own has a
+terminal as a person has one, with nothing above it that runs agents.
+
 A test process starts one such process when the first command comes. What goes in and out is a command's own: arguments,
 environment, folder, and the ends of its pipes or its terminal. The first call of each command is no fork but a process
 like any other, and so is one whose environment concerns the interpreter itself.
@@ -17,7 +20,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +29,10 @@ from tests import tiers
 PATIENCE = 120
 _real: set[str] = set()
 _SERVER = r"""
-import importlib, json, os, pkgutil, select, signal, socket, sys
+import fcntl, importlib, json, os, pkgutil, select, signal, socket, sys, termios
+if os.fork():
+    os._exit(0)  # what the other one comes from is no longer to be seen
+os.setsid()
 import holdfast
 from holdfast.surfaces.cli import main as command_line
 
@@ -44,12 +50,15 @@ def child(task, fds):
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if task["session"]:
         os.setsid()
+        fcntl.ioctl(fds[0], termios.TIOCSCTTY, 0)
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
     os.closerange(3, 256)
     os.environ.clear()
     os.environ.update(task["env"])
     os.chdir(task["cwd"])
+    if task["program"]:
+        os.execvp(task["program"][0], task["program"])
     sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)
     sys.argv = ["holdfast", *task["words"]]
     code = command_line.main(task["words"])
@@ -119,7 +128,8 @@ import json, os, signal, socket, sys
 at, *words = sys.argv[1:]
 asked = socket.socket(socket.AF_UNIX)
 asked.connect(at)
-data = json.dumps({"words": words, "env": dict(os.environ), "cwd": os.getcwd(), "session": False}).encode() + b"\n"
+task = {"words": words, "env": dict(os.environ), "cwd": os.getcwd(), "session": os.isatty(0), "program": []}
+data = json.dumps(task).encode() + b"\n"
 rest = data[socket.send_fds(asked, [data], [0, 1, 2]):]
 if rest:  # to send nothing fails as well where the command has ended already
     asked.sendall(rest)
@@ -147,14 +157,22 @@ def program(path: Path) -> None:
 
 
 class Process:
-    """A command that runs."""
+    """A command that runs: a fork, or a program that takes its place."""
 
     def __init__(
-        self, words: tuple[str, ...], streams: tuple[int, int, int], *, env: dict[str, str], cwd: Path, session: bool
+        self,
+        words: Sequence[str],
+        streams: tuple[int, int, int],
+        *,
+        env: dict[str, str],
+        cwd: Path,
+        session: bool,
+        program: Sequence[str] = (),
     ) -> None:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.connect(_server())
-            data = json.dumps({"words": words, "env": env, "cwd": str(cwd), "session": session}).encode() + b"\n"
+            task = {"words": words, "env": env, "cwd": str(cwd), "session": session, "program": program}
+            data = json.dumps(task).encode() + b"\n"
             rest = data[socket.send_fds(asked, [data], streams) :]
             if rest:  # to send nothing fails as well where the command has ended already
                 asked.sendall(rest)
@@ -179,15 +197,16 @@ def start(
     cwd: Path,
     session: bool = False,
 ) -> Process | subprocess.Popen[bytes]:
-    """A command that runs in a folder, with what it reads and writes, and perhaps in a session of its own."""
+    """A command that runs in a folder, with what it reads and writes; `session`: at a terminal, as a person's."""
     named = [word for word in words if isinstance(word, str)]
-    if named[:1] and named[0] in _real and len(named) == len(words) and _of_python(env) == _OURS:
-        return Process(tuple(named), streams, env=env, cwd=cwd, session=session)
+    real = named[:1] != [word for word in named[:1] if word in _real] or _of_python(env) != _OURS
     _real.update(named[:1])
+    if session or not (real or len(named) < len(words) or not named):
+        program = [sys.executable, "-m", "holdfast", *named] if real else []
+        return Process(named, streams, env=env, cwd=cwd, session=session, program=program)
     stdin, stdout, stderr = streams
-    command = [sys.executable, "-m", "holdfast", *words]
     return subprocess.Popen(
-        command, cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=session
+        [sys.executable, "-m", "holdfast", *words], cwd=cwd, env=env, stdin=stdin, stdout=stdout, stderr=stderr
     )
 
 
@@ -246,5 +265,7 @@ def _spent(reading: int, so_far: list[Any]) -> float:
 def _end(process: subprocess.Popen[bytes], folder: str) -> None:
     process.stdin.close()
     process.wait()
+    os.set_blocking(process.stdout.fileno(), True)
+    process.stdout.read()  # until it has ended, too
     process.stdout.close()
     shutil.rmtree(folder)

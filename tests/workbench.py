@@ -80,7 +80,7 @@ class Bench:
         self.save("the feature")
         return name
 
-    def open(self, kind: str = "agent", *, session: str = "", token: int = 0, at: Path | None = None) -> Project:
+    def open(self, kind: str = "agent", *, session: str = "", token: str = "", at: Path | None = None) -> Project:
         """What a new process would see."""
         settings = Settings(
             actor=Actor(kind, "", "test", session),
@@ -121,7 +121,7 @@ class Bench:
         return _without_traceback(Answer(done.returncode, done.stdout.decode(), done.stderr.decode()))
 
     def person(self, *words: str, says: str | None = None, env: dict[str, str] | None = None) -> Answer:
-        """At a terminal; `says` is typed, with Enter, as soon as a question stands there."""
+        """At a terminal; `says` is typed, with Enter, as soon as a question stands there; then only Enter."""
         primary, secondary = pty.openpty()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=self.root, env=_environment(env), session=True)
@@ -152,7 +152,7 @@ def _conversation(primary: int, says: str | None) -> str:
         if not part:
             break
         out += part
-        if says is not None and out.endswith(b"] "):
-            os.write(primary, f"{says}\n".encode())
+        if out.endswith(b"] "):
+            os.write(primary, f"{says or ''}\n".encode())
             says = None
     return out.decode()

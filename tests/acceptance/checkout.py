@@ -308,8 +308,8 @@ def _conversation(primary: int, prompt: str, says: str) -> str:
         if not part:
             break
         out += part
-        if not said and prompt.encode() in out:
-            os.write(primary, f"{says}\n".encode())
-            said = True
+        if out.endswith((b"[y/N] ", b"[Y/n] ")):
+            os.write(primary, f"{'' if said else says}\n".encode())
+            said = said or prompt.encode() in out
     assert said, f"{prompt!r} was never asked: {out.decode()}"
     return out.decode()

@@ -64,7 +64,7 @@ def test_what_a_killed_agent_held_is_taken_over_when_its_lease_ran_out_and_its_l
     bob.does("agent", "start", ROLE, "--step", "1.2")
     assert eve.refused("agent", "start", ROLE, "--step", "1.2", code=5)["facts"]["role"] == ROLE
     bob.does("agent", "end")
-    dead = bob.does("agent", "start", ROLE, "--step", "1.2", "--ttl", "1s")["token"]
+    dead = bob.does("agent", "start", ROLE, "--step", "1.2", "--ttl", "1s")["lease"]["token"]
     bob.does("task", "start", "1.2")
     bob.does("lock", PASSWORD.code_file, "--ttl", "1h")
     bob.kill()
@@ -72,7 +72,7 @@ def test_what_a_killed_agent_held_is_taken_over_when_its_lease_ran_out_and_its_l
     assert ada.refused("lock", "auth/*.py", code=5)["facts"]["lock"] == PASSWORD.code_file
     wait_until_stale(run, dead)
     assert [one["task"] for one in run.state["active_agents"]] == ["1.1", "1.2"]
-    token = eve.does("agent", "start", ROLE, "--step", "1.2")["token"]
+    token = eve.does("agent", "start", ROLE, "--step", "1.2")["lease"]["token"]
     assert token > dead
     assert run.locks() == {}
     eve.does("lock", PASSWORD.code_file)

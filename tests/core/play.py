@@ -24,6 +24,7 @@ from holdfast.core.commands import (
     Request,
     Review,
     Start,
+    StartAgent,
     Submit,
 )
 from holdfast.core.decide import decide
@@ -35,6 +36,7 @@ from holdfast.core.reading import read
 from holdfast.core.remedy import Scope, told
 from holdfast.core.state import Actor, Artifact, Evidence, Grant, Progress, State
 from holdfast.errors import HoldfastError
+from holdfast.plain.digest import digest
 from holdfast.systems.seam.registry import rules
 
 PERSON = Actor("human", "ada", "terminal")
@@ -64,6 +66,14 @@ def passed(**seen: Any) -> Evidence:
 
 def failed(**seen: Any) -> Evidence:
     return Evidence(passed=False, at="", attempt=0, **seen)
+
+
+SECRET = "5" * 32
+
+
+def held(lease: int) -> str:
+    """The token of a lease, by its number."""
+    return f"{lease}-{SECRET}" if lease else ""
 
 
 class Play:
@@ -107,7 +117,9 @@ class Play:
     ):
         """The events a command would lead to; nothing is kept."""
         state = self.states[-1] if self.states else None
-        return decide(state, Request(command, by, token, key, payload), self.facts(**facts), rules)
+        if isinstance(command, StartAgent) and not command.agent:
+            command = command.replace(key=command.key or digest(SECRET.encode()))
+        return decide(state, Request(command, by, held(token), key, payload), self.facts(**facts), rules)
 
     def do(self, *commands: Command, by: Actor = AGENT, token: int = 0, key: str = "", payload: str = "", **facts: Any):
         """Carries commands out, one record each; returns the events of the last."""

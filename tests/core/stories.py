@@ -22,7 +22,7 @@ from holdfast.core.value import Value
 from holdfast.errors import HoldfastError
 from holdfast.systems.seam.registry import conduct_of, rules
 from tests.core.chance import IDS, Chance, gated, random_definition
-from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, REVIEWER, Play, failed, passed
+from tests.core.play import AGENT, FILE, OTHER_AGENT, PERSON, REVIEWER, Play, failed, held, passed
 
 OTHERS = (AGENT, AGENT, AGENT, OTHER_AGENT, REVIEWER, FILE, Actor("engine"), Actor("hook"))
 EVERYBODY = (*OTHERS, PERSON, PERSON, PERSON, PERSON, PERSON)
@@ -74,7 +74,7 @@ class Story:
         if isinstance(command, cmd.Approve) and (signer := chance.pick(signers)):
             command = command.replace(signed=self._on_disk(command.step))
         facts = play.facts(signer=signer, trusted=not chance.one_in(12), past=self._past(command))
-        token = chance.below(3) if chance.one_in(6) else 0
+        token = held(chance.below(3)) if chance.one_in(6) else ""
         key = f"k{chance.below(6)}" if chance.one_in(8) else ""
         payload = type(command).__name__ if key else ""
         request = cmd.Request(command, chance.pick(actors), token, key, payload)

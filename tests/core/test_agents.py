@@ -17,13 +17,16 @@ from holdfast.core.commands import (
     Iterate,
     Note,
     Reopen,
+    Request,
     Skip,
     StartAgent,
     Submit,
     Unblock,
 )
+from holdfast.core.decide import decide
 from holdfast.core.events import Beat, Leased, Released
 from holdfast.core.state import Lease
+from holdfast.errors import HoldfastError
 from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, given, step
 
 STEPWISE = [
@@ -137,6 +140,49 @@ def test_after_a_takeover_the_old_holder_is_fenced():
     play.refuses(Begin("a"), "lease_held", by=AGENT)
     play.refuses(BeatAgent(1), "fenced", by=AGENT)
     play.do(Begin("a"), by=OTHER_AGENT, token=2)
+
+
+def test_only_the_holder_ends_a_lease_or_keeps_it_alive():
+    play = leased()
+    for command in (EndAgent(1), BeatAgent(1)):
+        assert play.refuses(command, "lease_held", by=OTHER_AGENT).exit_code == 5
+    play.do(StartAgent("coder", "b"), by=OTHER_AGENT)
+    play.refuses(EndAgent(1), "lease_held", by=OTHER_AGENT, token=2)
+    play.do(BeatAgent(1), EndAgent(1))
+    assert [lease.token for lease in play.state.leases.values()] == [2]
+
+
+def test_a_lease_that_ran_out_anybody_ends_and_a_live_one_a_person():
+    leased().wait(601).do(EndAgent(1), by=OTHER_AGENT)
+    leased().do(EndAgent(1), by=PERSON)
+
+
+def test_the_number_of_a_lease_is_no_token():
+    play = leased()
+    for token in ("1", "1-", f"1-{'0' * 32}"):
+        with pytest.raises(HoldfastError) as refusal:
+            decide(play.state, Request(Begin("a"), OTHER_AGENT, token), play.facts())
+        assert refusal.value.code == "fenced"
+
+
+def test_a_token_of_one_step_opens_no_other_that_somebody_holds():
+    play = leased()
+    play.do(StartAgent("coder", "b"), by=OTHER_AGENT)
+    play.refuses(Begin("a"), "lease_held", by=OTHER_AGENT, token=2)
+    play.do(Begin("b"), by=OTHER_AGENT, token=2)
+
+
+def test_the_nearer_lease_counts_where_another_holds_the_whole_workflow():
+    play = leased(on="")
+    play.do(StartAgent("helper", "b"), by=OTHER_AGENT)
+    play.do(Begin("b"), by=OTHER_AGENT, token=2)
+
+
+def test_a_session_that_lost_its_token_starts_again_and_gets_another():
+    play = leased()
+    (event,) = play.do(StartAgent("coder", "a", key="another"))
+    assert (event.token, the_lease(play).key) == (1, "another")
+    play.refuses(Begin("a"), "fenced", by=AGENT.replace(session=""), token=1)
 
 
 def test_a_token_is_never_given_twice():

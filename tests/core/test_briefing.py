@@ -23,7 +23,7 @@ from holdfast.core.commands import (
 from holdfast.core.record import Decision
 from holdfast.core.remedy import told
 from holdfast.errors import Refused
-from tests.core.play import PERSON, Play, given, passed, step
+from tests.core.play import PERSON, Play, given, held, passed, step
 
 
 def briefed(play: Play) -> Briefing:
@@ -163,7 +163,7 @@ def test_a_workflow_that_another_session_holds_is_left_alone():
     assert (said["turn"], said["can_proceed"]) == ("nobody", False)
     assert said["blocking_reason"].startswith("another session (session-1…) is at work here since ")
     assert "for 30m 0s more" in said["blocking_reason"]
-    assert told(Briefing(play.state, play.facts(), session="s-1", token=1).now) == "holdfast begin a"
+    assert told(Briefing(play.state, play.facts(), session="s-1", token=held(1)).now) == "holdfast begin a"
     assert not brief.waiting
     play.do(Begin("a"), Done("a"), Begin("b"), Done("b"))
     assert Briefing(play.state, play.facts(), session="s-1").turn == "person"

@@ -10,7 +10,8 @@ from holdfast.core import events as ev
 from holdfast.core.commands import BeatAgent, Begin, Cancel, Done, EndAgent, Lock, Note, Pause, StartAgent, Unlock
 from holdfast.core.rules.locks import MOST
 from holdfast.core.state import Actor, Hold
-from tests.core.play import AGENT, HOUR, MINUTE, OTHER_AGENT, PERSON, Play, given, step
+from holdfast.plain.digest import digest
+from tests.core.play import AGENT, HOUR, MINUTE, OTHER_AGENT, PERSON, SECRET, Play, given, step
 
 SIBLING = AGENT.replace(name="writer")
 """Another agent of the same session."""
@@ -291,7 +292,7 @@ def test_a_heartbeat_renews_what_is_held_under_its_lease_and_nothing_else():
 def test_a_heartbeat_of_one_that_holds_nothing_is_a_heartbeat():
     play = at_work()
     play.do(StartAgent("executor", "a"), by=NOBODY)
-    assert [type(event) for event in play.do(BeatAgent(1), by=NOBODY)] == [ev.Beat]
+    assert [type(event) for event in play.do(BeatAgent(), by=NOBODY, token=1)] == [ev.Beat]
 
 
 def test_a_heartbeat_brings_nothing_back_that_ran_out():
@@ -324,7 +325,7 @@ def test_an_agent_that_ends_frees_what_it_held_and_nothing_else():
 
 def test_an_agent_that_its_host_saw_end_frees_what_it_held():
     play = at_work()
-    play.do(StartAgent("executor", "a", agent="a1"))
+    play.do(StartAgent("executor", "a", agent="a1", key=digest(SECRET.encode())))
     play.do(Lock(("src",)), token=1)
     play.do(EndAgent(agent="a1"))
     assert (play.state.locks, play.state.leases) == ({}, {})

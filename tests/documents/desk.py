@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast.machine import settings
 from holdfast.project.project import Project, open_project
 from holdfast.project.workflow import Workflow
+from tests.actors import acting
 from tests.tiers import need
 
 RELEASE = {
@@ -39,8 +39,7 @@ class Desk:
         self.id = self.open().start(shape or RELEASE, "1.0").id
 
     def open(self, *, person: bool = False, folder: Path | None = None) -> Project:
-        how = settings.read(os.environ, terminal=person, surface="test")
-        return open_project(str(folder or self.folder), settings=how)
+        return open_project(str(folder or self.folder), settings=acting(os.environ, person=person))
 
     def look(self, **how: Any) -> Workflow:
         """The workflow as the next process finds it, which also judges its document."""

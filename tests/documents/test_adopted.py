@@ -16,6 +16,7 @@ from holdfast.plain import ulid
 from holdfast.project.project import open_project
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.registry import dialect
+from tests.actors import acting
 
 GATED = read(
     {
@@ -60,8 +61,7 @@ class Adopted:
         wired.engine.start(cmd.Adopt(state, DOCUMENT), FILE)
 
     def open(self, person=False):
-        how = settings.read({"HOME": str(self.folder)}, terminal=person, surface="test")
-        return open_project(str(self.folder), settings=how)
+        return open_project(str(self.folder), settings=acting({"HOME": str(self.folder)}, person=person))
 
     def look(self, person=False) -> Workflow:
         return self.open(person).workflow("dev-ed6828a3")

@@ -7,6 +7,7 @@ a process of its own as far as the command can tell, without the cost of startin
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import json
@@ -17,6 +18,7 @@ import select
 import signal
 import sys
 import tempfile
+import termios
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -88,10 +90,35 @@ def forked(argv: list[str], cwd: Path, env: dict[str, str], ends: tuple[int, int
     return pid
 
 
-def _child(argv: list[str], cwd: Path, env: dict[str, str], ends: tuple[int, int, int]) -> NoReturn:
+def detached(argv: list[str], cwd: Path, env: dict[str, str], ends: tuple[int, int, int]) -> int:
+    """The same at a terminal, with nothing above it that may run agents; where its exit code is read."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reading, writing = os.pipe()
+    between = os.fork()
+    if between == 0:
+        if os.fork():
+            os._exit(0)
+        pid = os.fork()
+        if pid == 0:
+            _child(argv, cwd, env, ends, terminal=True)
+        for end in ends:
+            os.close(end)
+        os.write(writing, b"%d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        os._exit(0)
+    os.waitpid(between, 0)
+    os.close(writing)
+    return reading
+
+
+def _child(
+    argv: list[str], cwd: Path, env: dict[str, str], ends: tuple[int, int, int], *, terminal: bool = False
+) -> NoReturn:
     code = 70
     try:
         os.setsid()
+        if terminal:
+            fcntl.ioctl(ends[0], termios.TIOCSCTTY, 0)
         for number, end in enumerate(ends):
             os.dup2(end, number)
         os.closerange(3, 256)
@@ -130,7 +157,7 @@ def command(argv: list[str], cwd: Path, env: dict[str, str], stdin: str = "") ->
 def typed(argv: list[str], cwd: Path, env: dict[str, str], says: str) -> Answer:
     """What a person types at a terminal of their own; `says` answers a question."""
     mine, theirs = pty.openpty()
-    pid = forked(argv, cwd, env, (theirs, theirs, theirs))
+    ended = detached(argv, cwd, env, (theirs, theirs, theirs))
     os.close(theirs)
     heard, said, deadline = b"", False, time.monotonic() + PATIENCE_SECONDS
     while select.select([mine], [], [], max(deadline - time.monotonic(), 0))[0]:
@@ -140,10 +167,11 @@ def typed(argv: list[str], cwd: Path, env: dict[str, str], says: str) -> Answer:
         if not part:
             break
         heard += part
-        if not said and heard.endswith(b"] "):
-            os.write(mine, f"{says}\n".encode())
+        if heard.endswith(b"] "):
+            os.write(mine, f"{'' if said else says}\n".encode())
             said = True
-    code = _ended(pid)
+    with open(ended, "rb") as code_of:
+        code = int(code_of.read())
     os.close(mine)
     return _checked(argv, Answer(code, heard.decode().replace("\r\n", "\n")))
 

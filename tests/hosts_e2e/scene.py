@@ -168,9 +168,8 @@ class Scene:
         return self.sh(self._holdfast, *words)
 
     def typed(self, *words: str) -> Run:
-        """A command that a person types: their terminal is what tells them from an agent."""
-        spawn = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
-        return self.run(sys.executable, "-c", spawn, self._holdfast, *words)
+        """A command that a person types in a terminal of their own, and confirms with Enter."""
+        return self.run(sys.executable, HERE / "terminal.py", "--alone", self._holdfast, *words)
 
     def seen(self, steps: list[tuple[str, str]], *argv: str | Path, turns: list[Turn], env: dict[str, str]) -> Run:
         """A program in a terminal, and a person who waits for what it shows and types; its output is all it showed."""

@@ -55,7 +55,7 @@ class Played:
         self.resumed = host.run("Go on.", [say("I wait.")], session=host.session(self.work))
         self.word = scene.typed("approve", "sign-off", "--yes", "-w", self.id)
         self.approved: dict[str, Any] = scene.asked("status")
-        scene.holdfast("uninstall", host.name)
+        scene.typed("uninstall", host.name)
         self.after = scene.tree()
 
     def _turns(self) -> list[dict[str, Any]]:
@@ -116,7 +116,7 @@ class Everywhere:
             say("Now it waits for a person."),
         ]
         self.run = host.run("Start the workflow.", turns)
-        scene.holdfast("uninstall", host.name, "--scope", "user")
+        scene.typed("uninstall", host.name, "--scope", "user")
         self.after = scene.tree(scene.home)
 
 

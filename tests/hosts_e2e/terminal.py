@@ -1,5 +1,8 @@
 """A person at a terminal: waits for what the screen shows and types, as a list of steps says. Run as a program.
 
+`terminal.py --alone PROGRAM …` answers every question with Enter, in a terminal that nothing above it has started: as
+a person has one. Its code is the program's.
+
 `terminal.py STEPS PROGRAM …`, where STEPS is JSON: `[["what the screen has to show", "what is typed then"], …]`. Prints
 all that was shown; the code is 0 when every step was taken.
 """
@@ -62,7 +65,32 @@ class Screen:
         return at + len(shown)
 
 
+def alone(program: list[str]) -> int:
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        if os.fork():
+            os._exit(0)  # what the other one comes from is no longer to be seen
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.execv(program[0], program)
+        while True:
+            try:
+                shown = os.read(fd, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            os.write(1, shown)
+            if shown.endswith(b"] "):
+                os.write(fd, b"\n")
+        os.write(writing, b"%d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+        os._exit(0)
+    os.close(writing)
+    os.wait()
+    return int(os.read(reading, 10))
+
+
 def main() -> int:
+    if sys.argv[1] == "--alone":
+        return alone(sys.argv[2:])
     steps, program = json.loads(sys.argv[1]), sys.argv[2:]
     pid, fd = pty.fork()
     if pid == 0:

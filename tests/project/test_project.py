@@ -12,6 +12,7 @@ from holdfast.core.reading import read
 from holdfast.errors import Conflict, HoldfastError, NotFound, Refused, UsageError
 from holdfast.machine import settings
 from holdfast.project.project import open_project
+from tests.actors import acting
 
 SHAPE = {"name": "release", "title": "Release {subject}", "step": [{"id": "build"}, {"id": "publish"}]}
 TOML = """
@@ -32,9 +33,8 @@ def root(tmp_path, monkeypatch):
     return folder
 
 
-def opened(folder, *, terminal=False, **environ):
-    how = settings.read({**os.environ, **environ}, terminal=terminal, surface="test")
-    return open_project(str(folder), settings=how)
+def opened(folder, *, person=False, **environ):
+    return open_project(str(folder), settings=acting({**os.environ, **environ}, person=person))
 
 
 @pytest.fixture
@@ -232,14 +232,15 @@ def test_a_step_is_begun_and_done_around_its_work(project, root):
     assert (work.state.step("b").status, work.state.step("b").reason) == ("failed", "by zero")
 
 
-def test_a_person_is_told_from_an_agent_by_terminal_and_host(root):
+def test_a_person_is_told_from_an_agent(root):
     shape = {"name": "x", "step": [{"id": "a", "approval": {"by": "human"}}]}
     work = opened(root).start(shape).begin("a")
     with pytest.raises(Refused):
         opened(root).workflow().approve("a")
+    hosted = settings.read({**os.environ, "CLAUDECODE": "1"}, terminal=True, surface="test")
     with pytest.raises(Refused):
-        opened(root, terminal=True, CLAUDECODE="1").workflow().approve("a")
-    opened(root, terminal=True, USER="ada").workflow().approve("a")
+        open_project(str(root), settings=hosted).workflow().approve("a")
+    opened(root, person=True).workflow().approve("a")
     assert work.refresh().state.finished_at
 
 
@@ -279,7 +280,7 @@ def test_an_agent_with_a_lease_goes_on_and_one_without_waits(project, root):
     with pytest.raises(HoldfastError) as caught:
         opened(root).workflow().begin("build")
     assert caught.value.code == "lease_held"
-    opened(root, HOLDFAST_TOKEN=str(token)).workflow().begin("build")
+    opened(root, HOLDFAST_TOKEN=token).workflow().begin("build")
     work.end_agent(token)
     opened(root).workflow().done("build")
 

@@ -55,7 +55,7 @@ def counts(monkeypatch):
 
 @pytest.fixture
 def workflow(root, counts):
-    workflow = opened(root, terminal=True).start({"name": "small", "step": STEPS}, "x")
+    workflow = opened(root, person=True).start({"name": "small", "step": STEPS}, "x")
     workflow.note("the views are made")
     counts.clear()
     return workflow

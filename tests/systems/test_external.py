@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.machine.settings import HOST_VARIABLES
+from tests import forked
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "checklist"
 ENABLED = '[systems]\nenable = ["checklist"]\n'
@@ -55,16 +56,15 @@ class Site:
     def seen(self) -> str:
         """What a person at a terminal is shown before they trust the settings."""
         shown, inner = pty.openpty()
-        command = [sys.executable, "-m", "holdfast", "trust", ".holdfast/config.toml"]
+        words, ends = ("trust", ".holdfast/config.toml"), (inner, inner, inner)
         environ = {name: value for name, value in self.environ().items() if name not in HOST_VARIABLES}
-        ends = {"stdin": inner, "stdout": inner, "stderr": inner}
-        with subprocess.Popen(command, cwd=self.root, env={**environ, "TERM": "dumb"}, **ends) as asked:
-            os.close(inner)
-            out = b""
-            while b"Trust it?" not in out and asked.poll() is None:
-                out += os.read(shown, 4096)
-            os.write(shown, b"n\n")
-            asked.wait()
+        asked = forked.start(words, ends, cwd=self.root, env={**environ, "TERM": "dumb"}, session=True)
+        os.close(inner)
+        out = b""
+        while b"Trust it?" not in out:
+            out += os.read(shown, 4096)
+        os.write(shown, b"n\n")
+        asked.wait()
         os.close(shown)
         return out.decode()
 

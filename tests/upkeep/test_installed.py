@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from holdfast.hosts.installing import installation, setting
-from holdfast.machine import settings
 from holdfast.project.project import open_project
 from holdfast.upkeep import doctor, installed
+from tests.actors import acting
 
 HOSTS = tuple(installation.HOSTS)
 SERVER = """\
@@ -31,7 +31,7 @@ class Place:
 
     def __init__(self, root) -> None:
         self.root = root
-        self.project = open_project(str(root), settings=settings.read(os.environ, terminal=True, surface="test"))
+        self.project = open_project(str(root), settings=acting(os.environ, person=True))
         self.wired = self.project.wired
 
     def at(self, scope="project", **changes):

@@ -40,7 +40,7 @@ def run(
     *,
     given: Mapping[str, Any],
     actor: Actor,
-    token: int = 0,
+    token: str = "",
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Evidence, content.Tree]:

@@ -184,8 +184,10 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             )
         case ev.Beat():
             beating = {
-                key: lease.replace(boot=event.boot, deadline=event.deadline) if lease.token == event.token else lease
-                for key, lease in state.leases.items()
+                name: lease.replace(boot=event.boot, deadline=event.deadline, key=event.key or lease.key)
+                if lease.token == event.token
+                else lease
+                for name, lease in state.leases.items()
             }
             return state.replace(leases=beating)
         case ev.Released():

@@ -86,7 +86,7 @@ class Briefing:
         *,
         required: Callable[[], Sequence[Required]] = tuple,
         session: str = "",
-        token: int = 0,
+        token: str = "",
         person: bool = False,
         words: Mapping[str, str] | None = None,
         read_only: HoldfastError | None = None,

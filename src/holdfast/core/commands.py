@@ -218,14 +218,18 @@ class StartAgent(Command):
     ttl: int = 600
     agent: str = ""
     """The host's id of an agent that was only seen at work."""
+    key: str = ""
+    """The digest of the secret in the token that the holder gets."""
 
 
 class BeatAgent(Command):
-    token: int
+    """A sign of life under the request's token, or of a lease by its number."""
+
+    token: int = 0
 
 
 class EndAgent(Command):
-    """Gives back a lease, known by its token, or by the host's id of an agent that was only seen at work."""
+    """Gives back the lease of the request's token, one by its number, or that of an agent only seen at work."""
 
     token: int = 0
     outcome: str = ""
@@ -377,11 +381,11 @@ class Adopt(Command):
 
 
 class Request(Value):
-    """A command with who asks, under which fencing token, and the key that makes a repetition harmless."""
+    """A command with who asks, under the token of which lease, and the key that makes a repetition harmless."""
 
     command: Command
     actor: Actor
-    token: int = 0
+    token: str = ""
     key: str = ""
     payload: str = ""
 

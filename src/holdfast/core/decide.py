@@ -121,7 +121,7 @@ def decide(
 
 def weigh(state: State, request: cmd.Request, facts: cmd.Facts, rules: Rules = no_rules) -> Draft:
     """The decision on a running workflow, with the state it leads to: who keeps it need not fold the events again."""
-    draft = Draft(state, request.actor, facts, request.token, rules)
+    draft = Draft(state, request.actor, facts, rules)
     if request.key and checked(request.key, "key", 200) in state.keys:
         payload, revision = state.keys[request.key]
         if payload != request.payload:

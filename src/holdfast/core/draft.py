@@ -25,18 +25,27 @@ def no_rules(system: str) -> Mapping[str, Callable[[Draft, Mapping[str, Any]], N
 class Draft:
     """Rules speak through a draft: what one rule emits, the next one sees."""
 
-    def __init__(self, state: State, actor: Actor, facts: Facts, token: int = 0, rules: Rules = no_rules) -> None:
+    def __init__(self, state: State, actor: Actor, facts: Facts, rules: Rules = no_rules) -> None:
         self.rules = rules
         self.state = state
         self.actor = actor
         self.facts = facts
-        self.token = token
+        self.token = 0
+        """The number of the lease whose token the request has."""
         self.events: list[ev.Event] = []
+        self.relies_on = ""
+        """What the decision takes a person's word for: they have to confirm it."""
 
     @property
     def is_person(self) -> bool:
-        """Whether a person asks. That is seen by the process: an actor can call itself anything."""
-        return self.actor.kind == "human" and bool(self.facts.person)
+        """Whether a person says it, as the process saw: an actor can call itself anything.
+
+        To be asked last, because the command then relies on the answer.
+        """
+        if self.actor.kind != "human" or not self.facts.person:
+            return False
+        self.relies_on = self.relies_on or "do this as a person"
+        return True
 
     def emit(self, event: ev.Event) -> None:
         self.state = apply(self.state, event, self.facts.now, self.actor)
@@ -56,6 +65,7 @@ class Draft:
         """Refuses everybody else; `own` are the commands that a person would type."""
         if not self.is_person:
             raise refusals.person_needed(what, *own)
+        self.relies_on = what
 
     def require_bounds(self) -> None:
         """Refuses where a bound is used up."""
@@ -119,10 +129,9 @@ class Draft:
 
     def reset_later(self, path: str) -> None:
         """Everything that waited for this step goes back to pending, and a branch with such a child is open again."""
-        if not self.is_person:
-            spent = queries.used_up_after(self.state, path)
-            if spent:
-                raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
+        spent = queries.used_up_after(self.state, path)
+        if spent and not self.is_person:
+            raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
         later = queries.later(self.state, path)
         for step in reversed(later):
             if self.state.step(step).status != lifecycle.PENDING:

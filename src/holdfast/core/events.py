@@ -133,6 +133,7 @@ class Beat(Value):
     token: int
     boot: str
     deadline: float
+    key: str = ""
 
 
 class Released(Value):

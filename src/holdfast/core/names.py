@@ -18,6 +18,13 @@ def is_ulid(text: object) -> bool:
     return isinstance(text, str) and len(text) == 26 and _ULID.issuperset(text) and text[0] <= "7"
 
 
+def is_token(text: str) -> bool:
+    """Whether this can be the token of a lease: its number, and a secret of 32 hexadecimal digits."""
+    number, _, secret = text.partition("-")
+    is_number = number.isascii() and number.isdigit() and len(number) < 10
+    return is_number and len(secret) == 32 and not set(secret) - set("0123456789abcdef")
+
+
 def checked(text: str, what: str, limit: int = 64) -> str:
     if not is_name(text, limit):
         raise UsageError(

@@ -8,8 +8,8 @@ In a usage, `STEP` is a word and `[STEP]` one that may be missing; `…` takes s
 from __future__ import annotations
 
 READ, WRITE = "w", "wtkr"
-"""The common options: `w` a workflow, `t` a fencing token, `k` an idempotency key, `r` a revision."""
-COMMON = {"w": "-w,--workflow=ID", "t": "--token=N", "k": "--key=K", "r": "--revision=N"}
+"""The common options: `w` a workflow, `t` the token of a lease, `k` an idempotency key, `r` a revision."""
+COMMON = {"w": "-w,--workflow=ID", "t": "--token=TOKEN", "k": "--key=K", "r": "--revision=N"}
 ALWAYS = "--json role:--as=ROLE --debug"
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -82,8 +82,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "snapshot": (WRITE, "--label=TEXT"),
     "restore": (WRITE, "number:N"),
     "agent start": (WRITE, "name:ROLE --step=STEP --ttl=SPAN"),
-    "agent beat": (WRITE, "lease:[TOKEN]"),
-    "agent end": (WRITE, "lease:[TOKEN] --outcome=TEXT"),
+    "agent beat": (WRITE, "[LEASE]"),
+    "agent end": (WRITE, "[LEASE] --outcome=TEXT"),
     "agent spend": (WRITE, "AMOUNT --agent=ROLE --step=STEP"),
     "agent list": (READ, ""),
     "lock": (WRITE, "paths:PATH… --agent=ROLE --ttl=SPAN", "lock_files paths"),

@@ -327,9 +327,9 @@ def lease_held(lease: Lease, target: str) -> Held:
     )
 
 
-def fenced(token: int) -> Held:
-    said = f"the lease {token} is over: it ended or somebody took over"
-    return Held("fenced", said, remedy=(remedies.status(), remedies.agent_start(text="then")), facts={"token": token})
+def fenced(lease: str) -> Held:
+    said = f"this token is of no lease here: lease {lease[:10]} ended, or its holder got another token"
+    return Held("fenced", said, remedy=(remedies.status(), remedies.agent_start(text="then")), facts={"lease": lease})
 
 
 def too_late(path: str, later: Sequence[str], remedy: tuple[Remedy, ...]) -> Refused:

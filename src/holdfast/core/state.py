@@ -188,6 +188,8 @@ class Lease(Claim, kw_only=True):
     step: str = ""
     agent: str = ""
     """The host's own id of an agent that was only seen at work. Such a lease fences nobody."""
+    key: str = ""
+    """The digest of the secret in its holder's token, which is kept nowhere. `token` is only the fencing number."""
 
     @property
     def holder(self) -> str:

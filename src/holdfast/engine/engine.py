@@ -33,6 +33,10 @@ class _Overtaken(Exception):
         self.state = state
 
 
+class _Unconfirmed(Exception):
+    """The decision takes a person's word, and nobody has asked them for it."""
+
+
 class Outcome(Value):
     """What a command led to: the state it was acknowledged with, what changed, and the facts it was decided by."""
 
@@ -55,10 +59,13 @@ class Engine:
         views: Views,
         rules: Rules = lambda _: {},
         secrets: Callable[[], Secrets] | None = None,
+        confirm: Callable[[Actor, str], None] | None = None,
     ) -> None:
         self._rules = rules
         self._secrets = secrets
         self._redacted: dict[str, int] = {}
+        self._confirm = confirm
+        """Asks the person whose word a decision takes; refuses where they do not confirm it."""
         self.store = store
         self.world = world
         self._views = views
@@ -93,7 +100,7 @@ class Engine:
         command: cmd.Command,
         actor: Actor,
         *,
-        token: int = 0,
+        token: str = "",
         key: str = "",
         expected: int = 0,
         attested: tuple[str, str] | None = None,
@@ -117,7 +124,7 @@ class Engine:
         rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
         redacted: dict[str, int] = {}
-        tries = 1
+        tries, confirmed = 1, False
 
         def change(state: State) -> tuple[Record, State] | None:
             nonlocal facts, rendered, events, redacted
@@ -133,6 +140,8 @@ class Engine:
             decided = weigh(state, request, facts, self._rules)
             if not decided.events:
                 return None
+            if decided.relies_on and self._confirm and not confirmed:
+                raise _Unconfirmed(decided.relies_on)
             events, redacted = self._cleaned(tuple(decided.events))
             number, name = state.revision + 1, _name(command)
             record = Record(number, facts.now, actor, name, events, key, request.payload, {}, redacted)
@@ -147,6 +156,11 @@ class Engine:
                 return Outcome(state, events, self._show(state, rendered, kept=True) if events else (), facts)
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
+                facts = self._facts(known, command, attested)
+            except _Unconfirmed as unconfirmed:  # people take their time, and the journal stays open to others
+                assert self._confirm is not None
+                self._confirm(actor, str(unconfirmed))
+                known, confirmed = self.store.load(ulid), True
                 facts = self._facts(known, command, attested)
 
     def _require_writable(self) -> None:
@@ -189,7 +203,7 @@ class Engine:
         taken, self._redacted = self._redacted, {}
         return taken
 
-    def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: int = 0) -> None:
+    def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: str = "") -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
         from holdfast.core.decide import decide, weigh
 
@@ -249,6 +263,8 @@ def _payload(command: cmd.Command) -> str:
     """What makes two commands the same request. Ids and times that were made for this call do not count."""
     data: Mapping[str, object] = encode(command)
     kept = {name: value for name, value in data.items() if name not in ("ulid", "id", "branch", "worktree")}
+    if isinstance(command, cmd.StartAgent):
+        del kept["key"]
     if isinstance(command, cmd.Done):
         kept = {name: value for name, value in kept.items() if name not in ("data", "evidence")}
     if isinstance(command, cmd.RecordCheck):

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast.core.names import checked
+from holdfast.core.names import checked, is_token
 from holdfast.core.remedy import shell
 from holdfast.core.state import Actor
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.remedy import Remedy
+    from holdfast.machine.person import Person
 
 HOST_VARIABLES = (
     "CLAUDECODE",
@@ -23,7 +28,7 @@ HOST_VARIABLES = (
     "COPILOT_CLI",
     "CURSOR_AGENT",
 )
-"""Set by agent hosts in the shells they run: whoever types there is an agent, terminal or not."""
+"""Set by agent hosts in the shells they run: what is typed there is an agent's, terminal or not."""
 
 
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "OPENCODE_SESSION_ID")
@@ -34,7 +39,11 @@ class Settings(Value):
     """What the environment says. The actor is a person where a terminal of their own is attached, else an agent."""
 
     actor: Actor
-    token: int = 0
+    person: Person | None = None
+    """Who is asked where the actor's word has to be a person's; None where no terminal says that they are one."""
+    objection: str = ""
+    """Why the terminal that is attached is no person's."""
+    token: str = ""
     allow_unsafe_fs: bool = False
     data_dir: str = ""
     config_dir: str = ""
@@ -45,25 +54,45 @@ class Settings(Value):
     sudo: str = ""
     """The id of the user who called sudo, where somebody did."""
 
+    def require_person(self, what: str, remedy: Remedy) -> None:
+        """Refuses what only a person may do; a person at a terminal presses a key for it."""
+        if self.actor.kind != "human":
+            from holdfast.core.refusals import person_needed
+
+            raise person_needed(what, remedy)
+        if self.person is not None:
+            self.person.confirm(what)
+
 
 def is_hosted(environ: Mapping[str, str] | None = None) -> bool:
     """Whether an agent host has started this process."""
     return any((os.environ if environ is None else environ).get(name) for name in HOST_VARIABLES)
 
 
-def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str = "") -> Settings:
-    """Settings of this process. A role that is named here wins over `HOLDFAST_ACTOR`."""
+def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str = "", reads: bool = False) -> Settings:
+    """Settings of this process. A role that is named here wins over `HOLDFAST_ACTOR`.
+
+    `reads` says that nothing will be changed: then whose terminal it is matters only to how things are put.
+    """
     home = environ.get("HOME") or os.path.expanduser("~")
     role = role or environ.get("HOLDFAST_ACTOR", "")
     if role:
         checked(role, "role")
-    kind = "human" if terminal and not is_hosted(environ) else "agent"
+    person, objection = None, ""
+    if terminal and not is_hosted(environ):
+        from holdfast.machine import person as people
+
+        objection = "" if reads else people.objection()
+        person = None if objection else people.Person(lasting=surface == "cli")
+    kind = "human" if person else "agent"
     user = environ.get("USER") or environ.get("LOGNAME") or ""
     session = next((said for name in SESSION_VARIABLES if (said := environ.get(name))), "")
     name = role or (user if kind == "human" and user.isprintable() else "")
     return Settings(
         actor=Actor(kind, name[:64], surface, session[:100]),
-        token=_whole(environ, "HOLDFAST_TOKEN"),
+        person=person,
+        objection=objection,
+        token=_token(environ),
         allow_unsafe_fs=environ.get("HOLDFAST_ALLOW_UNSAFE_FS") == "1",
         data_dir=environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
         config_dir=environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config"),
@@ -73,6 +102,14 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         lock_wait=float(_whole(environ, "HOLDFAST_LOCK_WAIT") or 10),
         sudo=environ.get("SUDO_UID", ""),
     )
+
+
+def _token(environ: Mapping[str, str]) -> str:
+    text = environ.get("HOLDFAST_TOKEN", "")
+    if text and not is_token(text):
+        said = "HOLDFAST_TOKEN is not the token of a lease"
+        raise UsageError("bad_lease_token", said, remedy=shell("unset", "HOLDFAST_TOKEN"))
+    return text
 
 
 def _whole(environ: Mapping[str, str], name: str) -> int:

@@ -6,13 +6,14 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast import git
+from holdfast.core import remedies
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.recognition import ELICITATION, TERMINAL
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import Alert, Hold, State
+from holdfast.core.state import Actor, Alert, Hold, State
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.approvals import Approvals
@@ -113,6 +114,10 @@ def wire(place: Place, settings: Settings) -> Wired:
 
         return configuration.secrets(place.root, is_trusted)
 
+    def confirm(actor: Actor, what: str) -> None:
+        if actor == settings.actor:
+            settings.require_person(what, remedies.status())
+
     noticed: list[Alert] = []
 
     def does_without(failure: HoldfastError) -> bool:
@@ -125,7 +130,7 @@ def wire(place: Place, settings: Settings) -> Wired:
     own = lambda: (HOME, *own_paths())  # noqa: E731
     approvals = _approvals(place, settings)
     world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept, by_hand, approvals, does_without)
-    engine = Engine(store, world, documents, rules, secrets)
+    engine = Engine(store, world, documents, rules, secrets, confirm if settings.person else None)
     wired = Wired(
         place=place,
         settings=settings,

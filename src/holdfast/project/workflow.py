@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Callable, Iterator, Mapping, Sequence
 
 from holdfast.core import answers, queries, refusals
@@ -16,6 +17,7 @@ from holdfast.core.state import Evidence, Lease, State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict
 from holdfast.plain import plainjson
+from holdfast.plain.digest import digest
 from holdfast.project.turn import Turn
 from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
 from holdfast.systems.seam.wired import Wired
@@ -131,7 +133,7 @@ class Workflow:
         command: cmd.Command,
         *,
         key: str = "",
-        token: int = 0,
+        token: str = "",
         revision: int = 0,
         summary: str = "",
         looked: bool = False,
@@ -178,18 +180,18 @@ class Workflow:
         kind = self.state.plan.step(path).kind
         if kind in self.state.conduct.criteria and self.state.step(path).status == ACTIVE:
             self.expect(how.pop("revision", 0))
-            self._run_criteria(path, how.get("token", 0))
+            self._run_criteria(path, how.get("token", ""))
         handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
         handing = own.before_done(self._wired, self.state, path, handing)
         command = cmd.Done(path, handing.artifacts, data=handing.data)
         if self._wired.acts(self.state, path) and how.get("key", "") not in self.state.keys:
-            command, said = self._acted(command, handing.order, token=how.get("token", 0))
+            command, said = self._acted(command, handing.order, token=how.get("token", ""))
         self.said = ()
         self.execute(command, **{"summary": handing.order.message, **how})
         self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
         return self
 
-    def _run_criteria(self, path: str, token: int) -> None:
+    def _run_criteria(self, path: str, token: str) -> None:
         """Runs the criteria that have a command and were not seen to hold."""
         facts = self.facts()
         for check in self.state.plan.step(path).checks:
@@ -210,7 +212,7 @@ class Workflow:
         """What is wrong between the checkpoints and git; empty when all is well."""
         return work(self.state.dialect).apart(self._wired, self.state)
 
-    def _acted(self, command: cmd.Done, order: Order, *, token: int) -> tuple[cmd.Done, tuple[str, ...]]:
+    def _acted(self, command: cmd.Done, order: Order, *, token: str) -> tuple[cmd.Done, tuple[str, ...]]:
         """The rules are asked before anything is done: a commit that may not count is not made."""
         from holdfast.systems.seam import actions
 
@@ -276,7 +278,7 @@ class Workflow:
         path, gate = self.path(step), self.state.plan.step(self.path(step)).review
         decided = work(self.state.dialect).reviewed
         if decided and gate and gate.files:
-            token = how.get("token", 0) or self._wired.settings.token
+            token = how.get("token", "") or self._wired.settings.token
             asking = cmd.Review(path, "needs_revision")
             self._wired.engine.preview(self._look().state, asking, self._wired.settings.actor, token=token)
             verdict, feedback = decided(self._wired, self.state, path, verdict or feedback)
@@ -361,16 +363,18 @@ class Workflow:
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
         return self.execute(cmd.Spend(micros, agent, self.path(step) if step else ""), **how)
 
-    def start_agent(self, role: str, step: str = "", ttl: int = 600, **how: Any) -> int:
-        """Takes a lease; gives its fencing token."""
-        self.execute(cmd.StartAgent(role, self.path(step) if step else "", ttl), **how)
-        return max(lease.token for lease in self.state.leases.values() if lease.role == role)
+    def start_agent(self, role: str, step: str = "", ttl: int = 600, **how: Any) -> str:
+        """Takes a lease; gives its token, which is kept nowhere. A repetition with the same key gives none."""
+        secret = os.urandom(16).hex()
+        key = digest(secret.encode())
+        self.execute(cmd.StartAgent(role, self.path(step) if step else "", ttl, key=key), **how)
+        return next((f"{lease.token}-{secret}" for lease in self.state.leases.values() if lease.key == key), "")
 
-    def beat(self, lease: int, **how: Any) -> Self:
-        return self.execute(cmd.BeatAgent(lease), **how)
+    def beat(self, token: str, **how: Any) -> Self:
+        return self.execute(cmd.BeatAgent(), token=token, **how)
 
-    def end_agent(self, lease: int, outcome: str = "", **how: Any) -> Self:
-        return self.execute(cmd.EndAgent(lease, outcome), **how)
+    def end_agent(self, token: str, outcome: str = "", **how: Any) -> Self:
+        return self.execute(cmd.EndAgent(outcome=outcome), token=token, **how)
 
     def snapshot(self, label: str = "", **how: Any) -> int:
         self.execute(cmd.TakeSnapshot(label), **how)
@@ -480,7 +484,7 @@ class Workflow:
         from holdfast.checks import evidence as evidence_
 
         wired, state = self._wired, self.state
-        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", 0) or wired.settings.token}
+        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", "") or wired.settings.token}
         run: dict[str, Any] = {"given": data or {}, "echo": echo, "cancelled": self.cancelled}
         where = wired.place.base(state.worktree)
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)

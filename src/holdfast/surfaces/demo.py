@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.core import refusals, remedies
 from holdfast.plain.terminal import Style
 
 TYPE_CHECKING = False
@@ -135,8 +136,10 @@ class Story:
         return text
 
     def _on_terminal(self, argv: Sequence[str], expect: int) -> None:
+        import fcntl
         import pty
         import subprocess
+        import termios
 
         mine, theirs = pty.openpty()
         process = subprocess.Popen(
@@ -147,6 +150,7 @@ class Story:
             stdout=theirs,
             stderr=theirs,
             start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - there is one thread
         )
         os.close(theirs)
         heard = b""
@@ -178,6 +182,14 @@ def play(style: Style, pause: float = 0.0) -> None:
     """The whole story, in about a minute; `pause` is the seconds to rest before each chapter."""
     import shutil
     import tempfile
+
+    from holdfast.machine.person import objection
+
+    whose = objection()
+    if whose:
+        refusal = refusals.person_needed("watch the demo, which plays a person's part", remedies.named("demo"))
+        refusal.message += f": {whose}"
+        raise refusal
 
     folder = tempfile.mkdtemp(prefix="holdfast-demo-")
     try:

@@ -73,6 +73,8 @@ def repair(project: Project) -> Report:
         refusal = refusals.person_needed("give up the lost or damaged end of a journal", REPAIR)
         refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
+    if damaged:
+        wired.settings.require_person("cut off the damaged end of a journal", REPAIR)
     for reading in damaged:
         done.extend(losses.give_up(wired, reading))
     if damaged:

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.machine import settings
 from holdfast.project.project import open_project
 from tests import forked
+from tests.actors import acting
 from tests.trusted import trust_file
 
 DEFINITION = ".holdfast/workflows/release.toml"
@@ -101,7 +101,7 @@ class Project:
         meanwhile: Callable[[], object] = lambda: None,
         env: dict[str, str] | None = None,
     ) -> Answer:
-        """A terminal of one's own; `says` is typed at the prompt, after what happens meanwhile."""
+        """A terminal of one's own; `says` is typed at the first prompt, after what happens meanwhile."""
         primary, secondary = pty.openpty()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=self.root, env={**self.env, **(env or {})}, session=True)
@@ -147,7 +147,7 @@ class Project:
         return self
 
     def opened(self, kind: str = "agent", name: str = "") -> holdfast.Project:
-        found = settings.read(os.environ, terminal=kind == "human", surface="python", role=name)
+        found = acting(os.environ, person=kind == "human", surface="python", role=name)
         return open_project(str(self.root), settings=found)
 
 
@@ -168,9 +168,10 @@ def _converse(primary: int, says: str, meanwhile: Callable[[], object]) -> str:
         if not part:
             break
         out += part
-        if says and not said and b"[y/N]" in out:
-            meanwhile()
-            os.write(primary, f"{says}\n".encode())
+        if out.endswith((b"[y/N] ", b"[Y/n] ")):
+            if not said:
+                meanwhile()
+            os.write(primary, f"{'' if said else says}\n".encode())
             said = True
     return out.decode()
 

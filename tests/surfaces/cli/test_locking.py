@@ -137,7 +137,7 @@ BAD = [
     (("lock", "a", "--ttl", "0s"), 2, "bad_number"),
     (("lock", "a", "--ttl", "25h"), 2, "bad_number"),
     (("lock", "a", "-w", "nope"), 4, "no_workflow"),
-    (("lock", "a", "--token", "9"), 5, "fenced"),
+    (("lock", "a", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
     (("unlock",), 2, "bad_usage"),
     (("unlock", "../x"), 2, "outside_root"),
     (("unlock", "a", "-w", "nope"), 4, "no_workflow"),

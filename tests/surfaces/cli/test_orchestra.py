@@ -240,7 +240,7 @@ def test_an_agent_is_told_what_is_left_and_warned_on_the_way(at_work):
     assert said["left"]["time"].startswith("1h 59m") or said["left"]["time"].startswith("2h")
     warnings = []
     for amount in ("0.74", "0.01", "0.15", "0.10"):
-        at_work.ok("agent", "spend", amount, "--step", "1.1", "--token", "1")
+        at_work.ok("agent", "spend", amount, "--step", "1.1", "--token", said["token"])
         warnings.append(document(at_work)["safety_bounds"]["warnings"])
     assert [len(one) for one in warnings[:3]] == [0, 1, 2]
     assert "75%" in warnings[1][0]
@@ -254,8 +254,9 @@ def test_a_bound_that_is_reached_refuses_work_until_a_person_extends_it(at_work)
     assert (refused.code, refused.error["code"]) == (3, "bound_reached")
     own = [one["command"] for one in refused.error["remedies"] if one["who"] == "person"]
     assert own == ["holdfast extend --cost 5", "holdfast cancel"]
-    assert at_work.ok("agent", "start", "helper", "--json").json["left"]["cost"] == "$0.00"
-    at_work.ok("agent", "end", "--token", "1")
+    helper = at_work.ok("agent", "start", "helper", "--json").json
+    assert helper["left"]["cost"] == "$0.00"
+    at_work.ok("agent", "end", "--token", helper["token"])
     at_work.people_ok("extend", "--cost", "1")
     at_work.people_ok("task", "manual", "1.1")
     assert at_work.ok("agent", "start", "other", "--json").json["left"]["cost"] == "$1.00"
@@ -381,12 +382,12 @@ def test_a_commit_has_only_the_works_own_paths(run):
 
 
 def test_an_agent_whose_lease_is_gone_commits_nothing(at_work):
-    at_work.ok("agent", "start", "task-executor", "--step", "1.1")
-    at_work.ok("agent", "end", "--token", "1")
+    token = at_work.ok("agent", "start", "task-executor", "--step", "1.1", "--json").json["token"]
+    at_work.ok("agent", "end", "--token", token)
     at_work.write("a.py", "late\n")
     head = git(at_work, "rev-parse", "HEAD")
     for words in (("commit", "1.1", "-m", "late"), ("commit", "--supervisor", "-m", "late")):
-        answer = at_work.agent(*words, "--token", "1", "--json")
+        answer = at_work.agent(*words, "--token", token, "--json")
         assert (answer.code, answer.error["code"]) == (5, "fenced")
     assert git(at_work, "rev-parse", "HEAD") == head
 
@@ -492,7 +493,7 @@ BAD = [
     (("task", "iterate", "1.1", "--reason", HUGE), 2, "bad_text"),
     (("task", "iterate", "9.9", "--reason", "x"), 4, "no_task"),
     (("task", "iterate", "1.2", "--reason", "x"), 3, "wrong_status"),
-    (("task", "iterate", "1.1", "--reason", "x", "--token", "9"), 5, "fenced"),
+    (("task", "iterate", "1.1", "--reason", "x", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
     (("task", "retry", "9.9"), 4, "no_task"),
     (("task", "skip", "plan"), 4, "no_task"),
     (("task", "manual", "1.2"), 3, "person_needed"),
@@ -505,7 +506,7 @@ BAD = [
     (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "api"), 2, "bad_verdict"),
     (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern"), 2, "bad_text"),
     (("supervise", "pre_task", "1.1", "--file", "nowhere.json"), 4, "no_file"),
-    (("supervise", "pre_task", "1.1", "--verdict", "PASS", "--token", "9"), 5, "fenced"),
+    (("supervise", "pre_task", "1.1", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
     (("commit", "1.1"), 2, "bad_usage"),
     (("commit", "-m", "x"), 2, "bad_usage"),
     (("commit", "1.1", "--supervisor", "-m", "x"), 2, "bad_usage"),

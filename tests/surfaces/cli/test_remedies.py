@@ -38,7 +38,7 @@ REFUSED = [
     ("agent", "spend", "0"),
     ("task", "retry", "draft"),
     ("remind", "nothing", "--remove"),
-    ("begin", "draft", "--token", "7"),
+    ("begin", "draft", "--token", "7-00000000000000000000000000000000"),
     ("begin", "draft", "--revision", "999"),
     ("amend", "--add", "x", "--after", "nope"),
     ("finalize",),

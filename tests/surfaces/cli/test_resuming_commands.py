@@ -391,7 +391,7 @@ BAD = [
     (("remind", HUGE), 2, "bad_text"),
     (("remind", "fine", " "), 2, "bad_text"),
     (("remind", "x", "-w", "nope"), 4, "no_workflow"),
-    (("remind", "x", "--token", "7"), 5, "fenced"),
+    (("remind", "x", "--token", "7-00000000000000000000000000000000"), 5, "fenced"),
     (("learn",), 2, "bad_usage"),
     (("learn", ""), 2, "bad_text"),
     (("learn", HUGE), 2, "bad_text"),

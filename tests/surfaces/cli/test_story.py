@@ -339,15 +339,19 @@ def test_tasks_go_where_tasks_are_or_where_they_are_told(project):
 
 def test_agents_take_leases_and_give_them_back(project):
     started = project.ok("agent", "start", "writer", "--step", "draft", "--ttl", "5m", "--json").json
-    assert (started["token"], started["lease"]["ttl_seconds"]) == (1, 300)
+    token = started["token"]
+    assert (started["lease"]["token"], started["lease"]["ttl_seconds"]) == (1, 300)
+    assert token not in str(list(project.fingerprint())) + project.ok("status", "--json").out
+    assert not [file for file in project.root.rglob("*") if file.is_file() and token[2:] in file.read_text()]
     assert project.agent("begin", "draft", "--json").error["code"] == "lease_held"
-    project.ok("begin", "draft", "--token", "1")
+    project.ok("begin", "draft", "--token", token)
     assert project.ok("agent", "list", "--json").json["agents"][0]["role"] == "writer"
     assert "1  writer on draft" in project.ok("agent", "list").out
-    project.ok("agent", "beat")
-    project.ok("agent", "beat", "1")
-    assert project.agent("agent", "beat", env={"HOLDFAST_TOKEN": "1"}).code == 0
-    project.ok("agent", "end", "1", "--outcome", "drafted")
+    for foreign in (("agent", "beat"), ("agent", "beat", "1"), ("agent", "end"), ("agent", "end", "1")):
+        assert project.agent(*foreign, "--json").error["code"] == "lease_held"
+    assert project.agent("agent", "end", env={"HOLDFAST_TOKEN": "1"}).code == 2
+    assert project.agent("agent", "beat", env={"HOLDFAST_TOKEN": token}).code == 0
+    project.ok("agent", "end", "--token", token, "--outcome", "drafted")
     assert project.agent("agent", "beat", "1", "--json").error["code"] == "fenced"
     assert project.agent("agent", "end").code == 4
 

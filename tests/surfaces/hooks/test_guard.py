@@ -55,6 +55,29 @@ def test_no_tool_writes_below_the_home(scene, tool, given):
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        *("~/.config/holdfast/config.toml", "~/.config/holdfast", "~/.local/share/holdfast/trust/x"),
+        *("~/.claude/settings.json", "~/.claude/settings.local.json", "~/.claude/plugins/holdfast/hooks.json"),
+        *("~/.codex/hooks.json", "~/.codex/config.toml", "~/.config/opencode/plugins/holdfast.js"),
+        *(".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".opencode/plugins/holdfast.js"),
+    ],
+)
+def test_what_a_person_set_is_written_by_no_agent(scene, path):
+    calls = [("Write", {"file_path": path}), *(("Bash", {"command": line.format(path)}) for line in SETTING)]
+    for tool, given in calls:
+        assert "settings that are a person's" in scene.call(tool, given), given
+
+
+SETTING = ("echo '{{}}' > {}", "rm -rf {}", "mv {} /tmp/x", "sed -i s/holdfast/true/ {}", "cp /dev/null {}")
+
+
+def test_what_lies_beside_a_persons_settings_is_anybodys(scene):
+    for path in ("~/.claude/notes.md", ".claude/commands/x.md", "~/.config/other/x", ".codex/prompts/x.md"):
+        assert scene.call("Write", {"file_path": path}) == ""
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "echo x > .holdfast/index",

@@ -169,10 +169,13 @@ def test_every_field_is_true_after_every_command_of_a_run(account):
             {"type": "task-executor", "task": "1.1", "started": account.now, "iteration": 2, "status": "in_progress"}
         )
 
-    account.after(lambda w: w.start_agent("task-executor", "1.1"), sent)
-    account.after(lambda w: w.lock(str(account.run.bench.root / "a.py"), agent="task-executor", token=1), nothing)
+    given: list[str] = []
+    account.after(lambda w: given.append(w.start_agent("task-executor", "1.1")), sent)
     account.after(
-        lambda w: w.spend(800_000, step="1.1", token=1),
+        lambda w: w.lock(str(account.run.bench.root / "a.py"), agent="task-executor", token=given[0]), nothing
+    )
+    account.after(
+        lambda w: w.spend(800_000, step="1.1", token=given[0]),
         lambda d: bounds.update(cost_so_far="$0.80", warnings=["Cost at 75% of limit"]),
     )
 
@@ -223,8 +226,8 @@ def test_every_field_is_true_after_every_command_of_a_run(account):
         del document["pending_tasks"][0]
         document["checkpoints"].append(account.taken(1, 0, "1.1"))
 
-    account.after(lambda w: w.done("1.1", token=1), first_done)
-    account.after(lambda w: w.end_agent(1), lambda d: agents.clear())
+    account.after(lambda w: w.done("1.1", token=given[0]), first_done)
+    account.after(lambda w: w.end_agent(given[0]), lambda d: agents.clear())
 
     account.after(lambda w: w.begin("1.2"), at(ralph_iteration=1))
     account.after(lambda w: w.block("1.2", "no key"), at(pause={"status": "blocked", "reason": "no key"}), by="human")

@@ -1,4 +1,7 @@
-"""Agents at work: leases with a fencing token, heartbeats, spending."""
+"""Agents at work: leases with a fencing number, heartbeats, spending.
+
+The holder of a lease proves itself by a token: the number and a secret, of which the journal has the digest.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from holdfast.core.patterns import matches
 from holdfast.core.rules import locks
 from holdfast.core.state import Lease
 from holdfast.errors import UsageError
+from holdfast.plain.digest import digest
 
 LEASED = (
     *(cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.Fail),
@@ -38,26 +42,47 @@ def check_role(draft: Draft, request: cmd.Request) -> None:
 
 
 def check_fence(draft: Draft, request: cmd.Request) -> None:
-    """A token must still be the newest of its lease. Expiry alone fences nobody; a takeover does."""
-    leases = draft.state.leases.values()
+    """A token must still be that of a lease. Expiry alone fences nobody; a takeover does.
+
+    What another agent holds is left alone, unless the request's own lease is of the step itself, or nearer to it.
+    """
+    leases, own = draft.state.leases.values(), None
     if request.token:
-        if not any(lease.token == request.token for lease in leases):
-            raise refusals.fenced(request.token)
+        number, _, secret = request.token.partition("-")
+        key = digest(secret.encode())
+        own = next((lease for lease in leases if (str(lease.token), lease.key) == (number, key)), None)
+        if own is None:
+            raise refusals.fenced(number)
+        draft.token = own.token
+    command, kind = request.command, request.actor.kind
+    is_leased = isinstance(command, LEASED)
+    if kind not in ("agent", "human") or not (is_leased or (kind == "agent" and own is None)):
         return
-    if request.actor.kind != "agent":
-        return
-    command = request.command
     target = command.step if isinstance(command, LEASED) else ""
     for lease in leases:
-        if lease.agent:
+        if lease.agent or lease is own:
             continue
         if lease.step:
-            covers = isinstance(command, LEASED) and (target == lease.step or target.startswith(lease.step + "/"))
+            covers = is_leased and _is_below(target, lease.step)
         else:
-            covers = isinstance(command, LEASED) or (bool(lease.session) and not isinstance(command, OPEN_TO_ALL))
-        same = bool(lease.session) and lease.session == request.actor.session
-        if covers and not same and not lease.expired(draft.facts.boot, draft.facts.mono):
+            covers = is_leased or (bool(lease.session) and not isinstance(command, OPEN_TO_ALL))
+        nearer = own is not None and _is_below(target, own.step) and len(own.step) >= len(lease.step)
+        if covers and not nearer and not _has_ended(draft, lease) and not _is_own(draft, lease):
             raise refusals.lease_held(lease, target)
+
+
+def _is_below(target: str, step: str) -> bool:
+    return not step or target == step or target.startswith(step + "/")
+
+
+def _has_ended(draft: Draft, lease: Lease) -> bool:
+    return lease.expired(draft.facts.boot, draft.facts.mono)
+
+
+def _is_own(draft: Draft, lease: Lease) -> bool:
+    """Whether the lease is the request's: by its token, by the session it was given to, or by a person's word."""
+    same = bool(lease.session) and lease.session == draft.actor.session
+    return same or draft.token == lease.token or draft.is_person
 
 
 def start(draft: Draft, command: cmd.StartAgent) -> None:
@@ -68,11 +93,13 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         draft.step(command.step)
     held = draft.state.leases.get(command.agent or f"{command.role}@{command.step}")
     if held and held.session and held.session == draft.actor.session:
-        _renew(draft, held, command.ttl)
+        _renew(draft, held, command.ttl, command.key)
         return
-    if held and not held.expired(draft.facts.boot, draft.facts.mono):
+    if held and not _has_ended(draft, held):
         raise refusals.lease_held(held, command.step)
-    lease = Lease(role=command.role, **draft.claim(command.ttl), step=command.step, agent=command.agent)
+    lease = Lease(
+        role=command.role, **draft.claim(command.ttl), step=command.step, agent=command.agent, key=command.key
+    )
     if held:
         locks.free(draft, held.token)
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
@@ -88,11 +115,14 @@ def stay(draft: Draft) -> None:
 
 def beat(draft: Draft, command: cmd.BeatAgent) -> None:
     lease = _lease(draft, command.token)
+    if not _is_own(draft, lease):
+        raise refusals.lease_held(lease, lease.step)
     _renew(draft, lease, lease.ttl)
 
 
-def _renew(draft: Draft, lease: Lease, ttl: int) -> None:
-    draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + ttl))
+def _renew(draft: Draft, lease: Lease, ttl: int, key: str = "") -> None:
+    """With a key, the holder gets another token: a session that lost the first one goes on."""
+    draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + ttl, key))
     locks.renew(draft, lease.token)
 
 
@@ -100,7 +130,7 @@ def end(draft: Draft, command: cmd.EndAgent) -> None:
     lease = draft.state.leases.get(command.agent) if command.agent else _lease(draft, command.token)
     if lease is None:
         return
-    if command.stale and not lease.expired(draft.facts.boot, draft.facts.mono):
+    if not _has_ended(draft, lease) and not command.agent and (command.stale or not _is_own(draft, lease)):
         raise refusals.lease_held(lease, lease.step)
     optional_text(command.outcome, "outcome")
     locks.free(draft, lease.token)
@@ -117,8 +147,8 @@ def spend(draft: Draft, command: cmd.Spend) -> None:
     draft.emit(ev.Spent(command.micros, command.agent, command.step or held))
 
 
-def _lease(draft: Draft, token: int) -> Lease:
+def _lease(draft: Draft, number: int) -> Lease:
     for lease in draft.state.leases.values():
-        if lease.token == token:
+        if lease.token == (number or draft.token):
             return lease
-    raise refusals.fenced(token)
+    raise refusals.fenced(str(number))

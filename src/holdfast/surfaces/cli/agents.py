@@ -18,34 +18,38 @@ if TYPE_CHECKING:
 
 def start(call: Call) -> None:
     workflow = call.workflow()
-    token = workflow.start_agent(call.args.name, call.args.step or "", call.args.ttl, **call.how())
-    said = call.ok(f"{call.args.name} has lease {token}: pass --token {token}, or export HOLDFAST_TOKEN={token}")
-    lease = next(lease for lease in workflow.state.leases.values() if lease.token == token)
+    role, step = call.args.name, call.args.step or ""
+    token = workflow.start_agent(role, step, call.args.ttl, **call.how())
+    lease = workflow.state.leases.get(f"{role}@{workflow.path(step) if step else ''}")
+    if lease is None:
+        raise NotFound("no_lease", "the lease that this key gave is over", remedy=remedies.agent_start())
+    shown = f"pass --token {token}, or export HOLDFAST_TOKEN={token}" if token else "its token was given before"
+    said = call.ok(f"{role} has lease {lease.token}: {shown}")
     facts = workflow.facts()
     left = {usage.bound: usage.left_text for usage in queries.usages(workflow.state, facts.now)}
-    more = {"token": token, "lease": _data(lease, facts), **({"left": left} if left else {})}
+    more = {"token": token or None, "lease": _data(lease, facts), **({"left": left} if left else {})}
     call.changed(workflow, said=said, more=more)
 
 
 def beat(call: Call) -> None:
     workflow = call.workflow()
-    token = _lease(call, workflow)
-    workflow.execute(cmd.BeatAgent(token), **call.how())
-    call.changed(workflow, said=call.ok(f"lease {token} goes on"), more={"token": token})
+    lease = _lease(call, workflow)
+    workflow.execute(cmd.BeatAgent(lease), **call.how())
+    call.changed(workflow, said=call.ok(f"lease {lease} goes on"), more={"lease": lease})
 
 
 def end(call: Call) -> None:
     workflow = call.workflow()
-    token = _lease(call, workflow)
-    workflow.execute(cmd.EndAgent(token, call.args.outcome), **call.how())
-    call.changed(workflow, said=call.ok(f"lease {token} is over"), more={"token": token})
+    lease = _lease(call, workflow)
+    workflow.execute(cmd.EndAgent(lease, call.args.outcome), **call.how())
+    call.changed(workflow, said=call.ok(f"lease {lease} is over"), more={"lease": lease})
 
 
 def _lease(call: Call, workflow: Workflow) -> int:
     """The lease that is meant: the one that is named, that of the token, or the only one."""
-    named: int = call.args.lease or call.args.token or call.settings.token
-    if named:
-        return named
+    token = call.args.token or call.settings.token
+    if call.args.lease or token:
+        return int(call.args.lease or token.partition("-")[0])
     leases = [lease.token for lease in workflow.state.leases.values()]
     if len(leases) == 1:
         return leases[0]
@@ -55,7 +59,7 @@ def _lease(call: Call, workflow: Workflow) -> int:
         "ambiguous_lease",
         f"several agents are at work, with the leases {', '.join(map(str, leases))}",
         remedy=remedies.named(call.command.name, {"lease": leases[0]}),
-        facts={"tokens": leases},
+        facts={"leases": leases},
     )
 
 

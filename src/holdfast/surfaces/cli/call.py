@@ -8,6 +8,7 @@ from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import answers, lifecycle, queries
 from holdfast.core.briefing import SESSION
+from holdfast.core.naming import READ
 from holdfast.core.remedy import Remedy, Scope, told
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
@@ -17,12 +18,16 @@ from holdfast.surfaces.cli.grammar import Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from holdfast.core.briefing import Briefing
     from holdfast.core.state import State
+    from holdfast.machine.person import Person
     from holdfast.project.project import Project
     from holdfast.project.workflow import Workflow
     from holdfast.surfaces.cli.arguments import Parsed
 
+    Answer = TypeVar("Answer")
 
 _ASCII = {"✅": "[x]", "🔄": "[>]", "⏳": "[ ]", "⛔": "[!]", "❌": "[-]", "📂 ": "", "⚠️": "!", "━": "-"}
 
@@ -38,7 +43,9 @@ class Call:
         self.command = command
         self.args = args
         terminal = sys.stdin is not None and sys.stdin.isatty() and (sys.stdout.isatty() or sys.stderr.isatty())
-        self.settings = settings_.read(os.environ, terminal=terminal, surface="cli", role=args.role or "")
+        self.settings = settings_.read(
+            os.environ, terminal=terminal, surface="cli", role=args.role or "", reads=command.takes == READ
+        )
         self.style = Style(wants_colour(sys.stdout.isatty(), os.environ))
         self.unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
         self._project: Project | None = None
@@ -110,7 +117,7 @@ class Call:
 
     def how(self) -> dict[str, Any]:
         """What goes with every command that changes something."""
-        found: dict[str, Any] = {"token": self.args.token or 0}
+        found: dict[str, Any] = {"token": self.args.token or ""}
         if "k" in self.command.takes:
             found["key"] = self.args.key or ""
         if "r" in self.command.takes and self.args.revision:
@@ -213,8 +220,7 @@ class Call:
 
     def ask(self, text: str, question: str, *, default: bool = False) -> bool:
         """Shows something on the terminal and asks; anything but a yes is a no. `default` is what Enter means."""
-        said = self._asked(f"{text}{question} [{'Y/n' if default else 'y/N'}] ").lower()
-        return said in ("y", "yes") or (default and said == "\n")
+        return self._asked(lambda person: person.agrees(f"{text}{question}", default=default))
 
     def confirm(self, workflows: Sequence[Workflow]) -> None:
         """Asks a person about the approvals of these workflows that are only claimed."""
@@ -224,17 +230,15 @@ class Call:
 
     def pick(self, text: str, among: tuple[str, ...]) -> str:
         """Shows something and asks for one of a few words; anything else is none of them."""
-        said = self._asked(f"{text}[{'/'.join(among)}] ").strip()
+        said = self._asked(lambda person: person.ask(f"{text}[{'/'.join(among)}] ").strip())
         return said if said in among else ""
 
-    def _asked(self, text: str) -> str:
-        out = sys.stderr if sys.stderr.isatty() else sys.stdout
-        out.write(text)
-        out.flush()
-        line = sys.stdin.readline(100)
+    def _asked(self, asking: Callable[[Person], Answer]) -> Answer:
+        assert self.settings.person is not None
+        answer = asking(self.settings.person)
         if self._project is not None:
             self._project.turn.forget()  # people take their time
-        return line.strip() or line
+        return answer
 
 
 def unmarked(text: str) -> str:

@@ -44,12 +44,12 @@ def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
     pictures = [_picture(call, one, shown[ulid]) for ulid, (one, paths) in claimed.items() if paths]
     count = sum(map(len, shown.values()))
     question = f"Confirm {count} approvals?" if count > 1 else "Confirm this approval?"
-    if not call.args.yes and not call.ask("".join(pictures), question):
+    if not call.ask("".join(pictures), question, default=call.args.yes):
         raise HoldfastError("declined", "nothing was confirmed", remedy=remedies.confirm())
     for ulid, (workflow, paths) in claimed.items():
         if paths:
             again = tuple(cmd.Approve(path, shown=shown[ulid][path]) for path in paths)
-            workflow.execute(cmd.Together(again), token=call.args.token or 0)
+            workflow.execute(cmd.Together(again), token=call.args.token or "")
     return {one.id: list(paths) for one, paths in claimed.values() if paths}
 
 

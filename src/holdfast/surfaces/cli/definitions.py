@@ -114,7 +114,7 @@ def trust(call: Call) -> None:
         call.answer({"path": shown, "removed": removed}, call.ok(text))
         return
     seen = content(path, call.project.root)
-    if not call.args.yes and not call.ask(_picture(call, shown, seen), "Trust it?"):
+    if not call.ask(_picture(call, shown, seen), "Trust it?", default=call.args.yes):
         raise HoldfastError("declined", f"{shown} is not trusted", remedy=remedies.trust(said))
     if content(path, call.project.root) != seen:
         raise Conflict(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.core import refusals, remedies
+from holdfast.core import remedies
 from holdfast.core.remedy import one_of
 from holdfast.errors import NotFound, UsageError
 from holdfast.machine import place as places
-from holdfast.machine import settings as settings_
 from holdfast.plain.terminal import escape
 from holdfast.surfaces.cli.call import Call
 
@@ -36,11 +35,11 @@ def install(call: Call) -> None:
 
 
 def uninstall(call: Call) -> None:
-    """Agents are refused: an agent that a hook restricts must not be able to remove the hook."""
+    """A person's: an agent that a hook restricts must not be able to remove the hook."""
     from holdfast.hosts.installing import installation
 
-    if not call.args.dry_run and settings_.is_hosted():
-        raise refusals.person_needed("remove Holdfast from an agent host", remedies.named("uninstall"))
+    if not call.args.dry_run:
+        call.settings.require_person("remove Holdfast from an agent host", remedies.named("uninstall"))
     at = _setting(call)
     hosts = [_host(call)] if call.args.host else list(installation.HOSTS)
     plans = [installation.planned(host, at, call.settings.data_dir, is_removal=True) for host in hosts]

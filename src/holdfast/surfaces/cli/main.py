@@ -100,7 +100,7 @@ def _run(argv: list[str]) -> int:
 
             error.message += f"; {secrets.told(redacted)}"
             error.facts["redacted"] = redacted
-        return _report(error, argv, call.scope())
+        return _report(error, argv, call.scope(), call.settings.objection)
 
 
 def _require_utf8(argv: list[str]) -> None:
@@ -116,10 +116,12 @@ def _require_utf8(argv: list[str]) -> None:
             ) from None
 
 
-def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None) -> int:
+def _report(error: HoldfastError, argv: list[str], scope: Scope | None = None, objection: str = "") -> int:
     from holdfast.core import remedy
 
     where = scope or remedy.ANYWHERE
+    if error.code == "person_needed" and objection:
+        error.message += f", and this terminal is no person's: {objection}"
     error.remedies = _other_than(error, argv, where)
     if "--json" in argv:
         from holdfast.surfaces.cli.call import pretty

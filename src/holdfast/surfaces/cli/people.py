@@ -82,10 +82,10 @@ def _confirm(call: Call, workflow: Workflow, path: str) -> None:
     """Where only a person's own word counts, the person sees what it is given to."""
     step, progress = workflow.state.plan.step(path), workflow.state.step(path)
     own_word = policy(step) == "human" or progress.status == lifecycle.ESCALATED
-    if call.args.yes or not call.is_person or not own_word or not approving.is_ready(workflow, path):
+    if not call.is_person or not own_word or not approving.is_ready(workflow, path):
         return
     shown = approving.hashes(workflow, path)
-    if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?"):
+    if not call.ask(_picture(call, workflow, path, shown), f"Approve {path}?", default=call.args.yes):
         raise approving.declined(path)
     if approving.hashes(workflow, path) != shown:
         raise refusals.changed_meanwhile(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
+from holdfast.core import remedies
 from holdfast.core.names import checked, checked_text, is_name
 from holdfast.core.remedy import shell
 from holdfast.core.value import Any
@@ -67,6 +68,15 @@ def _whole(text: str, least: str, most: str) -> int:
         remedy="write it in digits",
         facts={"value": text[:200], "least": int(least), "most": int(most)},
     )
+
+
+def _token(text: str) -> str:
+    from holdfast.core.names import is_token
+
+    if is_token(text):
+        return text
+    said = "this is not the token of a lease"
+    raise UsageError("bad_lease_token", said, remedy=remedies.agent_start(text="it is what this gives"))
 
 
 def _money(text: str) -> int:
@@ -164,6 +174,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     "sha": sha,
     "span": _span,
     "text": _text,
+    "token": _token,
     "whole": _whole,
     "word": _word,
     "workflow": _workflow,

@@ -47,7 +47,8 @@ def clean(call: Call) -> None:
     if args.active and not args.dry_run:
         if not call.is_person:
             raise refusals.person_needed("give up all active workflows", remedies.named("clean", {"active": True}))
-        if not args.yes and not call.ask("Every active workflow of this folder is given up. ", "Clear all state?"):
+        about = "Every active workflow of this folder is given up. "
+        if not call.ask(about, "Clear all state?", default=args.yes):
             raise HoldfastError("declined", "nothing was cleared", remedy=remedies.listing())
     everything = args.all or args.active
     done = clean.clean(project, now=call.now(), dry_run=args.dry_run, all=everything, active=args.active)

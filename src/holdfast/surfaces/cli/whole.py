@@ -18,7 +18,7 @@ def reset(call: Call) -> None:
     workflow = call.workflow()
     named = call.args.step or queries.current(workflow.state) or "all"
     path = "" if named == "all" else workflow.path(named)
-    if call.is_person and not call.args.yes:
+    if call.is_person:
         _confirm_reset(call, workflow, path)
     workflow.reset(path, **call.how())
     call.changed(workflow, path or workflow.state.plan.children("")[0])
@@ -29,7 +29,7 @@ def _confirm_reset(call: Call, workflow: Workflow, path: str) -> None:
 
     named = f"{path} and all that waits for it" if path else f"everything in {workflow.id}"
     about = f"Reviews and approvals of {named} are archived, and it starts again.\n"
-    if not call.ask(escape(about, lines=True), f"Reset {path or 'everything'}?"):
+    if not call.ask(escape(about, lines=True), f"Reset {path or 'everything'}?", default=call.args.yes):
         raise HoldfastError("declined", "nothing was reset", remedy=remedies.status())
 
 

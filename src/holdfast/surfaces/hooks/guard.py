@@ -46,6 +46,7 @@ def judge(views: Callable[[str], dict[str, Any]], event: dict[str, Any], root: s
     mine = _mine(call, view, workflows) or workflows
     return (
         holding.protected(call, workflows, root)
+        or holding.settings(call)
         or _for_people(call, workflows, mine)
         or _for_the_lead(call, workflows, mine)
         or _ruled_out(call, mine)

@@ -1,8 +1,8 @@
-"""Files that a call must leave alone: Holdfast's own, and those that another agent has locked."""
+"""Files that a call must leave alone: Holdfast's own, a person's settings, and what another agent has locked."""
 
 from __future__ import annotations
 
-from holdfast.surfaces.hooks import patterns, places
+from holdfast.surfaces.hooks import patterns, places, writes
 from holdfast.surfaces.hooks.calls import clean, rows, text, texts
 
 TYPE_CHECKING = False
@@ -13,6 +13,36 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.writes import Target
 
 _MOST_FOLDERS = 200
+_USERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("XDG_CONFIG_HOME", ".config", ("holdfast", "opencode/plugins/holdfast.js")),
+    ("XDG_DATA_HOME", ".local/share", ("holdfast",)),
+    ("CLAUDE_CONFIG_DIR", ".claude", ("settings.json", "settings.local.json", "plugins")),
+    ("CODEX_HOME", ".codex", ("hooks.json", "config.toml")),
+)
+"""What a person trusts and configures, and by what hosts call the hooks: a variable, a default, what lies there."""
+_PROJECTS = (
+    *(".claude/settings.json", ".claude/settings.local.json", ".codex/hooks.json", ".codex/config.toml"),
+    ".opencode/plugins/holdfast.js",
+)
+
+
+def settings(call: Call) -> str:
+    """Why a call must not write what a person set: an agent could take away what restricts it. Empty when it may."""
+    if not call.targets:
+        return ""
+    home = writes.variable("HOME")
+    bases = [(writes.variable(name) or f"{home}/{usual}", inside) for name, usual, inside in _USERS]
+    bases += [(base, _PROJECTS) for base in {call.root, call.worktree} if base]
+    for base, inside in ((base, inside) for base, inside in bases if base.startswith("/")):
+        for spelled in {base, places.real(base)}:
+            for target in call.targets:
+                reach = _Reach(target, spelled)
+                if any(reach.meets(path) for path in inside):
+                    return (
+                        f"{clean(target.shown)} would change settings that are a person's: Holdfast's own, or those by"
+                        " which an agent host calls it. Ask the person to make the change, and wait for the answer."
+                    )
+    return ""
 
 
 def protected(call: Call, workflows: list[dict[str, Any]], root: str) -> str:

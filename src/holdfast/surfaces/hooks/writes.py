@@ -47,11 +47,11 @@ class Target:
 def absolute(name: str, folder: str) -> str:
     """A path as the host or its shell reads it in a folder."""
     if name == "~" or name.startswith("~/"):
-        return _variable("HOME") + name[1:]
+        return variable("HOME") + name[1:]
     return name if name.startswith("/") else f"{folder}/{name}"
 
 
-def _variable(name: str) -> str:
+def variable(name: str) -> str:
     return posix.environ.get(name.encode(), b"").decode("utf-8", "surrogateescape")
 
 
@@ -148,5 +148,5 @@ def _filled_in(name: str, folder: str) -> str:
     elif head in _TOP:
         head = places.top(folder)
     elif head in _VARIABLES:
-        head = _variable(_VARIABLES[head]) or head
+        head = variable(_VARIABLES[head]) or head
     return f"{head}{slash}{rest}"

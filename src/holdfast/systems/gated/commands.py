@@ -92,7 +92,7 @@ def recover(call: Call) -> None:
         refusal = refusals.person_needed(f"confirm what is left of {slug}", remedies.recover(slug))
         refusal.facts.update(_reconstruction(found))
         raise refusal
-    if not call.args.yes and not call.ask(shown, f"Go on with {slug} as this says?"):
+    if not call.ask(shown, f"Go on with {slug} as this says?", default=call.args.yes):
         raise HoldfastError("declined", "nothing was changed", remedy=remedies.recover(slug))
     made = recovery.confirm(wired, found)
     workflow = call.project.workflow(made.state.ulid)

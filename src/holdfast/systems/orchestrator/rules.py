@@ -133,7 +133,7 @@ def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
 
 
 def _must_not_be_used_up(draft: Draft, path: str) -> None:
-    if not draft.is_person and queries.is_used_up(draft.state, path):
+    if queries.is_used_up(draft.state, path) and not draft.is_person:
         raise refusals.person_needed(f"have {path} planned anew while it is stuck", remedies.resume(path))
 
 

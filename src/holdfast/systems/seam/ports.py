@@ -36,7 +36,7 @@ class Workflow(Protocol):
         command: Command,
         *,
         key: str = "",
-        token: int = 0,
+        token: str = "",
         revision: int = 0,
         summary: str = "",
     ) -> Self: ...

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from tests import forked
 from tests.systems.story.sessions.scene import files
 
 
@@ -89,14 +90,14 @@ def test_an_agent_cancels_only_with_yes(holdfast, root):
 def test_a_person_is_asked_before_a_session_is_cancelled(holdfast, root, answer, is_gone):
     holdfast("session", "create", "s")
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-P", "-m", "holdfast", "session", "cancel", "s"]
-    process = subprocess.Popen(command, cwd=root, stdin=theirs, stdout=theirs, stderr=theirs)
+    words, ends = ("session", "cancel", "s"), (theirs, theirs, theirs)
+    process = forked.start(words, ends, env=dict(os.environ), cwd=root, session=True)
     os.close(theirs)
     said = b""
     while b"[y/N]" not in said:
         said += os.read(ours, 4096)
     os.write(ours, answer)
-    process.wait()
+    code = process.wait()
     os.close(ours)
-    assert process.returncode == (0 if is_gone else 1)
+    assert code == (0 if is_gone else 1)
     assert (root / "workspace/sessions/s").exists() is not is_gone

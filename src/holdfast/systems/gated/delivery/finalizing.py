@@ -33,7 +33,7 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
 
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
     state = workflow.refresh().state
-    token = how.get("token", 0) or wired.settings.token
+    token = how.get("token", "") or wired.settings.token
     repository = wired.on_branch(state)
     wired.engine.preview(state, cmd.Finalize(), wired.settings.actor, token=token)
     if words.is_deleted(state):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries, refusals, remedies
+from holdfast.core import queries, remedies
 from holdfast.core.apply import Record
 from holdfast.core.state import State
 from holdfast.core.value import Any
@@ -27,8 +27,7 @@ def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State)
     copy = wired.store.examine_copy(data, name)
     if not take:
         raise _both(wired, slug, standing.replace(ours=ours.revision), copy, ours)
-    if wired.settings.actor.kind != "human":
-        raise refusals.person_needed("decide which of two journals holds", remedies.recover(slug, take=take))
+    wired.settings.require_person("decide which of two journals holds", remedies.recover(slug, take=take))
     if take == HERE:
         return ours, "the journal here holds"
     journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)

@@ -39,7 +39,9 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         raise refusals.cancelled(state)
     if state.finalized:
         raise refusals.finalized(state)
-    wired.engine.preview(state, cmd.Record({}), wired.settings.actor, token=how.get("token", 0) or wired.settings.token)
+    wired.engine.preview(
+        state, cmd.Record({}), wired.settings.actor, token=how.get("token", "") or wired.settings.token
+    )
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         raise wrong

@@ -108,8 +108,7 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
     """A person says that a reconstruction is right: the feature gets a journal that begins with it."""
     slug = recovery.slug
     actor = wired.settings.actor
-    if actor.kind != "human":
-        raise refusals.person_needed("confirm a state that was put together from what is left", remedies.recover(slug))
+    wired.settings.require_person("confirm a state that was put together from what is left", remedies.recover(slug))
     home = f"{words.HOME}/{slug}"
     beside = {f"{home}/{phase}/{words.STATUS_FILE}": status for phase, status in recovery.statuses.items()}
     path = f"{home}/{words.DOCUMENT}"
