@@ -147,7 +147,7 @@ def _trust_owner(call: Call, place: Place) -> None:
         f"{found[0]} belongs to {owner}. If you trust them, Holdfast writes in {root}\n"
         f"and runs its checks, systems and git filters with the rights of {access.named(os.geteuid())}.\n"
     )
-    if not call.args.yes and not call.ask(escape(picture, lines=True), f"Trust {escape(owner)} in this project?"):
+    if not call.ask(escape(picture, lines=True), f"Trust {escape(owner)} in this project?", default=call.args.yes):
         raise HoldfastError("declined", f"{owner} is not trusted in {root}", remedy=remedies.trust(root, owner=True))
     now = call.project.wired.world.now()
     trust_.trust(root, trust_.owner(found[1]), data_dir=data_dir, now=now)
