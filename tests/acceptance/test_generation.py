@@ -313,8 +313,8 @@ def test_a_full_validation_that_fails_stops_the_run_until_it_is_resumed(novel):
     assert novel.step(4)["attempts"]["history"][-1]["violations"] == [{"message": "she knows too early"}]
     assert novel.agent("resume", "-w", novel.id).code == 3
     novel.person("resume", "-w", novel.id, says="y")
-    novel.made(6, REPORT)
-    novel.ok("done", "6", "-w", novel.id)
+    files = [f"--artifact={name}={path}" for name, path in novel.made(6, REPORT).items()]
+    novel.ok("done", "6", "-w", novel.id, *files)
     assert novel.statuses()[5:] == ["completed", "pending"]
 
 

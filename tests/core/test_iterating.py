@@ -90,7 +90,7 @@ def test_an_iteration_says_why(reason):
 
 
 @pytest.mark.parametrize(
-    ("path", "code"), [("phase-1/1.2", "wrong_status"), ("plan", "not_a_task"), ("phase-1/9.9", "no_step")]
+    ("path", "code"), [("phase-1/1.2", "wrong_status"), ("plan", "wrong_status"), ("phase-1/9.9", "no_step")]
 )
 def test_only_a_task_that_is_worked_on_is_iterated(path, code):
     run().refuses(Iterate(path, "why"), code)

@@ -102,7 +102,7 @@ class TestTerminal:
     def test_their_word_is_recorded_as_theirs_and_the_model_hears_of_it(self, host: ClaudeCode, talk: Run) -> None:
         last = host.scene.asked("log")["records"][-1]
         assert last["actor"]["kind"] == "human"
-        assert "approved sign-off (elicited)" in host.scene.holdfast("log")
+        assert "approved sign-off (elicitation)" in host.scene.holdfast("log")
         assert json.loads(host.results(talk.turns[-1])[-1])["next_step_name"] == "publish"
 
 

@@ -58,9 +58,9 @@ def seal(state: State, record: Record) -> State:
     """The state once all events of a record are applied: it has the record's revision, time, key and documents."""
     changes: dict[str, Any] = {"revision": record.revision, "updated_at": record.at}
     if record.key:
-        keys = {**state.keys, record.key: (record.payload, record.revision)}
-        first, *rest = keys.items()  # the key of the start is asked for however long ago that was
-        changes["keys"] = dict([first, *rest[-KEPT_KEYS:]])
+        keys = list({**state.keys, record.key: (record.payload, record.revision)}.items())
+        of_start = [one for one in keys[:1] if one[1][1] == 1]  # asked for however long ago the start was
+        changes["keys"] = dict([*of_start, *keys[-KEPT_KEYS:]])
     session = record.actor.session
     if record.actor.kind == "agent" and (session or state.require_ack):
         seat = state.seats.get(session, Seat(record.at, caught_up=0))

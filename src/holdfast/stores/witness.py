@@ -10,7 +10,7 @@ import os
 
 from holdfast.core.value import Value
 from holdfast.files.locks import locked, unlock
-from holdfast.files.replace import make_directories
+from holdfast.files.replace import hand_over, make_directories
 from holdfast.plain.digest import digest
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -65,6 +65,7 @@ class Witness:
         except FileNotFoundError:
             make_directories(os.path.dirname(self.path), 0o700)
             self._fd = os.open(self.path, _OPEN, 0o600)
+        hand_over(self._fd, os.path.dirname(self.path))
         try:
             locked(self._fd, self.path, self._wait)
         except BaseException:

@@ -228,7 +228,7 @@ class TestThePosition:
         assert [state.plan.step(path).name for path in state.plan.paths[2:]] == [
             "Data Transformation",
             "Verify data",
-            "",
+            "Phase 5",
         ]
 
     def test_blocked_until_somebody_goes_on(self, account):

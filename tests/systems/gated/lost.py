@@ -37,7 +37,9 @@ class Site(Bench):
 
     def project(self, kind: str = "human") -> Project:
         """What a new process would see."""
-        kept = {name: os.environ[f"XDG_{name.upper()[:-4]}_HOME"] for name in ("data_dir", "config_dir")}
+        named = {"data_dir": "XDG_DATA_HOME", "config_dir": "XDG_CONFIG_HOME"}
+        beside = self.root.parent  # what all tests of a module share is made before a test has its own home
+        kept = {name: os.environ.get(variable, str(beside / name)) for name, variable in named.items()}
         settings = Settings(actor=Actor(kind, "ada", "test"), **kept)
         return Project(bootstrap.wire(places.find(str(self.root)), settings))
 
