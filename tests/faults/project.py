@@ -29,6 +29,7 @@ _PLACES = (
     (re.compile(r"/(journal|state)/[0-9a-z]{2}(?=/|$)"), r"/\1/xx"),
     (re.compile(r"\.\d+(?=\.tmp$|$)"), ".PID"),
     (re.compile(r"(slots/index-)[0-9a-f]{8}"), r"\1x"),
+    (re.compile(r"(/trees/)[0-9a-f]{32}"), r"\1x"),  # by where the project lies
 )
 
 DEFINITION = """
