@@ -65,7 +65,8 @@ class Kills:
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:
-            time.time = lambda: self._now + later
+            passing = time.clock_gettime
+            time.clock_gettime = lambda of: self._now + later if of == time.CLOCK_REALTIME else passing(of)
             self._child(house.root, number, words, writing)
         os.close(writing)
         with open(reading, encoding="utf-8") as file:

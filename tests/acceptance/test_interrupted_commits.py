@@ -20,6 +20,7 @@ GIT = shutil.which("git")
 WRAPPER = f"""#!/bin/sh
 echo "$*" >> "$GIT_CALLS"
 if test "$(wc -l < "$GIT_CALLS")" = "$END_AT"; then
+    exec 9> "$STILL_RUNNING"
     case $END_BY in
     *before) kill -${{END_BY%-*}} $PPID; test $END_BY = 9-before && exit 1; sleep 0.1; exec {GIT} "$@";;
     *after) {GIT} "$@"; code=$?; kill -${{END_BY%-*}} $PPID; sleep 0.1; exit $code;;
@@ -102,31 +103,42 @@ PATHS = {
 
 
 class Ended:
-    """Copies of a prepared project, in each of which the command is ended at another place."""
+    """A prepared project that is put back each time, and in which the command is ended at another place.
+
+    It is always at the same path: in a copy elsewhere, approvals would only be claimed.
+    """
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
-        self._bench, self.words = PATHS[name](folder / "base")
+        bench, self.words = PATHS[name](folder / "base")
+        self._root = bench.root
+        self._kept = shutil.copytree(self._root, folder / "kept", symlinks=True)
+        os.mkfifo(folder / "running")
         (folder / "bin").mkdir()
         (folder / "bin/git").write_text(WRAPPER)
         (folder / "bin/git").chmod(0o755)
-        self._count = 0
-        copy = self.copy()
-        done = self.run(copy, 0, "")
+        done = self.run(self.fresh(), 0, "")
         assert done.returncode == 0, done
         self.calls = (folder / "calls").read_text().splitlines()
 
-    def copy(self) -> Path:
-        self._count += 1
-        root = self._folder / f"copy-{self._count}"
-        shutil.copytree(self._bench.root, root, symlinks=True)
-        return root
+    def fresh(self) -> Path:
+        shutil.rmtree(self._root)
+        return shutil.copytree(self._kept, self._root, symlinks=True)
 
     def run(self, root: Path, at: int, by: str) -> subprocess.CompletedProcess[str]:
-        (self._folder / "calls").write_text("")
-        more = {"GIT_CALLS": str(self._folder / "calls"), "END_AT": str(at), "END_BY": by}
+        """Comes back when the command has ended, and so has a git that outlived it."""
+        calls, running = self._folder / "calls", self._folder / "running"
+        calls.write_text("")
+        more = {"GIT_CALLS": str(calls), "STILL_RUNNING": str(running), "END_AT": str(at), "END_BY": by}
         environment = {**os.environ, **more, "PATH": f"{self._folder}/bin:{os.environ['PATH']}"}
-        return holdfast(root, *self.words, env=environment)
+        reading = os.open(running, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            done = holdfast(root, *self.words, env=environment)
+            os.set_blocking(reading, True)
+            assert os.read(reading, 1) == b""  # once nobody has it open any more
+        finally:
+            os.close(reading)
+        return done
 
     def places(self) -> list[tuple[int, str]]:
         """The calls from the first commit on, each with its number; earlier ones change nothing that is git's."""
@@ -170,7 +182,7 @@ def test_whatever_ends_a_command_that_commits_its_work_is_not_taken_back(tmp_pat
 
 
 def is_not_taken_back(ended, way, number, which):
-    root = ended.copy()
+    root = ended.fresh()
     done = ended.run(root, number, way)
     assert done.returncode in (-9, -15, -1, 130, 129, 143, 0, 1), (which, done)
     assert "Traceback" not in done.stderr, (which, done)
@@ -190,5 +202,4 @@ def is_not_taken_back(ended, way, number, which):
     again = holdfast(root, *ended.words)
     assert "Traceback" not in again.stderr, (which, again)
     takes_nothing_back(root)
-    shutil.rmtree(root)
     shutil.rmtree(plain)

@@ -29,6 +29,7 @@ _PLACES = (
     (re.compile(r"/(journal|state)/[0-9a-z]{2}(?=/|$)"), r"/\1/xx"),
     (re.compile(r"\.\d+(?=\.tmp$|$)"), ".PID"),
     (re.compile(r"(slots/index-)[0-9a-f]{8}"), r"\1x"),
+    (re.compile(r"(/trees/)[0-9a-f]{32}"), r"\1x"),  # by where the project lies
 )
 
 DEFINITION = """
@@ -243,17 +244,29 @@ class Judge:
         if not damaged:
             assert {INDEX: EMPTY} | normal(found.views) == {INDEX: EMPTY} | normal(wanted.views)
         for path in (INDEX, LIST):
-            assert _listed(found.views.get(path)) == _listed(wanted.views.get(path)), f"{path} is behind"
+            assert _listed(found, path) == _listed(wanted, path), f"{path} is behind"
 
 
-def _listed(data: bytes | None) -> Any:
+def _listed(found: Disk, path: str) -> Any:
     """What a list says of which workflows, without when."""
+    data = found.views.get(path)
     if data is None:
         return EMPTY
     if not is_json(data):
         return "torn"
     said = plain(data)
+    if path == INDEX:
+        for name in ("active", "finished"):
+            for entry, raw in zip(said[name], json.loads(data)[name], strict=True):
+                entry["revision"] = _command(found, raw)
     return {name: value for name, value in said.items() if name != "updated_at"}
+
+
+def _command(found: Disk, entry: dict[str, Any]) -> str:
+    """The command of an entry's line, which has another number where an alarm was recorded before it."""
+    line = found.journals[f"{entry['ulid']}.jsonl"][entry["revision"] - 1]
+    assert entry.get("sum", line["sum"]) == line["sum"], "the index names another line than the journal has"
+    return str(line["command"])
 
 
 def is_json(data: bytes) -> bool:

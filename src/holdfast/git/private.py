@@ -8,7 +8,6 @@ repository.
 from __future__ import annotations
 
 import os
-import time
 from _collections_abc import Iterable, Sequence
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
@@ -17,6 +16,7 @@ from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
 from holdfast.files.replace import read_file, remove
 from holdfast.git.command import git as run
+from holdfast.plain import clock
 from holdfast.plain.digest import digest
 
 CACHES = frozenset(
@@ -64,7 +64,7 @@ class PrivateIndex:
         aside = (*((git.inside(repo, path) or path).rstrip("/") for path in own), *(path for path in strangers if path))
         here = git.inside(repo, os.path.realpath(scratch))
         self._repo = repo
-        self._began = time.time()
+        self._began = clock.seconds()
         self._kept = os.path.join(kept, digest(os.fsencode("\0".join((repo.top, *aside))))) if kept else ""
         self._aside = (*aside, here) if here else aside
         self._path, objects = os.path.join(scratch, "index"), os.path.join(scratch, "objects")
