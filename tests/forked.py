@@ -54,6 +54,8 @@ def child(task, fds):
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
     os.closerange(3, 256)
+    if not task["program"] and task["env"].get("PYTHONPATH") != os.environ.get("PYTHONPATH"):
+        task["program"] = [sys.executable, "-m", "holdfast", *task["words"]]
     os.environ.clear()
     os.environ.update(task["env"])
     os.chdir(task["cwd"])
