@@ -228,7 +228,7 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
     optional_text(command.guidance, "guidance", 20_000)
     draft.require_status(command.step, "unblocked", lifecycle.BLOCKED, lifecycle.ESCALATED)
     if progress.status == lifecycle.ESCALATED:
-        draft.require_person("guide an escalated step", remedies.unblock(command.step, guided=True))
+        draft.require_person(f"guide {command.step}, which was escalated", remedies.unblock(command.step, guided=True))
         draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
         return
     by_hand = progress.data.get(BY_HAND) is True
@@ -282,7 +282,7 @@ def _require_own(draft: Draft, path: str) -> None:
     affected = (path, *queries.later(draft.state, path), *draft.state.plan.below(path))
     decided = [step for step in affected if gates.is_decided(draft.state, step, draft.facts)]
     if decided:
-        draft.require_person(f"undo what a person decided of {decided[0]}", remedies.reopen(path))
+        draft.require_person(f"undo what a person decided about {decided[0]}", remedies.reopen(path))
 
 
 def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
