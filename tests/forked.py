@@ -54,6 +54,8 @@ def child(task, fds):
     for number, fd in enumerate(fds):
         os.dup2(fd, number)
     os.closerange(3, 256)
+    if not task["program"] and task["env"].get("PYTHONPATH") != os.environ.get("PYTHONPATH"):
+        task["program"] = [sys.executable, "-m", "holdfast", *task["words"]]
     os.environ.clear()
     os.environ.update(task["env"])
     os.chdir(task["cwd"])
@@ -239,7 +241,8 @@ def _server() -> str:
     """Where the process listens that is forked."""
     folder = tempfile.mkdtemp(prefix="holdfast-fork-")
     at = os.path.join(folder, "socket")
-    env = {**os.environ, "PYTHONUTF8": "1"}
+    tests_own = _of_python(os.environ)  # a test may have given Python packages of its own
+    env = {**{name: value for name, value in os.environ.items() if name not in tests_own}, **_OURS, "PYTHONUTF8": "1"}
     command = [sys.executable, "-P", "-c", _SERVER, at]
     process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin

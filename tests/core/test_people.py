@@ -458,7 +458,7 @@ def test_an_agent_sets_back_its_own_work_and_nothing_that_a_person_decided(comma
         play.do(command(path), by=AGENT)
     else:
         refusal = play.refuses(command(path), "person_needed", by=AGENT)
-        assert refusal.message == "only a person may undo what a person decided of b"
+        assert refusal.message == "only a person may undo what a person decided about b"
         play.do(command(path), by=PERSON)
     assert play.status(path) == "active"
 

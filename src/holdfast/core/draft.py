@@ -36,16 +36,20 @@ class Draft:
         self.relies_on = ""
         """What the decision takes a person's word for: they have to confirm it."""
 
-    @property
-    def is_person(self) -> bool:
+    def is_person(self, what: str) -> bool:
         """Whether a person says it, as the process saw: an actor can call itself anything.
 
-        To be asked last, because the command then relies on the answer.
+        To be asked last, because the command then relies on the answer: the person confirms what it is needed for.
         """
         if self.actor.kind != "human" or not self.facts.person:
             return False
-        self.relies_on = self.relies_on or "do this as a person"
+        self.relies_on = self.relies_on or what
         return True
+
+    def renews(self, path: str) -> bool:
+        """Whether a step that has used tries gets all of them again, by a person's word."""
+        progress = self.state.step(path)
+        return bool(progress.failures or progress.rounds) and self.is_person(f"give {path} all its tries again")
 
     def emit(self, event: ev.Event) -> None:
         self.state = apply(self.state, event, self.facts.now, self.actor)
@@ -63,7 +67,7 @@ class Draft:
 
     def require_person(self, what: str, *own: Remedy) -> None:
         """Refuses everybody else; `own` are the commands that a person would type."""
-        if not self.is_person:
+        if not self.is_person(what):
             raise refusals.person_needed(what, *own)
         self.relies_on = what
 
@@ -122,20 +126,20 @@ class Draft:
             self.move("completed", above)
             self.close_branches(above)
 
-    def reset_below(self, path: str) -> None:
+    def reset_below(self, path: str, *, renewing: bool = True) -> None:
         for child in reversed(self.state.plan.below(path)):
             if self.state.step(child).status != lifecycle.PENDING:
-                self.move("reset", child, renewed=self.is_person)
+                self.move("reset", child, renewed=renewing and self.renews(child))
 
-    def reset_later(self, path: str) -> None:
+    def reset_later(self, path: str, *, renewing: bool = True) -> None:
         """Everything that waited for this step goes back to pending, and a branch with such a child is open again."""
         spent = queries.used_up_after(self.state, path)
-        if spent and not self.is_person:
-            raise refusals.person_needed(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
+        if spent:
+            self.require_person(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
         later = queries.later(self.state, path)
         for step in reversed(later):
             if self.state.step(step).status != lifecycle.PENDING:
-                self.move("reset", step, renewed=self.is_person)
+                self.move("reset", step, renewed=renewing and self.renews(step))
         for above in dict.fromkeys(a for step in later for a in ancestors(step)):
             if self.state.step(above).status in lifecycle.FINISHED:
                 self.move("reopened", above)

@@ -11,6 +11,7 @@ import pytest
 from holdfast.hosts.installing import installation, setting
 from holdfast.machine.settings import read
 from tests import forked
+from tests.workbench import Bench
 
 SERVER = ("/usr/bin/python3", "-m", "holdfast", "mcp")
 
@@ -55,6 +56,12 @@ class Room:
         assert ended == code, (out, err)
         assert "Traceback" not in err
         return json.loads(out) if "--json" in words else out + err
+
+    def person(self, *words):
+        """At a terminal, where Enter answers every question."""
+        answer = Bench(self.root).person(*words)
+        assert answer.code == 0, answer
+        return answer.out
 
 
 def tree(*folders: Path) -> dict[str, tuple[int, bytes | None]]:

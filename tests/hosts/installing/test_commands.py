@@ -29,7 +29,7 @@ def test_a_dry_run_shows_a_patch_and_changes_nothing(room, tmp_path):
     (tmp_path / "patch").write_text(said)
     subprocess.run(["git", "apply", str(tmp_path / "patch")], cwd=room.root, check=True)
     patched = tree(room.root)
-    room.holdfast("uninstall", "claude-code")
+    room.person("uninstall", "claude-code")
     room.write(".claude/settings.json", '{\n  "model": "opus"\n}')
     room.holdfast("install", "claude-code")
     assert tree(room.root) == patched
@@ -51,10 +51,10 @@ def test_without_a_name_all_of_it_is_taken_out(room):
     before = tree(room.root)
     for host in ("claude-code", "opencode", "codex"):
         room.holdfast("install", host)
-    said = room.holdfast("uninstall")
+    said = room.person("uninstall")
     assert said.count("removed") == 3
     assert tree(room.root) == before
-    assert room.holdfast("uninstall").count("it is not there") == 3
+    assert room.person("uninstall").count("it is not there") == 3
 
 
 def test_the_answer_says_what_became_of_each_file(room):
@@ -72,7 +72,7 @@ def test_for_a_person_it_goes_into_their_own_folder(room):
     room.holdfast("install", "codex", "--scope", "user")
     assert (room.home / ".codex/hooks.json").exists()
     assert not list(room.root.iterdir())
-    room.holdfast("uninstall", "codex", "--scope", "user")
+    room.person("uninstall", "codex", "--scope", "user")
     assert not (room.home / ".codex").exists()
 
 

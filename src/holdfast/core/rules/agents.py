@@ -82,7 +82,8 @@ def _has_ended(draft: Draft, lease: Lease) -> bool:
 def _is_own(draft: Draft, lease: Lease) -> bool:
     """Whether the lease is the request's: by its token, by the session it was given to, or by a person's word."""
     same = bool(lease.session) and lease.session == draft.actor.session
-    return same or draft.token == lease.token or draft.is_person
+    at = lease.step or "this workflow"
+    return same or draft.token == lease.token or draft.is_person(f"act in place of {lease.holder}, at work on {at}")
 
 
 def start(draft: Draft, command: cmd.StartAgent) -> None:

@@ -45,7 +45,8 @@ def unlock(draft: Draft, command: cmd.Unlock) -> None:
             continue
         same = hold.session == actor.session and (bool(actor.session) or hold.agent == _holder(draft, ""))
         own = same and hold.lease in (0, draft.token) and (not actor.name or hold.agent == actor.name)
-        if not own and not hold.expired(facts.boot, facts.mono) and not draft.is_person:
+        held = not own and not hold.expired(facts.boot, facts.mono)
+        if held and not draft.is_person(f"unlock {path}, which {hold.agent} has locked"):
             raise refusals.locked(path, path, hold)
         freed.append(path)
     if freed:

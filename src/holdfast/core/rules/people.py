@@ -23,7 +23,8 @@ def review(draft: Draft, command: cmd.Review) -> None:
     optional_text(command.feedback, "feedback", 20_000)
     draft.require_status(command.step, "reviewed", lifecycle.IN_REVIEW)
     by = step.review.by if step.review else ()
-    if by and draft.actor.name not in by and not draft.is_person:
+    instead = f"review {command.step} in place of {' or '.join(by)}"
+    if by and draft.actor.name not in by and not draft.is_person(instead):
         raise refusals.wrong_reviewer(step, command.step, draft.actor.name)
     if command.verdict == "approved":
         steps.must_have_work(draft, command.step)
@@ -118,7 +119,7 @@ def _grant(draft: Draft, command: cmd.Approve) -> None:
     grant = Grant(
         at=facts.now,
         by=facts.signer or draft.actor.label,
-        how=SIGNATURE if facts.signer else facts.person if draft.is_person else RELAYED,
+        how=SIGNATURE if facts.signer else facts.person if draft.is_person(f"approve {command.step}") else RELAYED,
         attempt=progress.attempt,
         hashes=gates.artifact_hashes(progress),
         variant=command.variant,

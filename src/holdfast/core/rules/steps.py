@@ -185,7 +185,7 @@ def fail(draft: Draft, command: cmd.Fail) -> None:
     if not _may_try_again(draft, back_to or command.step, is_reopened=bool(back_to)):
         return
     if back_to:
-        open_again(draft, back_to, command.reason, renewed=False)
+        open_again(draft, back_to, command.reason, by_itself=True)
     else:
         draft.move("retried", command.step, feedback=command.reason)
 
@@ -228,7 +228,7 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
     optional_text(command.guidance, "guidance", 20_000)
     draft.require_status(command.step, "unblocked", lifecycle.BLOCKED, lifecycle.ESCALATED)
     if progress.status == lifecycle.ESCALATED:
-        draft.require_person("guide an escalated step", remedies.unblock(command.step, guided=True))
+        draft.require_person(f"guide {command.step}, which was escalated", remedies.unblock(command.step, guided=True))
         draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
         return
     by_hand = progress.data.get(BY_HAND) is True
@@ -245,7 +245,7 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
     optional_text(command.reason, "reason")
     if step.mandatory:
         raise refusals.never_skipped(command.step)
-    if not step.optional and not draft.is_person:
+    if not step.optional and not draft.is_person(f"skip {command.step}, which is not optional"):
         raise refusals.not_skippable(command.step)
     if progress.status == lifecycle.PENDING:
         require(draft, command.step)
@@ -263,17 +263,17 @@ def reopen(draft: Draft, command: cmd.Reopen) -> None:
     open_again(draft, command.step, command.feedback)
 
 
-def open_again(draft: Draft, path: str, feedback: str = "", *, renewed: bool | None = None) -> None:
+def open_again(draft: Draft, path: str, feedback: str = "", *, by_itself: bool = False) -> None:
     """A done step is worked on once more; what came after it goes back to pending, its approvals stale.
 
     A person who opens it gives it all its tries again. What a definition says of failures goes on by itself.
     """
     require(draft, path)
-    if renewed is None:
+    if not by_itself:
         _require_own(draft, path)
-    draft.move("reopened", path, feedback=feedback, renewed=draft.is_person if renewed is None else renewed)
-    draft.reset_below(path)
-    draft.reset_later(path)
+    draft.move("reopened", path, feedback=feedback, renewed=not by_itself and draft.renews(path))
+    draft.reset_below(path, renewing=not by_itself)
+    draft.reset_later(path, renewing=not by_itself)
     draft.open_branches(path)
 
 
@@ -282,7 +282,7 @@ def _require_own(draft: Draft, path: str) -> None:
     affected = (path, *queries.later(draft.state, path), *draft.state.plan.below(path))
     decided = [step for step in affected if gates.is_decided(draft.state, step, draft.facts)]
     if decided:
-        draft.require_person(f"undo what a person decided of {decided[0]}", remedies.reopen(path))
+        draft.require_person(f"undo what a person decided about {decided[0]}", remedies.reopen(path))
 
 
 def record_check(draft: Draft, command: cmd.RecordCheck) -> None:

@@ -34,7 +34,7 @@ def _resume_at(draft: Draft, path: str) -> None:
     if progress.status in lifecycle.STUCK:
         used_up = queries.is_used_up(draft.state, path)
         if used_up:
-            draft.require_person("resume when the attempts are used up", remedies.resume(path))
+            draft.require_person(f"resume {path}, whose tries are used up", remedies.resume(path))
         draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)

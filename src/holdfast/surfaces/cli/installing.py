@@ -38,11 +38,11 @@ def uninstall(call: Call) -> None:
     """A person's: an agent that a hook restricts must not be able to remove the hook."""
     from holdfast.hosts.installing import installation
 
-    if not call.args.dry_run:
-        call.settings.require_person("remove Holdfast from an agent host", remedies.named("uninstall"))
     at = _setting(call)
     hosts = [_host(call)] if call.args.host else list(installation.HOSTS)
     plans = [installation.planned(host, at, call.settings.data_dir, is_removal=True) for host in hosts]
+    if not call.args.dry_run:
+        call.settings.require_person("remove Holdfast from an agent host", remedies.named("uninstall"))
     _carried_out(call, plans, "it is not there")
 
 

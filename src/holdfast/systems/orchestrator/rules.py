@@ -133,8 +133,8 @@ def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
 
 
 def _must_not_be_used_up(draft: Draft, path: str) -> None:
-    if queries.is_used_up(draft.state, path) and not draft.is_person:
-        raise refusals.person_needed(f"have {path} planned anew while it is stuck", remedies.resume(path))
+    if queries.is_used_up(draft.state, path):
+        draft.require_person(f"have {path} planned anew while it is stuck", remedies.resume(path))
 
 
 def _open_plan(draft: Draft, feedback: str) -> None:
@@ -150,7 +150,7 @@ def _plan_anew(draft: Draft, path: str) -> None:
     """What is not affected stays as it is."""
     for one in (*reversed(draft.state.plan.below(path)), path):
         if draft.state.step(one).status != lifecycle.PENDING:
-            draft.move("reset", one, renewed=draft.is_person)
+            draft.move("reset", one, renewed=draft.renews(one))
     for above in ancestors(path):
         if draft.state.step(above).status in lifecycle.FINISHED:
             draft.move("reopened", above)
@@ -166,7 +166,7 @@ def _review_again(draft: Draft, affected: list[str]) -> None:
         if draft.state.plan.is_leaf(path) and not _is_task(draft, path):
             _must_not_be_used_up(draft, path)
             if draft.state.step(path).status != lifecycle.PENDING:
-                draft.move("reset", path, renewed=draft.is_person)
+                draft.move("reset", path, renewed=draft.renews(path))
 
 
 RULES = {"supervise": supervise}

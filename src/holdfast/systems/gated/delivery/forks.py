@@ -27,7 +27,8 @@ def decided(wired: Wired, slug: str, standing: Standing, take: str, ours: State)
     copy = wired.store.examine_copy(data, name)
     if not take:
         raise _both(wired, slug, standing.replace(ours=ours.revision), copy, ours)
-    wired.settings.require_person("decide which of two journals holds", remedies.recover(slug, take=take))
+    one = "that is here" if take == HERE else "that came with git"
+    wired.settings.require_person(f"take the journal of {slug} {one}", remedies.recover(slug, take=take))
     if take == HERE:
         return ours, "the journal here holds"
     journal_copy.require_sound(wired, slug, wired.place.key(), copy.state)
