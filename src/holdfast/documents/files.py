@@ -332,7 +332,8 @@ class Documents:
         self._remember(full, new)
         self._written[full] = data
         if displaced is not None and (full, there) in self._judged and digest(displaced) == there:
-            os.truncate(self._slot(state, path), 0)  # an edit that is taken or kept elsewhere, with what it said
+            # An edit that is taken or kept elsewhere, with what it said. Who has it open still reads it whole.
+            durable_write(self._slot(state, path), b"", mode=0o600, dir_mode=0o700, alone=True)
         if displaced is None or displaced == before or digest(displaced) == there:
             return None
         return displaced
