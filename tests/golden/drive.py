@@ -102,7 +102,7 @@ def detached(argv: list[str], cwd: Path, env: dict[str, str], ends: tuple[int, i
         pid = os.fork()
         if pid == 0:
             _child(argv, cwd, env, ends, terminal=True)
-        for end in ends:
+        for end in set(ends):
             os.close(end)
         os.write(writing, b"%d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         os._exit(0)
