@@ -9,7 +9,9 @@ from holdfast.core import moment, reading
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
 from holdfast.core.state import Actor, Evidence, State
+from holdfast.plain.digest import digest
 from holdfast.systems.seam.registry import rules
+from tests.core.play import SECRET, held
 
 NOON = moment.to_epoch("2026-01-31T12:00:00Z")
 PERSON = Actor("human", "ada", "cli")
@@ -37,7 +39,9 @@ class Story:
     def do(self, command: cmd.Command, actor: Actor = CODER, *, after: float = 60, token: int = 0) -> Story:
         self.now += after
         facts = self.facts()
-        events = decide(self._state, cmd.Request(command, actor, token), facts, rules)
+        if isinstance(command, cmd.StartAgent):
+            command = command.replace(key=digest(SECRET.encode()))
+        events = decide(self._state, cmd.Request(command, actor, held(token)), facts, rules)
         record = Record(len(self.records) + 1, facts.now, actor, type(command).__name__.lower(), events)
         self.records.append(record)
         self._state = fold(self._state, record)
