@@ -75,21 +75,11 @@ class Workflow:
 
     def briefing(self) -> Briefing:
         """What there is to say of it now; made once for a request."""
-        state = self.state
-        settings = self._wired.settings
-        return Briefing(
-            state,
-            self.facts(),
-            texts(state.dialect),
-            required=self.required,
-            session=settings.actor.session,
-            token=settings.token,
-            person=settings.actor.kind == "human",
-            words=dialect(state.dialect).status_words,
-            read_only=self._wired.store.read_only,
-            noticed=self._wired.noticed,
-            refusal=refusal_of(state.dialect),
-        )
+        state, wired, settings = self.state, self._wired, self._wired.settings
+        return Briefing(state, self.facts(), texts(state.dialect), required=self.required,
+                        session=settings.actor.session, token=settings.token, person=settings.actor.kind == "human",
+                        words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
+                        read_only=wired.store.read_only, noticed=wired.noticed)  # fmt: skip
 
     def status(self) -> dict[str, Any]:
         return answers.status(self._look().briefing())
