@@ -280,7 +280,6 @@ def test_whoever_was_given_the_token_of_the_lease_may_run_a_check(bench):
     bench.write("run.sh", "echo 'not ok - size'; exit 1\n")
     bench.save()
     held = bench.open(session="one").start("tdd", "Say the size", context={"test_command": "sh run.sh"})
-    held.join()
-    (lease,) = held.state.leases.values()
-    helper = bench.open(session="two", token=lease.token).workflow(held.id)
+    token = held.start_agent("coder")
+    helper = bench.open(session="two", token=token).workflow(held.id)
     assert ran(helper, "test_fails", data={"test": "size"}).passed

@@ -78,7 +78,7 @@ EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def",
                     {"count": 3, "failing": ["test_a"]}, {"JWT": 1})  # fmt: skip
 GRANT = Grant(AT, "ada", "terminal", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", "--", "ab")
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
-LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7")
+LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7", key="ab")
 HOLD = Hold(4, AT, "boot", 99.5, 600, "session", agent="coder", lease=3)
 SEAT = Seat(AT, 2, 1)
 LEARNING = Learning(AT, "secrets leaked", "antipattern", "use the environment", "deployment", "verify", 2)
@@ -197,7 +197,7 @@ EVENTS: list[ev.Event] = [
     ev.Warned("cost", 75, "$7", "$10"),
     ev.Extended(BOUNDS),
     ev.Leased(LEASE, 2),
-    ev.Beat(3, "boot", 120.25),
+    ev.Beat(3, "boot", 120.25, "ab"),
     ev.Released(3, "done"),
     ev.Locked({"src/a.py": HOLD}),
     ev.Unlocked(("src/a.py",)),

@@ -284,7 +284,7 @@ def test_a_key_makes_a_repetition_harmless(running, store):
 def test_a_token_that_was_taken_over_is_fenced(running):
     running.execute(NAME, cmd.StartAgent("coder", "build"), AGENT)
     with pytest.raises(HoldfastError) as caught:
-        running.execute(NAME, cmd.Begin("build"), AGENT, token=7)
+        running.execute(NAME, cmd.Begin("build"), AGENT, token=f"7-{'0' * 32}")
     assert caught.value.code == "fenced"
 
 

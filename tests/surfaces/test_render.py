@@ -396,7 +396,8 @@ def test_the_log_groups_the_events_of_a_command_by_day():
 
 
 def test_heartbeats_are_left_out_of_the_log():
-    story = Story({"id": "a"}).do(cmd.StartAgent("coder")).do(cmd.BeatAgent(1)).do(cmd.EndAgent(1, "finished"))
+    story = Story({"id": "a"}).do(cmd.StartAgent("coder")).do(cmd.BeatAgent(1), token=1)
+    story.do(cmd.EndAgent(1, "finished"), token=1)
     assert [line.split()[0] for line in render.log(story.records, PLAIN, 80).splitlines()[1:]] == ["1", "2", "4"]
     assert "lease 1 ended: finished" in render.log(story.records, PLAIN, 80)
 

@@ -186,11 +186,7 @@ def test_behind_a_multiplexer_its_client_counts(desk, tmp_path, program, host):
         assert "this terminal is no person's: claude (process" in said.read_text()
 
 
-def test_from_python_a_key_is_pressed_as_well(desk):
+def test_a_program_is_no_person_at_whatever_terminal_it_runs(desk):
     program = "import holdfast; holdfast.open('.').workflow().approve('sign-off')"
-    assert "Approve sign-off? [Y/n]" in desk.types(f'python3 -c "{program}"', answer="n")
+    assert "only a person may approve sign-off" in desk.types(f'python3 -c "{program}"')
     assert not desk.approved
-    desk.types(f'{desk.host("claude")} python3 -c "{program}"')
-    assert not desk.approved
-    desk.types(f'python3 -c "{program}"', answer="")
-    assert desk.approved

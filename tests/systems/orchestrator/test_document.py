@@ -126,7 +126,7 @@ class TestTheExampleOfTheConvention:
     def test_agents_in_it_may_be_gone_so_another_can_take_the_task(self, bench, found):
         found()
         workflow = bench.open().workflow()
-        assert workflow.start_agent("task-executor", "2.1") == 2
+        assert workflow.start_agent("task-executor", "2.1").startswith("2-")
 
     @pytest.mark.parametrize("status", ["completed", "failed"])
     def test_one_that_is_over_is_over(self, status):
