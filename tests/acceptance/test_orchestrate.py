@@ -64,7 +64,8 @@ def test_what_a_killed_agent_held_is_taken_over_when_its_lease_ran_out_and_its_l
     bob.does("agent", "start", ROLE, "--step", "1.2")
     assert eve.refused("agent", "start", ROLE, "--step", "1.2", code=5)["facts"]["role"] == ROLE
     bob.does("agent", "end")
-    dead = bob.does("agent", "start", ROLE, "--step", "1.2", "--ttl", "1s")["lease"]["token"]
+    given = bob.does("agent", "start", ROLE, "--step", "1.2", "--ttl", "1s")
+    dead = given["lease"]["token"]
     bob.does("task", "start", "1.2")
     bob.does("lock", PASSWORD.code_file, "--ttl", "1h")
     bob.kill()
@@ -89,7 +90,7 @@ def test_what_a_killed_agent_held_is_taken_over_when_its_lease_ran_out_and_its_l
         ("agent", "beat"),
         ("agent", "end"),
     ):
-        assert run.refused(*late, env={"HOLDFAST_TOKEN": str(dead)}, code=5)["code"] == "fenced", late
+        assert run.refused(*late, env={"HOLDFAST_TOKEN": given["token"]}, code=5)["code"] == "fenced", late
     assert (run.read(STATE), run.log()) == before
     assert [(one["type"], one["task"], one["status"]) for one in run.state["active_agents"]] == [
         (ROLE, "1.1", "in_progress"),

@@ -6,14 +6,13 @@ import os
 import random
 import shutil
 import subprocess
-import sys
 import time
 
 import pytest
 
 from holdfast.git import content, private
 from tests.git.test_git import OWN, found, sh, write
-from tests.tiers import is_full, need
+from tests.tiers import is_full
 
 NAMES = ["a", "b", "lib/c", "lib/d", "lib/deep/e", "x.log", "lib/y.log", ".holdfast/own", "node_modules/m", "z z\n"]
 
@@ -205,13 +204,3 @@ def test_where_nothing_can_be_kept_everything_is_read(project):
     (project.parent / "home").rmdir()
     assert same(project) == same(project)
     assert not (project.parent / "home").exists()
-
-
-def test_a_clock_of_the_year_2500_changes_nothing(project):
-    need("faketime")
-    code = "import sys; from holdfast import git; from holdfast.git import content; "
-    code += "print(content.tree(git.find(sys.argv[1]), sys.argv[2:]).id)"
-    words = ("faketime", "-f", "@2500-01-01 00:00:00", sys.executable, "-c", code, str(project), *OWN)
-    env = {**os.environ, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-    done = subprocess.run(words, env=env, capture_output=True, text=True)
-    assert done.stdout.strip() == content.tree(found(project), OWN).id, done.stderr
