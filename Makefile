@@ -2,11 +2,12 @@
 
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 2 --timeout 15
+BENCH := .venv-bench
+BIN = $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --retries 1 --timeout 15
 # Wheels only: building a source distribution would run a backend that nobody pinned.
-LOCKED := $(INSTALL) --require-hashes --only-binary :all: -r
-PROJECT := $(INSTALL) --no-build-isolation --no-deps --force-reinstall
+LOCKED = $(INSTALL) --require-hashes --only-binary :all: -r
+PROJECT = $(INSTALL) --no-build-isolation --no-deps --force-reinstall
 OR_SAY := || { echo 'pip could not install the packages. Check the network and what `pip config list` names, and type this again.' >&2; exit 1; }
 SOURCES := $(shell find src -type f ! -name '*.pyc')
 CHECKED := src tests $(wildcard bench)
@@ -18,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
+PYTEST = $(BIN)/python -m pytest -n auto --dist loadfile
 .PHONY: help demo quick test full lint bench build lock system node clean
 
 help: ## List these commands
@@ -42,8 +43,8 @@ lint: $(VENV)/.dev ## Check format, lint, types and the direction of imports
 	$(BIN)/mypy $(CHECKED)
 	$(BIN)/lint-imports --no-logo
 
-bench: $(VENV)/.dev ## Measure speed as ratios to raw disk and interpreter costs
-	$(BIN)/python -m bench
+bench: $(BENCH)/.installed ## Measure speed as ratios to raw disk and interpreter costs, beside other libraries
+	$(BENCH)/bin/python -m bench
 
 build: $(VENV)/.dev ## Build the wheel and the source distribution, the same bytes for the same commit
 	rm -rf dist
@@ -52,6 +53,7 @@ build: $(VENV)/.dev ## Build the wheel and the source distribution, the same byt
 lock: ## Pin the dependencies anew (needs uv; UPGRADE=--upgrade takes the newest)
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/build.in -o requirements/build.txt
 	$(LOCK) $(UPGRADE) pyproject.toml requirements/dev.in -o requirements/dev.txt
+	$(LOCK) $(UPGRADE) pyproject.toml requirements/bench.in -o requirements/bench.txt
 
 # Without what these two install, tests are skipped, and in continuous integration they fail.
 system:
@@ -61,12 +63,12 @@ node: $(VENV)/.python system
 	@tools/node-packages $(VENV) >/dev/null || test -z "$$HOLDFAST_CI"
 
 clean: ## Remove everything that these commands made
-	rm -rf $(VENV) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(BENCH) dist .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	find src tests $(wildcard bench) -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.python:
+$(VENV)/.python $(BENCH)/.python:
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Holdfast needs Python 3.11 or newer, and $(PYTHON) is older. Name another: make PYTHON=python3.12 …")'
-	$(PYTHON) -m venv --clear $(VENV)
+	$(PYTHON) -m venv --clear $(@D)
 	@touch $@
 
 # Once the development install is there it runs the sources themselves, and no copy of them is needed.
@@ -76,5 +78,12 @@ $(VENV)/.runtime: $(VENV)/.python requirements/build.txt pyproject.toml $(SOURCE
 
 $(VENV)/.dev: $(VENV)/.python requirements/dev.txt pyproject.toml
 	$(LOCKED) requirements/dev.txt $(OR_SAY)
+	$(PROJECT) -e .
+	@touch $@
+
+# The libraries that are measured beside Holdfast have an environment of their own.
+$(BENCH)/.installed: VENV := $(BENCH)
+$(BENCH)/.installed: $(BENCH)/.python requirements/bench.txt pyproject.toml
+	$(LOCKED) requirements/bench.txt $(OR_SAY)
 	$(PROJECT) -e .
 	@touch $@

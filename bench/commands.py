@@ -33,5 +33,5 @@ def run(folder: str) -> None:
     )
     heading(f"A command ÷ `python -c pass` ({p50(taken['bare']) * 1e3:.1f} ms)")
     row("holdfast --version", p50(taken["version"]) / p50(taken["bare"]), "")
-    row("holdfast status", p50(taken["status"]) / p50(taken["bare"]), "≤ 4")
+    row("holdfast status", p50(taken["status"]) / p50(taken["bare"]), "≤ 3.5")
     row("holdfast note, durable", p50(taken["note"]) / p50(taken["bare"]), "")

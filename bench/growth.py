@@ -48,6 +48,7 @@ def _workflows(folder: str) -> None:
     counts = (10, 1_000, 100_000)
     active = "bench-5bbf5a52"
     roots = {count: _filled(os.path.join(folder, f"workflows-{count}"), count) for count in counts}
+    os.sync()  # else the disk writes these files while it is measured
 
     def listed(root: str):
         return lambda: holdfast.open(root).list(status="active")

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 
+from bench import peers
 from bench.measure import heading, interleaved, p50, row
 from bench.project import Transitions, document_path, repository, started
 
@@ -14,7 +15,7 @@ def run(folder: str) -> None:
     repository(folder)
     workflow = started(folder)
     transition = Transitions(workflow)
-    raw = _raw(os.path.join(folder, "raw"))
+    raw = raw_append(os.path.join(folder, "raw"))
     update = _sqlite(os.path.join(folder, "state.db"), workflow._wired.documents.render(workflow.state))
     for _ in range(120):
         transition()
@@ -29,9 +30,20 @@ def run(folder: str) -> None:
     row("÷ jq + mv of the document, which is not durable", cost / p50(taken["jq"]), "")
     written = _bytes_written(transition, 64)
     row("bytes written ÷ size of the document", written / document, "≤ 1.4", f"document of {document} bytes")
+    _beside(os.path.join(folder, "peers"), transition, raw, "x" * document)
 
 
-def _raw(path: str):
+def _beside(folder: str, transition: Transitions, raw, text: str) -> None:
+    """The same step in other libraries, each with a document of the same size in SQLite, WAL/FULL."""
+    heading("A durable step ÷ raw append + fdatasync of 200 bytes, beside other libraries (SQLite, WAL/FULL)")
+    ours = {"Holdfast: a transition, document refreshed": transition}
+    taken = interleaved({"raw": raw, **ours, **peers.each(folder, text)}, 100)
+    cost = {what: p50(samples) for what, samples in taken.items()}
+    for what in [*ours, *filter(cost.get, peers.PEERS)]:
+        row(what, cost[what] / cost["raw"], "", f"{cost[what] * 1e6:.0f} µs")
+
+
+def raw_append(path: str):
     fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
 
     def append() -> None:
@@ -41,8 +53,7 @@ def _raw(path: str):
     return append
 
 
-def _sqlite(path: str, rendered: dict[str, bytes]):
-    (document,) = rendered.values()
+def _sqlite(path: str, document: bytes):
     base = sqlite3.connect(path, isolation_level=None)
     base.execute("pragma journal_mode=wal")
     base.execute("pragma synchronous=full")

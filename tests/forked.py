@@ -107,6 +107,10 @@ while True:
             asked.close()
             continue
         pid = os.fork()
+        if not pid and data == b"terminal\n":
+            os.set_inheritable(fds[0], True)
+            words = [sys.argv[2], "-S", "-P", "-c", sys.argv[3], str(fds[0])]
+            os.execve(words[0], words, {"PYTHONHOME": sys.base_prefix})
         if not pid:
             code = 70
             try:
@@ -125,6 +129,24 @@ while True:
 """
 
 
+_TERMINAL = r"""
+import os, pty, select, signal, socket, sys
+signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+link = socket.socket(fileno=int(sys.argv[1]))
+master, terminal = pty.openpty()
+socket.send_fds(link, [b"t"], [terminal])
+os.close(terminal)
+while True:
+    for end in select.select([link, master], [], [])[0]:
+        try:
+            data = os.read(end if end == master else link.fileno(), 65536)
+        except OSError:
+            data = b""
+        if not data:
+            sys.exit()
+        while data:
+            data = data[os.write(master if end == link else link.fileno(), data):]
+"""
 _CONNECTOR = r"""
 import json, os, signal, socket, sys
 at, *words = sys.argv[1:]
@@ -145,6 +167,17 @@ for number in range(3):
 code = int(said.readline())
 os._exit(code if code >= 0 else 128 - code)
 """
+
+
+def terminal() -> tuple[int, int]:
+    """Both ends of a terminal. A program of its own makes it, as terminal emulators do, and hands everything on."""
+    ours, theirs = socket.socketpair()
+    with socket.socket(socket.AF_UNIX) as asked:
+        asked.connect(_server())
+        socket.send_fds(asked, [b"terminal\n"], [theirs.fileno()])
+        theirs.close()
+        _, (made,), _, _ = socket.recv_fds(ours, 1, 1)
+    return ours.detach(), made
 
 
 def command(*words: str) -> list[str]:
@@ -243,7 +276,8 @@ def _server() -> str:
     at = os.path.join(folder, "socket")
     tests_own = _of_python(os.environ)  # a test may have given Python packages of its own
     env = {**{name: value for name, value in os.environ.items() if name not in tests_own}, **_OURS, "PYTHONUTF8": "1"}
-    command = [sys.executable, "-P", "-c", _SERVER, at]
+    emulator = shutil.copy(os.path.realpath(sys.executable), os.path.join(folder, "emulator"))
+    command = [sys.executable, "-P", "-c", _SERVER, at, emulator, _TERMINAL]
     process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin
     assert process.stdout

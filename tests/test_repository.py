@@ -217,7 +217,7 @@ def test_every_agent_host_has_its_reason_and_is_pinned_with_its_hash():
     assert all(one.get("integrity") for name, one in locked.items() if name)
 
 
-@pytest.mark.parametrize("name", ["build.txt", "dev.txt"])
+@pytest.mark.parametrize("name", ["bench.txt", "build.txt", "dev.txt"])
 def test_every_line_of_a_lock_is_a_pin_a_hash_or_a_comment(name):
     text = (ROOT / "requirements" / name).read_text()
     pinned = r"[a-z0-9-]+==\S+(?: ; [^\\]+)? \\"
@@ -228,8 +228,9 @@ def test_every_line_of_a_lock_is_a_pin_a_hash_or_a_comment(name):
 
 
 def test_the_locks_agree_with_each_other_and_with_the_build_system():
-    dev, build = pins("dev.txt"), pins("build.txt")
-    assert {name: dev.get(name) for name in build} == build
+    build = pins("build.txt")
+    for larger in (pins("dev.txt"), pins("bench.txt")):
+        assert {name: larger.get(name) for name in build} == build
     requires = tomllib.loads((ROOT / "pyproject.toml").read_text())["build-system"]["requires"]
     assert requires == [f"hatchling=={build['hatchling']}"]
     for path in (ROOT / "requirements").glob("*.in"):

@@ -133,12 +133,27 @@ def _isolates() -> bool:
     return _succeeds("unshare", *own, sys.executable, "-S", "-c", "")
 
 
+@functools.cache
+def _lets_others_run() -> bool:
+    nobody = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups")
+    return _succeeds(*nobody, sys.executable, str(Path(sys.executable).parent / "holdfast"), "--version")
+
+
+def _pushes_keys() -> bool:
+    try:
+        return Path("/proc/sys/dev/tty/legacy_tiocsti").read_text().strip() != "0"
+    except OSError:  # an older kernel, which always allows it
+        return sys.platform == "linux"
+
+
 _PROBES: dict[str, Callable[[], bool]] = {
     "root": lambda: os.geteuid() == 0,
     "strace": _traces,
     "mounts": _mounts,
     "loop devices": _mounts_images,
+    "TIOCSTI": _pushes_keys,
     "network namespaces": _isolates,
+    "a folder that other users may read": _lets_others_run,
 }
 
 

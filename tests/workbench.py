@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
-import pty
 import select
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,17 @@ LOGIN = "features/auth/user-login.md"
 PATIENCE = 60
 
 
+@functools.cache
+def _template() -> Path:
+    """A project with one commit and nothing else: a copy of it costs less than four calls of git."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    root = Bench(Path(folder.name, "project"))._begin().root
+    for sample in (root / ".git/hooks").iterdir():
+        sample.unlink()
+    return root
+
+
 class Bench:
     """A folder, and after `begun` the top of a repository. Paths are relative to it."""
 
@@ -33,6 +47,12 @@ class Bench:
 
     def begun(self) -> Bench:
         """With one commit on `main`."""
+        if any(self.root.iterdir()):
+            return self._begin()
+        shutil.copytree(_template(), self.root, symlinks=True, dirs_exist_ok=True)
+        return self
+
+    def _begin(self) -> Bench:
         self.git("init", "-q", "-b", "main")
         self.write("README.md", "A project.\n")
         self.save("first")
@@ -53,7 +73,7 @@ class Bench:
     def save(self, message: str = "more") -> str:
         """Commits everything there is."""
         self.git("add", "-A")
-        self.git("commit", "-q", "-m", message)
+        self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.head
 
     def committed(self, revision: str = "HEAD") -> list[str]:
@@ -122,11 +142,11 @@ class Bench:
 
     def person(self, *words: str, says: str | None = None, env: dict[str, str] | None = None) -> Answer:
         """At a terminal; `says` is typed, with Enter, as soon as a question stands there; then only Enter."""
-        primary, secondary = pty.openpty()
+        primary, secondary = forked.terminal()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=self.root, env=_environment(env), session=True)
         os.close(secondary)
-        out = _conversation(primary, says)
+        out = conversation(primary, says)
         os.close(primary)
         return _without_traceback(Answer(process.wait(PATIENCE), out.replace("\r\n", "\n")))
 
@@ -140,7 +160,7 @@ def _without_traceback(answer: Answer) -> Answer:
     return answer
 
 
-def _conversation(primary: int, says: str | None) -> str:
+def conversation(primary: int, says: str | None) -> str:
     out, deadline = b"", time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if not select.select([primary], [], [], 1)[0]:

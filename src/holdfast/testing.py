@@ -17,6 +17,7 @@ def contract(card: System) -> None:
     from holdfast.core.names import is_name
     from holdfast.core.plan import Plan
     from holdfast.definitions import Catalogue
+    from holdfast.documents.lens.schema import schemas
     from holdfast.documents.lens.spec import Dialect
     from holdfast.systems.seam.parts import PARTS
     from holdfast.systems.seam.system import API, System
@@ -32,6 +33,7 @@ def contract(card: System) -> None:
     dialect = _value(card, "document", "DIALECT")
     assert isinstance(dialect, Dialect), f"{card.module}.document has no Dialect"
     assert dialect.name == card.name, f"the dialect is called {dialect.name!r}"
+    schemas(dialect, _value(card, "described", "DESCRIBED") if "described" in card.parts else PARTS["described"])
     performed = _value(card, "work", "WORK").perform if "work" in card.parts else {}
     for action in card.actions:
         assert action in performed, f"{card.module}.work does not perform {action!r}"

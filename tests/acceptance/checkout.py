@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import pty
 import select
 import signal
 import subprocess
@@ -232,7 +231,7 @@ class Checkout:
 
     def person(self, *words: str, prompt: str = "", says: str = "") -> Answer:
         """A terminal of one's own; `says` is typed, and Enter, when the prompt is there."""
-        primary, secondary = pty.openpty()
+        primary, secondary = forked.terminal()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=self.root, env=self.env, session=True)
         os.close(secondary)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.acceptance import feature
 from tests.acceptance.checkout import UNTESTED_TEXT, Checkout, Gate
 from tests.forges.github.server import GitHub
 
@@ -25,7 +26,21 @@ def gate(tmp_path):
 def github(tmp_path):
     with GitHub(tmp_path / "github") as server:
         yield server
-    assert server.objections == []
+    assert server.unexpected == []
+
+
+@pytest.fixture
+def house(tmp_path, github):
+    """A feature whose `origin` is a GitHub."""
+    return feature.hosted(feature.House(tmp_path / "house"), github)
+
+
+@pytest.fixture
+def talk(house, github):
+    """Its first phase waits on a pull request."""
+    house.up_to(feature.FIRST)
+    house.ok("continue")
+    return feature.Talk(github, house)
 
 
 @pytest.fixture

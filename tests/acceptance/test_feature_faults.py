@@ -5,17 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.feature import BRANCH, FIRST, House, Talk, hosted
-from tests.forges.github.server import Fault, GitHub
+from tests.forges.github.server import Fault
 
 PASSES = Fault(passes=True)
 HUNG_UP = Fault(hangs_up=True)
-
-
-@pytest.fixture
-def github(tmp_path):
-    with GitHub(tmp_path / "github") as server:
-        yield server
-    assert server.unexpected == []
 
 
 @pytest.fixture

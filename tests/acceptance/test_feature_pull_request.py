@@ -13,34 +13,12 @@ from tests.acceptance.feature import (
     SLUG,
     TITLE,
     House,
-    Talk,
-    hosted,
     row,
     timeless,
 )
 from tests.forges.github.server import GitHub
 
 URL = "https://github.com/octo-org/octo-repo/pull/1"
-
-
-@pytest.fixture
-def github(tmp_path):
-    with GitHub(tmp_path / "github") as server:
-        yield server
-    assert server.unexpected == []
-
-
-@pytest.fixture
-def house(tmp_path, github):
-    return hosted(House(tmp_path / "house"), github)
-
-
-@pytest.fixture
-def talk(house, github):
-    """The first phase waits on a pull request."""
-    house.up_to(FIRST)
-    house.ok("continue")
-    return Talk(github, house)
 
 
 def pushed(house: House, github: GitHub) -> bool:

@@ -11,31 +11,8 @@ from tests.acceptance.feature import (
     SECOND,
     SLUG,
     TESTING,
-    House,
     Talk,
-    hosted,
 )
-from tests.forges.github.server import GitHub
-
-
-@pytest.fixture
-def github(tmp_path):
-    with GitHub(tmp_path / "github") as server:
-        yield server
-    assert server.unexpected == []
-
-
-@pytest.fixture
-def house(tmp_path, github):
-    return hosted(House(tmp_path / "house"), github)
-
-
-@pytest.fixture
-def talk(house, github):
-    """The first phase waits on a pull request."""
-    house.up_to(FIRST)
-    house.ok("continue")
-    return Talk(github, house)
 
 
 @pytest.fixture

@@ -183,6 +183,17 @@ def test_an_index_that_is_no_file_stops_nobody_and_the_session_hears_of_it(sessi
     assert RESTORED in session.compact()
 
 
+def test_a_session_whose_journal_is_broken_is_not_given_the_work_of_another(house, session):
+    own = journal(house)
+    house.ok("start", "custom", "Other work", "--phases", "one,two")
+    assert RESTORED in session.compact()
+    replaced(own, "garbage")
+    answers = everything(session)
+    assert answers["PreCompact"] == ""
+    assert UNREADABLE in answers["SessionStart"]
+    assert "Other work" not in "".join(answers.values())
+
+
 @pytest.mark.parametrize("damage", ["empty", "garbage", "folder", "pipe"])
 def test_a_journal_that_is_broken_is_told_to_the_session_and_the_log_says_which(house, session, damage):
     path = journal(house)

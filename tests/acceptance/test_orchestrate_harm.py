@@ -65,6 +65,8 @@ def test_without_a_journal_the_newest_checkpoint_that_can_be_read_takes_the_plac
     assert run.state["completed_tasks"] == kept["completed_tasks"]
     assert run.state["safety_bounds"]["cost_so_far"] == "$0.20"
     assert [one["task"] for one in run.state["pending_tasks"]] == ["1.2", "2.1", "2.2"]
+    assert "only claimed" in run.refused("task", "start", "1.2")["message"]
+    assert run.person("approve", "--claimed", "--yes").code == 0
     run.ok("task", "start", "1.2")
     run.ok("task", "done", "1.2")
     assert _finished(run.state) == ["1.1", "1.2"]

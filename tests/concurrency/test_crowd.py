@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from holdfast.plain.digest import digest
+from holdfast.project.project import open_project
+from tests.actors import acting
 from tests.concurrency.crowd import Crowd, document, notes
 from tests.tiers import need
 
@@ -85,8 +86,10 @@ def assert_in_order(work, extra=()):
 
 def assert_document_is_newest(root, work, records):
     """Read from the disk as it is, before anybody looked at it again."""
-    (rendered,) = records[-1].documents.values()
-    assert digest(document(root, work.id).read_bytes()) == rendered
+    wired = open_project(str(root), settings=acting({"HOME": str(root)})).wired
+    state = wired.store.load(work.ulid)
+    assert state.revision == records[-1].revision
+    assert document(root, work.id).read_bytes() == wired.documents.render(state)
 
 
 def test_eight_processes_lose_nothing(crowd, root):

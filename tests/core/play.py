@@ -5,7 +5,7 @@ Time is a number that only the play moves, files are a mapping of paths to conte
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ import pytest
 from holdfast.core import moment
 from holdfast.core.apply import Record, fold, replay
 from holdfast.core.commands import (
+    PARTLY,
     Adopt,
     Approve,
     Begin,
@@ -20,6 +21,7 @@ from holdfast.core.commands import (
     Done,
     Edit,
     Facts,
+    Part,
     RecordCheck,
     Request,
     Review,
@@ -35,7 +37,7 @@ from holdfast.core.plan import Plan
 from holdfast.core.reading import read
 from holdfast.core.remedy import Scope, told
 from holdfast.core.state import Actor, Artifact, Evidence, Grant, Progress, State
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, Refused
 from holdfast.plain.digest import digest
 from holdfast.systems.seam.registry import rules
 
@@ -48,6 +50,17 @@ FILE = Actor("file")
 NINE = moment.to_epoch("2026-01-01T09:00:00Z")
 MINUTE, HOUR = 60, 3600
 DOLLAR = 1_000_000
+
+
+def kept(command: Command, decide: Callable[[Command], tuple[Event, ...]]) -> tuple[Event, ...]:
+    """The events of a command; of an edit that is taken in part, once its original is kept with what became of it."""
+    try:
+        return decide(command)
+    except Refused as partly:
+        if partly.code != PARTLY:
+            raise
+        assert isinstance(command, Edit)
+        return decide(command.replace(kept="quarantine/copy.json", told=tuple(partly.facts["told"])))
 
 
 def step(its_id: str, /, *children: dict[str, Any], **keys: Any) -> dict[str, Any]:
@@ -125,7 +138,7 @@ class Play:
         """Carries commands out, one record each; returns the events of the last."""
         events: tuple[Event, ...] = ()
         for command in commands:
-            events = self.decide(command, by, token, key, payload, **facts)
+            events = kept(command, lambda one: self.decide(one, by, token, key, payload, **facts))
             if events or key:
                 self.keep(events, by, type(command).__name__, key, payload)
         return events
@@ -207,8 +220,10 @@ def artifact(path: str, content: str) -> Artifact:
     return Artifact(path, f"hash of {content}", "2025-12-31T00:00:00Z", len(content))
 
 
-def edit(*commands: Command, **more: Any) -> Edit:
-    return Edit("state.json", {"edited": True}, commands, **more)
+def edit(*commands: Command, source: str = "file", **more: Any) -> Edit:
+    """An edit of which all commands are one part."""
+    parts = (Part("all", commands=commands, **more),) if commands or more else ()
+    return Edit("state.json", {"edited": True}, {}, parts, source)
 
 
 def moves(events: tuple[Event, ...]) -> list[tuple[str, str]]:

@@ -150,7 +150,8 @@ def random_command(chance: Chance, state: State) -> cmd.Command:
         case 19:
             return _of_a_session(chance, state, path)
         case _:
-            return cmd.Edit("f", {}, tuple(_on_a_step(chance, path) for _ in range(1 + chance.below(2))))
+            commands = tuple(_on_a_step(chance, path) for _ in range(1 + chance.below(2)))
+            return cmd.Edit("f", {}, {}, (cmd.Part("f", commands=commands),))
 
 
 def sensible(chance: Chance, state: State, path: str) -> cmd.Command:

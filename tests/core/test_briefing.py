@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import answers
-from holdfast.core.briefing import Briefing, TaskText, position
+from holdfast.core.briefing import Briefing, TaskText
 from holdfast.core.commands import (
     Approve,
     Begin,
@@ -22,6 +22,7 @@ from holdfast.core.commands import (
 )
 from holdfast.core.record import Decision
 from holdfast.core.remedy import told
+from holdfast.core.standing import position
 from holdfast.errors import Refused
 from tests.core.play import PERSON, Play, given, held, passed, step
 
@@ -205,6 +206,8 @@ def test_all_done_has_the_fields_of_any_other_moment_and_none_that_is_empty():
 def test_a_reason_that_repeats_is_told_once_with_its_attempts():
     play = given(step("write", retry={"max": 2, "exhausted": "escalated"}))
     play.do(Begin("write"), Fail("write", "boom"), Fail("write", "boom"))
+    assert (briefed(play).lacks, briefed(play).failures) == ("escalated to a person: failed 2 times: boom", [])
+    play.do(Unblock("write", "look again"), by=PERSON)
     assert briefed(play).failures == ["write, attempts 1, 2 failed: boom"]
 
 

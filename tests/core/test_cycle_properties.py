@@ -51,7 +51,7 @@ def any_command(chance: Chance, play: Play) -> cmd.Command:
         *(cmd.Reset(phase), cmd.Reset(), cmd.Resume(), cmd.Resume(phase), cmd.Cancel("enough"), cmd.Pause("night")),
         *(cmd.Advise(phase, "mind the gap"), cmd.TakeSnapshot(), cmd.Restore(1 + chance.below(3)), cmd.Finalize()),
         cmd.Together((cmd.Reject(phase, "all of it"), cmd.Advise(chance.pick(PHASES), "this too"))),
-        cmd.Edit("f", {}, (cmd.Begin(phase), cmd.Submit(phase))),
+        cmd.Edit("f", {}, {}, (cmd.Part("f", commands=(cmd.Begin(phase), cmd.Submit(phase))),)),
     )
     return chance.pick(options)
 

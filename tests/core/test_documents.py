@@ -1,14 +1,30 @@
-"""Edited and adopted documents: all of an edit or nothing, and claims that open no gate."""
+"""Edited and adopted documents: an edit part by part, and claims that open no gate."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from holdfast.core import gates, queries
-from holdfast.core.commands import Approve, Begin, Cancel, Done, Extend, Note, Record, RecordCheck, Skip, TakeOver
-from holdfast.core.events import Adopted, Edited, Remembered
+from holdfast.core.commands import (
+    Approve,
+    Begin,
+    Cancel,
+    Confirm,
+    Done,
+    Edit,
+    Extend,
+    Note,
+    Part,
+    Record,
+    RecordCheck,
+    Skip,
+    TakeOver,
+)
+from holdfast.core.events import Adopted, Alerted, Edited, Moved, Recorded, Remembered
 from holdfast.core.state import Evidence, Progress
-from holdfast.errors import NotFound
+from holdfast.errors import NotFound, Refused
 from tests.core.play import (
     AGENT,
     FILE,
@@ -36,7 +52,7 @@ def test_a_legal_edit_is_the_commands_it_stands_for():
     assert play.state.context == {"k": 1}
 
 
-def test_an_edit_with_one_illegal_change_is_refused_whole():
+def test_a_part_with_one_illegal_command_is_refused_whole():
     play = given(step("a"), step("b"), step("c"))
     before = play.state
     play.refuses(edit(Begin("a"), Begin("c")), "step_blocked", by=FILE)
@@ -79,6 +95,77 @@ def test_an_edit_says_where_it_came_from():
     (event,) = play.do(edit(source="git"), by=FILE)
     assert isinstance(event, Edited)
     assert event.source == "git"
+
+
+def parted(*parts: Part, document: dict[str, Any], base: dict[str, Any]) -> Edit:
+    return Edit("state.json", document, base, parts)
+
+
+def test_the_legal_parts_of_an_edit_are_taken_and_the_others_have_their_old_value_again():
+    play = given(step("a"), step("b"), step("c"))
+    command = parted(
+        Part("note", (("note",),), (Record({"note": "new"}),)),
+        Part("c", (("steps", ("id", "c"), "status"),), (Begin("c"),)),
+        Part("a", (("steps", ("id", "a"), "status"),), (Begin("a"), Done("a"))),
+        document={"note": "new", "steps": [{"id": "c", "status": "x", "own": 1}, {"id": "a", "status": "y"}]},
+        base={"note": "old", "steps": [{"id": "a", "status": "0"}, {"id": "c", "status": "0"}]},
+    )
+    events = play.do(command, by=FILE)
+    assert [type(event) for event in events] == [Edited, Recorded, Moved, Moved, Alerted]
+    assert play.state.base == {
+        "note": "new",
+        "steps": [{"id": "c", "status": "0", "own": 1}, {"id": "a", "status": "y"}],
+    }
+    (alert,) = play.state.alerts
+    assert (alert.code, alert.kept) == ("edit_partly_refused", "quarantine/copy.json")
+    assert "put back: c (the step c cannot begin before" in alert.message
+    assert alert.message.endswith("taken: note, a")
+
+
+def test_an_edit_that_is_taken_in_part_is_refused_until_its_original_is_kept_with_the_decision():
+    play = given(step("a"), step("b"))
+    parts = (Part("note", commands=(Record({"k": 1}),)), Part("b", commands=(Begin("b"),)))
+    refusal = play.refuses(Edit("state.json", {}, {}, parts, kept="copy", told=("taken: b",)), "edit_partly_refused")
+    assert refusal.facts["told"] == [
+        "taken: note",
+        "put back: b (step_blocked): the step b cannot begin before a",
+    ]
+
+
+def test_a_part_that_waits_for_a_later_one_is_asked_again_after_it():
+    play = given(step("a"), step("b"))
+    play.do(
+        parted(Part("b", commands=(Begin("b"),)), Part("a", commands=(Begin("a"), Done("a"))), document={}, base={})
+    )
+    assert (play.statuses(), play.state.alerts) == ({"a": "done", "b": "active"}, ())
+
+
+def test_a_part_that_needs_a_refused_one_is_refused_with_it():
+    play = given(step("a"), step("b"))
+    parts = (Part("x", commands=(Begin("b"),)), Part("y", entries=({"event": "b began"},), needs="x"), Part("z"))
+    events = play.do(parted(*parts, document={}, base={}))
+    assert not any(isinstance(event, Remembered) for event in events)
+    assert "y (x was put back)" in play.state.alerts[0].message
+
+
+def test_a_forged_gate_is_reported_louder_than_the_rest_and_its_neighbours_are_taken():
+    play = given(step("a"))
+    wrong = Refused("forged", "only people say this")
+    parts = (Part("ok", (("ok",),), wrong=wrong, gate=True), Part("note", commands=(Record({"k": 1}),)))
+    play.do(parted(*parts, document={"ok": True, "k": 1}, base={"ok": False}))
+    (alert,) = play.state.alerts
+    assert alert.code == "edit_forged"
+    assert "A GATE WAS FORGED, and put back: ok (only people say this)" in alert.message
+    assert (play.state.context, play.state.base) == ({"k": 1}, {"ok": False, "k": 1})
+
+
+def test_a_field_that_is_read_as_something_else_stands_so_in_the_document_and_is_told():
+    play = given(step("a"))
+    part = Part("n", (("n",),), (Record({"n": 3}),), written=3)
+    play.do(parted(part, document={"n": "3"}, base={"n": 2}))
+    (alert,) = play.state.alerts
+    assert (alert.code, play.state.base) == ("edit_normalised", {"n": 3})
+    assert alert.message.endswith("read as: n = 3")
 
 
 # Adopted
@@ -162,12 +249,21 @@ def test_a_claimed_check_of_a_done_step_opens_nothing():
     play.refuses(Begin("b"), "step_blocked")
 
 
-def test_an_adopted_workflow_accepts_reported_evidence():
-    check = {"name": "tests", "run": ["pytest"], "run_by": "engine"}
-    play = adopted(step("a", checks=[check]), a=Progress("active", 1))
-    play.check("a", "tests")
-    play.do(Done("a"))
-    assert play.status("a") == "done"
+ENGINE = {"name": "tests", "run": ["pytest"], "run_by": "engine"}
+
+
+def test_an_adopted_workflow_has_the_gates_of_its_definition_for_what_is_still_to_be_done():
+    play = adopted(step("a", checks=[ENGINE]), a=Progress("active", 1))
+    play.refuses(RecordCheck("a", "tests", Evidence(True, "", 0)), "engine_must_run")
+
+
+def test_checks_that_only_the_engine_runs_are_claimed_where_a_document_says_that_the_step_is_done():
+    play = adopted(step("a", checks=[ENGINE]), step("b"), a=DONE, b=Progress("active", 1))
+    play.refuses(Done("b"), "gate_unmet")
+    play.refuses(Confirm("a"), "person_needed")
+    play.do(Confirm("a"), by=PERSON)
+    play.do(Done("b"))
+    assert play.state.step("a").evidence["tests"].run_by == "reported"
 
 
 def test_what_came_with_git_is_taken_over_and_its_approvals_are_only_claimed():

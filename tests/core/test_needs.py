@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.core import commands as cmd
 from holdfast.core.commands import Approve, Facts
+from holdfast.core.decide import rule_of
 from holdfast.core.definition import Check
 from holdfast.core.needs import Needs, needs
 from tests.core.play import Play, given, passed, step
@@ -89,3 +90,9 @@ def test_who_knows_the_tree_knows_the_head():
 def test_trust_in_a_check_says_nothing_of_another_command():
     old, new = (begun().state.plan.step("build").checks[0].replace(run=(word,)) for word in ("true", "false"))
     assert not Facts(NOW, known=Needs(trust=("build", old))).covers(Needs(trust=("build", new)))
+
+
+def test_every_command_on_a_running_workflow_has_a_rule():
+    decided_otherwise = (cmd.Start, cmd.Adopt, cmd.Edit, cmd.Together)
+    for command in cmd.Command.__subclasses__():
+        assert command in decided_otherwise or callable(rule_of(command))

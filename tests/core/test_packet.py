@@ -171,8 +171,8 @@ def test_a_step_at_the_top_is_its_phase_and_needs_no_line_of_its_own():
     ("commands", "phase", "status"),
     [
         ((Begin("a"),), "in_progress", ""),
-        ((Begin("a"), Block("a", "no key")), "blocked", "Status: blocked - a: no key"),
-        ((Begin("a"), Fail("a", "broke")), "blocked", "Status: failed - a: broke"),
+        ((Begin("a"), Block("a", "no key")), "blocked", "Status: blocked - a"),
+        ((Begin("a"), Fail("a", "broke")), "blocked", "Status: failed - a"),
         ((Begin("a"), Done("a")), "blocked", "Status: waiting - a"),
         ((Begin("a"), Pause("over night")), "in_progress", "Status: paused - over night"),
         ((Begin("a"), Cancel("enough")), "in_progress", "Status: cancelled - enough"),

@@ -442,6 +442,7 @@ EVENTS = st.one_of(
     st.builds(ev.Learned, st.builds(Learning, WORDS, WORDS)),
     st.builds(ev.Owned, WORDS, some({}, {"k": 1}, {"l": []}), some({}, {"event": "seen"}, {"source": "f"}), WORDS),
     st.builds(ev.Refiled, WORDS),
+    st.builds(ev.Renamed, WORDS),
     st.builds(
         ev.Amended, some("add", "retire", "change"), PATHS, st.one_of(st.none(), TREES), some(None, "a", "nowhere")
     ),

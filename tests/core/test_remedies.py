@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import holdfast
 from holdfast.core import naming, remedies
 from holdfast.core.remedy import WORDS, Blank, Remedy, Scope, as_json, is_blank, one_of, shell, told, typed
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli import arguments, lookup
 from holdfast.surfaces.cli.table import COMMANDS
+from tests.sources import PACKAGE, nodes
 
 ULID, OTHER = "01ARZ3NDEKTSV4RRFFQ69G5FAV", "01BX5ZZKBKACTAV9WEVGEMMVRZ"
 ODD = '-a b\'s "$HOME" é'
@@ -154,8 +153,8 @@ def test_every_command_has_its_spelling_once():
 
 def _blanks() -> Iterator[str]:
     """Every blank of the package that is spelled where it is made; what is computed in it counts as a word."""
-    for path in sorted(Path(holdfast.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for found in nodes().values():
+        for node in found:
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Blank":
                 (given,) = node.args
                 parts = given.values if isinstance(given, ast.JoinedStr) else [given]
@@ -175,14 +174,14 @@ def test_no_shell_obeys_a_blank_and_no_command_takes_one():
 def test_a_blank_that_is_not_filled_in_is_refused(blank):
     for words in (["fail", "a", "--reason", blank], ["done", "a", "--artifact", f"text={blank}"], ["note", blank]):
         command, rest = lookup.find(words)
-        with pytest.raises(UsageError, match=f"{blank}' stands for what only you know: "):
+        with pytest.raises(UsageError, match=f"^[^:]+: {blank} is a blank: |^{blank} is a blank: "):
             arguments.parse(command, rest)
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("check lint --passed-or-failed", "stands for what only you know: type --passed or --failed"),
+        ("check lint --passed-or-failed", "--passed-or-failed is a blank: type --passed or --failed"),
         ("review a --verdict APPROVED_OR_NEEDS_REVISION", "is not one of approved, needs_revision"),
         ("recover a --take GIT_OR_HERE", "is not one of git, here"),
     ],
@@ -205,19 +204,18 @@ def test_blanks_are_listed_once_and_without_their_quotes():
 
 
 PROGRAMS = ("chmod", "echo", "gh", "git", "holdfast", "ls", "mv", "pip", "ps", "rm", "ssh-add", "ssh-keygen", "unset")
-SOURCES = Path(remedies.__file__).parents[1]
 
 
 def _sentences():
     """Every string in the code that is given as a remedy, with its place."""
-    for path in sorted(SOURCES.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path, found in nodes().items():
+        for node in found:
             if isinstance(node, ast.keyword) and node.arg == "remedy":
                 given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
                 for one in given:
                     first = one.values[0] if isinstance(one, ast.JoinedStr) else one
                     if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                        yield f"{path.relative_to(SOURCES)}:{one.lineno}", first.value
+                        yield f"{path.relative_to(PACKAGE)}:{one.lineno}", first.value
 
 
 def test_no_command_is_given_as_a_sentence():

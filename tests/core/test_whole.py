@@ -127,6 +127,19 @@ def test_an_agent_is_not_told_to_end_the_pause_of_a_person():
         assert (brief.turn, "holdfast resume" in refusal.remedy) == (turn, by is AGENT)
 
 
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_a_pause_that_a_person_made_is_ended_by_a_person_only(cancelled):
+    play = given(step("a"), step("b"))
+    play.do(Begin("a"), Pause("over night"), by=PERSON)
+    if cancelled:
+        play.do(Cancel("enough"), by=AGENT)
+    for command in (Resume(), Resume("a"), Resume("b")):
+        refusal = play.refuses(command, "person_needed", by=AGENT)
+        assert [one.who for one in refusal.remedies] == ["person"]
+    play.do(Resume(), by=PERSON)
+    assert play.state.paused is None
+
+
 def test_a_failure_in_a_paused_workflow_begins_no_other_try():
     play = given(step("a", retry={"max": 3}))
     play.do(Begin("a"), Pause("over night"), Fail("a", "broke"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import pty
 import re
 import select
 import struct
@@ -69,7 +68,7 @@ class Terminal:
 
     def as_person(self, command: str, answers: list[str]) -> tuple[int, str]:
         """On a pseudo-terminal; each question, such as one that ends in `[y/N]`, gets the next answer."""
-        ours, theirs = pty.openpty()
+        ours, theirs = forked.terminal()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
         process = subprocess.Popen(
             ["bash", "-c", _KEPT],

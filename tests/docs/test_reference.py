@@ -6,8 +6,9 @@ import ast
 import functools
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -30,17 +31,20 @@ from holdfast.surfaces.hooks import quick
 from holdfast.systems.compaction import document as compaction
 from holdfast.systems.gated import central
 from holdfast.systems.gated import document as gated
+from holdfast.systems.gated import words as gated_words
 from holdfast.systems.orchestrator import document as orchestrator
 from holdfast.systems.orchestrator.task_document import model
 from holdfast.systems.orchestrator.task_document.blocks import normal
 from holdfast.systems.orchestrator.task_document.sections import LABELS, kind_of
+from holdfast.systems.skill import document as skill
 from holdfast.systems.skill.document import DOCUMENT
 from holdfast.systems.story import document as story
+from holdfast.upkeep import schemas
+from tests import sources
 from tests.docs.blocks import PAGES, ROOT, blocks
 from tests.docs.terminal import Terminal
 
 REFERENCE = ROOT / "docs" / "reference"
-SOURCES = [path.read_text() for path in sorted((ROOT / "src" / "holdfast").rglob("*.py"))]
 
 
 def page(name: str) -> str:
@@ -131,25 +135,38 @@ def test_every_exit_code_is_documented_with_no_others():
         assert re.search(rf"^\| `{cls.__name__}` \| {cls.exit_code} \|", page("python.md"), flags=re.MULTILINE)
 
 
+class _Module(NamedTuple):
+    """What a module imports, and the calls by a plain name in it and in each of its functions."""
+
+    imported: set[str]
+    calls: list[ast.Call]
+    functions: dict[ast.FunctionDef, list[ast.Call]]
+
+
 @functools.cache
-def _trees() -> list[ast.Module]:
-    return list(map(ast.parse, SOURCES))
+def _modules() -> list[_Module]:
+    return [
+        _Module(
+            {name.asname or name.name for node in found if isinstance(node, ast.ImportFrom) for name in node.names},
+            list(_calls(found)),
+            {node: list(_calls(ast.walk(node))) for node in found if isinstance(node, ast.FunctionDef)},
+        )
+        for found in sources.nodes().values()
+    ]
+
+
+def _calls(nodes: Iterable[ast.AST]) -> Iterator[ast.Call]:
+    return (node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name))
 
 
 def codes(cls: str) -> set[str]:
     """The codes with which the package raises errors of a class, itself or through a function that is handed one."""
-    found, trees = set(), _trees()
-    everywhere = {name: how for tree in trees for name, how in _handed_a_code(tree, cls)}
-    for tree in trees:
-        imported = {
-            name.asname or name.name
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom)
-            for name in node.names
-        }
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-        handed = {name: how for name, how in everywhere.items() if name in imported} | dict(_handed_a_code(tree, cls))
-        for call in calls:
+    found = set()
+    everywhere = {name: how for module in _modules() for name, how in _handed_a_code(module, cls)}
+    for module in _modules():
+        known = {name: how for name, how in everywhere.items() if name in module.imported}
+        handed = known | dict(_handed_a_code(module, cls))
+        for call in module.calls:
             given = _argument(call, 0, "code") if _name(call) == cls else None
             if _name(call) in handed:
                 place, default = handed[_name(call)]
@@ -159,11 +176,11 @@ def codes(cls: str) -> set[str]:
     return found
 
 
-def _handed_a_code(tree: ast.Module, cls: str) -> Iterator[tuple[str, tuple[int, ast.expr | None]]]:
+def _handed_a_code(module: _Module, cls: str) -> Iterator[tuple[str, tuple[int, ast.expr | None]]]:
     """The functions of a module that make an error of a class with the code they are given; its place and default."""
-    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+    for function, calls in module.functions.items():
         names = [argument.arg for argument in function.args.args]
-        made = (node for node in ast.walk(function) if isinstance(node, ast.Call) and _name(node) == cls and node.args)
+        made = (call for call in calls if _name(call) == cls and call.args)
         if "code" in names and any(isinstance(call.args[0], ast.Name) and call.args[0].id == "code" for call in made):
             place = names.index("code")
             defaults = [None] * (len(names) - len(function.args.defaults)) + list(function.args.defaults)
@@ -229,9 +246,9 @@ def test_every_key_of_a_definition_is_documented_and_no_others(heading, data, at
 
 
 def test_every_environment_variable_is_documented_and_no_others():
-    sources = "\n".join(SOURCES)
-    read_ones = set(re.findall(r'environ(?:\.get\(|, )b?"([A-Z_]+)"', sources))
-    named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", sources))
+    text = "\n".join(sources.texts().values())
+    read_ones = set(re.findall(r'environ(?:\.get\(|, )b?"([A-Z_]+)"', text))
+    named = set(re.findall(r"\b(?:HOLDFAST|XDG)_[A-Z_]+\b", text))
     coloured = {"FORCE_COLOR", "CLICOLOR_FORCE"}
     tokens = {*token_names("github.com"), *token_names("github.example.com")}
     text = page("environment.md")
@@ -313,6 +330,30 @@ def test_every_field_of_the_gated_document_is_documented_and_no_others():
     assert first_column(phases) == {field.at for field in items.fields}
 
 
+def owned(schema: Any) -> dict[str, list[str]]:
+    """The fields of each owner, in the order of the schema."""
+    found: dict[str, dict[str, None]] = {}
+
+    def collect(inner: Any, at: str) -> None:
+        if "x-owner" in inner:
+            found.setdefault(inner["x-owner"], {})[at] = None
+        for name, one in inner.get("properties", {}).items():
+            collect(one, f"{at}.{'NAME' if name in gated_words.PHASES else name}" if at else name)
+        collect(inner["items"], f"{at}[]") if "items" in inner else None
+        collect(inner["additionalProperties"], f"{at}.NAME") if "additionalProperties" in inner else None
+
+    collect(schema, "")
+    return {owner: list(places) for owner, places in found.items()}
+
+
+@pytest.mark.parametrize("part", [compaction, skill, story, orchestrator, gated], ids=lambda part: part.DIALECT.name)
+def test_the_table_of_owners_is_made_from_the_fields(part):
+    table = page(f"{part.DIALECT.name}-document.md").partition("## Who owns a field\n")[2]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$", table, flags=re.MULTILINE)[1:]
+    said = {owner: re.findall(r"`([^`]+)`", fields) for owner, fields in rows}
+    assert said == owned(schemas.schema(part.DIALECT.name))
+
+
 def test_every_field_and_action_of_a_phase_s_status_is_documented_and_no_others(tmp_path):
     """As the file has them that a start writes."""
     terminal = Terminal(tmp_path / "project", tmp_path / "home")
@@ -333,7 +374,7 @@ def test_the_central_docs_are_documented_with_the_place_of_each_in_a_workspace()
 
 def test_the_trailers_of_a_feature_s_commits_are_documented_and_no_others():
     section = page("gated-document.md").partition("## Commits\n")[2].partition("\n## ")[0]
-    (made,) = (source for source in SOURCES if "def message(state: State, summary" in source)
+    (made,) = (source for source in sources.texts().values() if "def message(state: State, summary" in source)
     written_ones = re.findall(
         r'^        "([A-Z][\w-]+)": ', made.partition("def message(state: State, summary")[2], flags=re.MULTILINE
     )

@@ -1,7 +1,8 @@
-"""Edits of a document by hand: legal ones become events, anything else is refused whole and restored."""
+"""Edits of a document by hand: legal ones become events; one in which nothing is legal is refused whole."""
 
 from __future__ import annotations
 
+import gc
 import json
 
 import pytest
@@ -116,11 +117,21 @@ def test_an_added_phase(plain):
     assert plain.phases()["four"] == "pending"
 
 
-def test_a_removed_phase_that_had_no_gate_and_had_not_begun(plain):
-    plain.jq("del(.state_machine.phases[2])")
-    assert list(plain.statuses()) == ["one", "two"]
-    assert plain.alerts() == []
-    assert plain.is_clean()
+def test_a_phase_that_is_missing_is_put_back(plain):
+    plain.jq("del(.state_machine.phases[1])")
+    assert list(plain.statuses()) == list(plain.phases()) == ["one", "two", "three"]
+    assert plain.alerts() == ["edit_refused"]
+    assert "holdfast amend two --retire takes it out" in plain.look().state.alerts[0].message
+
+
+def test_phases_that_a_document_written_from_memory_leaves_out_are_put_back(plain):
+    plain.jq('.state_machine = {current_phase: "one", phases: [{name: "one", status: "in_progress"}]}')
+    assert plain.statuses() == {"one": "active", "two": "pending", "three": "pending"}
+    (alert,) = plain.look().state.alerts
+    assert "put back: state_machine.phases[two]" in alert.message
+    assert "taken: state_machine.phases[one].status" in alert.message
+    plain.look().done("one")
+    assert not plain.look().state.finished_at
 
 
 def test_the_whole_workflow_abandoned(desk):
@@ -180,27 +191,19 @@ ILLEGAL = {
     "point past a gate": ('.state_machine.current_phase = "publish"', "gate_unmet"),
     "complete everything": ('.workflow.status = "completed"', "gate_unmet"),
     "forge an approval": (f".state_machine.phases[2].approval = {GATED}", "forged"),
-    "remove a gate": ("del(.state_machine.phases[2].approval)", "forged"),
+    "remove a gate": ("del(.state_machine.phases[2].approval)", "deleted"),
     "loosen a gate": ('.state_machine.phases[2].approval.by = "relayed"', "forged"),
-    "retire a gated phase": ("del(.state_machine.phases[2])", "person_needed"),
+    "leave out a gated phase": ("del(.state_machine.phases[2])", "deleted"),
     "change the id": ('.workflow.id = "release-00000000"', "forged"),
-    "remove the id": ("del(.workflow.id)", "forged"),
+    "remove the id": ("del(.workflow.id)", "deleted"),
     "change the branch": ('.workflow.branch = "other"', "forged"),
     "change the skill": ('._schema.skill = "dev"', "forged"),
     "point nowhere": ('.state_machine.current_phase = "nowhere"', "no_step"),
-    "an unknown word": ('.state_machine.phases[0].status = "finished"', "unknown_word"),
+    "an unknown word": ('.state_machine.phases[0].status = "splendid"', "unknown_word"),
     "phases that are no list": (".state_machine.phases = {}", "wrong_shape"),
     "phases without names": ("del(.state_machine.phases[0].name)", "wrong_shape"),
     "a phase twice": (".state_machine.phases += [.state_machine.phases[0]]", "wrong_shape"),
     "a status that is no word": (".state_machine.phases[0].status = 7", "unknown_word"),
-    "one legal and one illegal change": (
-        '.context.k = 1 | .state_machine.phases[3].status = "in_progress"',
-        "step_blocked",
-    ),
-    "a legal step and a forged approval": (
-        f'.state_machine.phases[0].status = "completed" | .state_machine.phases[2].approval = {GATED}',
-        "forged",
-    ),
 }
 
 
@@ -213,11 +216,15 @@ def test_an_illegal_edit_is_refused_whole_kept_aside_and_put_right(desk, program
     state = desk.look().state
     ((kept, reason),) = desk.quarantined().items()
     assert kept == edited
-    assert reason.startswith(f"{code}: ")
+    assert all(line.startswith(("put back: ", "put right: ")) for line in reason.splitlines())
+    assert f" ({code}): " in reason
     (alert,) = state.alerts
-    assert (alert.code, alert.path) == ("edit_refused", str(desk.path.relative_to(desk.folder)))
+    forged = "approval" in program and code == "forged"
+    assert alert.code == ("edit_forged" if forged else "edit_refused")
+    assert alert.path == str(desk.path.relative_to(desk.folder))
     assert (desk.folder / alert.kept).read_bytes() == edited
-    assert reason.removeprefix(f"{code}: ") in alert.message
+    why = reason.partition(f" ({code}): ")[2].splitlines()[0]
+    assert why in alert.message
     assert (state.progress, state.context, state.plan) == (before.progress, before.context, before.plan)
     assert desk.document["state_machine"] == machine
     assert [record.command for record in desk.look().history()] == ["start", "alarm"]
@@ -256,6 +263,7 @@ ODD = {
 
 @pytest.mark.parametrize("odd", ODD.values(), ids=list(ODD))
 def test_json_that_cannot_be_kept_is_set_aside_and_not_a_crash(desk, odd):
+    gc.collect()  # what earlier tests left is not to be closed where the stack is at its end
     good = desk.path.read_bytes().rstrip()
     desk.path.write_bytes(good[:-2] + b',\n  "odd": ' + odd + b"\n}\n")
     bad = desk.path.read_bytes()
@@ -372,3 +380,40 @@ def test_a_rendering_newer_than_what_a_process_had_loaded_is_no_edit(plain):
     after = slow.wired.reconciler.reconcile(state)
     assert after.revision == 41
     assert set(plain.commands()) == {"start", "note"}
+
+
+FORGED = '.history += [{event: "mine"}] | .context.k = 1 | .state_machine.phases[2].approval.approved = true'
+
+
+def test_an_edit_taken_in_part_that_two_processes_see_at_once_is_taken_once(desk):
+    desk.jq(FORGED)
+    first, second = desk.open(), desk.open()
+    state = first.wired.store.load(first.wired.store.entries()[0].ulid)
+    seen = second.wired.documents.look(state)
+    first.workflow(desk.id)
+    second.wired.reconciler._act(*seen)
+    assert [entry for entry in desk.document["history"] if entry["event"] == "mine"] == [{"event": "mine"}]
+    assert desk.commands() == ["start", "edit"]
+    assert desk.alerts() == ["edit_forged"]
+    assert desk.is_clean()
+
+
+def test_a_slow_jq_that_forges_beside_its_note_undoes_nothing_that_happened_meanwhile(desk):
+    older = desk.folder / "older.json"
+    older.write_bytes(desk.path.read_bytes())
+    desk.look().begin("write").note("meanwhile").record({"chosen": "B"})
+    desk.jq(FORGED, of=older)
+    state = desk.look().state
+    assert (state.context, desk.statuses()["write"]) == ({"chosen": "B", "k": 1}, "active")
+    assert state.step("sign-off").grant is None
+    assert desk.document["state_machine"]["phases"][2]["approval"]["approved"] is False
+    assert desk.alerts() == ["edit_forged"]
+    assert desk.is_clean()
+
+
+def test_a_claim_that_was_put_back_is_not_shown_later_either(desk):
+    """The document that is kept as the last one has the old value: what the state does not say is written from it."""
+    desk.jq(FORGED)
+    desk.look().note("later")
+    assert desk.look().state.base["state_machine"]["phases"][2]["approval"]["approved"] is False
+    assert desk.document["state_machine"]["phases"][2]["approval"]["approved"] is False

@@ -76,7 +76,7 @@ def test_a_forgery_between_the_look_and_the_exchange_is_refused_like_any_other(d
     document["state_machine"]["phases"][2]["approval"]["approved"] = True
     just_before(lambda: write_document(desk.path, document))
     desk.look().begin("write")
-    assert desk.alerts() == ["edit_refused"]
+    assert desk.alerts() == ["edit_forged"]
     assert [json.loads(kept) for kept in desk.quarantined()] == [document]
     assert desk.phases()["write"] == "in_progress"
     assert desk.is_clean()
@@ -155,12 +155,11 @@ def test_a_process_that_is_late_does_not_put_an_older_document_over_a_newer_one(
     late, quick = desk.open(), desk.open()
     name = late.wired.store.entries()[0].ulid
     older = late.wired.store.load(name)
-    rendered = late.wired.documents.render(older)
     work = quick.workflow(desk.id)
     for number in range(40):
         work.note(f"note {number}")
     newest = desk.path.read_bytes()
-    assert late.wired.documents.refresh(older, rendered) == []
+    assert late.wired.documents.refresh(older) == []
     assert desk.path.read_bytes() == newest
 
 
@@ -169,9 +168,7 @@ def test_an_edit_that_nobody_judged_is_not_replaced(desk):
     state = one.wired.store.load(one.wired.store.entries()[0].ulid)
     desk.jq(".context.k = 1")
     edited = desk.path.read_bytes()
-    assert (
-        one.wired.documents.refresh(state.replace(revision=1), {str(desk.path.relative_to(desk.folder)): b"{}"}) == []
-    )
+    assert one.wired.documents.refresh(state) == []
     assert desk.path.read_bytes() == edited
 
 
@@ -189,7 +186,7 @@ def test_while_a_document_is_exchanged_nobody_else_puts_one_there(desk, impatien
 
     def meanwhile():
         with pytest.raises(Conflict) as caught:
-            impatient.documents.refresh(state, impatient.documents.render(state))
+            impatient.documents.refresh(state)
         seen.append(caught.value.code)
 
     just_before(meanwhile)

@@ -32,6 +32,7 @@ from holdfast.core.state import (
     Mark,
     Progress,
     Seat,
+    Shown,
     Snapshot,
     State,
     Try,
@@ -177,7 +178,7 @@ STATE = State(
     keys={"k1": ("payload", 2)},
     notes=({"at": AT, "by": "ada", "text": "n"},),
     base={"workflow": {"id": "x"}, "unknown": [1]},
-    renderings=((6, {"a.json": "h6"}), (7, {"a.json": "h7"})),
+    renderings=(Shown(6, {"a.json": "h6"}), Shown(7, {"a.json": "h7"})),
     stands_at=1,
 )
 EVENTS: list[ev.Event] = [
@@ -210,6 +211,7 @@ EVENTS: list[ev.Event] = [
     ev.Learned(LEARNING),
     ev.Owned("orchestrator", {"checks": 2}, {"event": "supervised", "verdict": "PASS"}, "supervisor: PASS"),
     ev.Refiled(".claude/archive/r-1/agent-state.json"),
+    ev.Renamed("Move to Postgres"),
     ev.Amended("add", "verify", STEP, "build"),
     ev.Snapshotted(1, "abc", "label"),
     ev.Restored(1, (STEP,), {"verify": PROGRESS}),
@@ -295,13 +297,13 @@ def test_every_value_a_state_holds_has_an_example_above():
         *(ARTIFACT, EVIDENCE, GRANT, VERDICT, LEASE, HOLD, SEAT, LEARNING, SNAPSHOT),
         *(ALERT, PROGRESS, STATE, ACT, ESCALATION),
     )
-    shown = {Actor, Mark, Try, Carried, Claim, *map(type, parts)}
+    shown = {Actor, Mark, Shown, Try, Carried, Claim, *map(type, parts)}
     defined = {cls for cls in vars(state_module).values() if isinstance(cls, type) and issubclass(cls, Value)}
     assert {cls for cls in defined if cls.__module__ == state_module.__name__} <= shown
 
 
 def test_a_record_comes_back_with_all_it_carries():
-    one = record(*EVENTS, key="k1", payload="p", documents={"a.json": "hash"})
+    one = record(*EVENTS, key="k1", payload="p", shown=Shown(3, {"a.json": "hash"}))
     assert codec.decode_record(line(one)) == one
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from holdfast.core import commands as cmd
 from holdfast.core.apply import replay
-from holdfast.core.state import KEPT_RENDERINGS
+from holdfast.core.state import KEPT_RENDERINGS, Shown
 from holdfast.engine.engine import Engine
+from holdfast.engine.ports import View
 from holdfast.errors import Conflict, HoldfastError, Refused
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact
@@ -46,19 +47,26 @@ class Views:
 
     def __init__(self, store):
         self.store = store
-        self.shown = {}
+        self.documents = {}
         self.refreshed = []
         self.listed = []
         self.slipped_in = []
 
-    def render(self, state):
-        done = sum(state.step(path).status == "done" for path in state.plan.paths)
-        return {PATH: compact({"revision": state.revision, "done": done}).encode()}
+    def require_inside(self, state):
+        pass
 
-    def refresh(self, state, rendered):
-        assert self.store.load(state.ulid).revision >= state.revision, "shown before it was durable"
-        self.refreshed.append(state.revision)
-        self.shown.update(rendered)
+    def shown(self, state):
+        last = self.store.shown(state.ulid)
+        return Shown(last.revision, {last.path: last.hash}) if last else None
+
+    def refresh(self, state, *, hand_over=False):
+        newest = self.store.load(state.ulid)
+        assert newest.revision >= state.revision, "shown before it was durable"
+        self.refreshed.append(newest.revision)
+        done = sum(newest.step(path).status == "done" for path in newest.plan.paths)
+        self.documents[PATH] = compact({"revision": newest.revision, "done": done}).encode()
+        with self.store.showing(state.ulid) as showing:
+            showing.keep(View(newest.revision, PATH, digest(self.documents[PATH]), ()))
         return [self.slipped_in.pop()] if self.slipped_in else []
 
     def enlist(self, state):
@@ -105,7 +113,7 @@ def test_a_start_is_kept_shown_and_listed(engine, store, views):
     assert outcome.state == store.load(NAME)
     (record,) = store.history(NAME)
     assert (record.revision, record.command, record.actor) == (1, "start", AGENT)
-    assert views.shown[PATH] == b'{"revision":1,"done":0}'
+    assert views.documents[PATH] == b'{"revision":1,"done":0}'
     assert views.listed == [[True]]
 
 
@@ -291,16 +299,19 @@ def test_a_token_that_was_taken_over_is_fenced(running):
 # Documents
 
 
-def test_a_record_carries_the_hash_of_every_document_it_rendered(running, store, views):
+def test_a_record_tells_what_was_shown_before_it(running, store, views):
+    before = digest(views.documents[PATH])
     running.execute(NAME, cmd.Begin("build"), AGENT)
-    assert list(store.history(NAME))[-1].documents == {PATH: digest(views.shown[PATH])}
+    first, second = store.history(NAME)
+    assert first.shown is None
+    assert second.shown == Shown(1, {PATH: before})
 
 
-def test_the_last_renderings_are_remembered_and_no_more(running, store):
+def test_what_was_shown_last_is_remembered_and_no_more(running, store):
     for number in range(KEPT_RENDERINGS + 5):
         running.execute(NAME, cmd.Note(f"note {number}"), AGENT)
     state = store.load(NAME)
-    assert [revision for revision, _ in state.renderings] == list(range(7, KEPT_RENDERINGS + 7))
+    assert [one.at for one in state.renderings] == list(range(6, KEPT_RENDERINGS + 6))
     assert replay(store.history(NAME)) == state
 
 
@@ -322,14 +333,14 @@ def test_the_lists_are_brought_up_to_date_after_the_store_knows(running, views):
 
 
 def test_showing_again_writes_no_record(running, store, views):
-    views.shown.clear()
+    views.documents.clear()
     outcome = running.show(store.load(NAME))
-    assert (outcome.changed, list(views.shown)) == (False, [PATH])
+    assert (outcome.changed, list(views.documents)) == (False, [PATH])
     assert len(list(store.history(NAME))) == 1
 
 
 def test_the_same_edit_is_taken_once(running, store):
-    edit = cmd.Edit(PATH, {"mine": [1]}, (), ({"event": "mine"},))
+    edit = cmd.Edit(PATH, {"mine": [1]}, {}, (cmd.Part("history", entries=({"event": "mine"},)),))
     assert running.execute(NAME, edit, FILE).changed
     assert not running.execute(NAME, edit, FILE).changed
     assert running.execute(NAME, edit.replace(document={"mine": [True]}), FILE).changed

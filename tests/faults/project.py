@@ -25,6 +25,7 @@ _VARIES = (
     (re.compile(r"[0-9A-HJKMNP-TV-Z]{26}"), "ULID"),
     (re.compile(r',"sum":"[0-9a-f]{16}"'), ""),  # known to be durable or not, which depends on who wrote it
 )
+_TIME = re.compile(rb"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 _PLACES = (
     (re.compile(r"/(journal|state)/[0-9a-z]{2}(?=/|$)"), r"/\1/xx"),
     (re.compile(r"\.\d+(?=\.tmp$|$)"), ".PID"),
@@ -183,7 +184,6 @@ class Judge:
         """Right after the fault: every view is whole, and the one before or the one after."""
         found = disk(root)
         old, new = normal(self._old.views), normal(self._new.views)
-        journaled = {hashed for line in found.lines() for hashed in line.get("documents", {}).values()}
         for path in old.keys() | new.keys() | normal(found.views).keys():
             if path not in found.views:
                 assert path not in old or path not in new, f"{path} is gone"
@@ -191,7 +191,7 @@ class Judge:
                 wanted = [new.get(path)] + [EMPTY] * (path == INDEX and path not in old)
                 assert plain(found.views[path]) in wanted, f"{path} is neither the old nor the new one"
                 if path not in (INDEX, LIST):
-                    assert digest(found.views[path]) in journaled, f"{path} is ahead of the journal"
+                    assert _is_of_its_lines(path, found, self._new), f"{path} is ahead of the journal"
         for path, data in found.views.items():
             if path.startswith(".holdfast/state/"):
                 sealed(data, found.lines())
@@ -235,16 +235,57 @@ class Judge:
         assert commands == [line["command"] for line in wanted.lines()]
         for line in found.lines():
             assert "edit_refused" not in json.dumps(line), line
-        current = found.lines()[-1]["documents"] if found.lines() else {}
-        documents = {path for path in found.views if path.startswith(DOCUMENTS) and path != LIST}
-        untouched = {path for path in documents if self._new.views.get(path) == self._old.views.get(path)}
-        assert documents - untouched == current.keys() - untouched, "documents lie where they do not belong"
-        for path, hashed in current.items():
-            assert digest(found.views[path]) == hashed, f"{path} is not what the journal says"
+        documents = _documents(found)
+        assert documents == _documents(wanted), "documents lie where they do not belong"
+        for path in documents:
+            assert _is_of_its_lines(path, found, wanted), f"{path} is not what the journal says"
         if not damaged:
             assert {INDEX: EMPTY} | normal(found.views) == {INDEX: EMPTY} | normal(wanted.views)
         for path in (INDEX, LIST):
             assert _listed(found, path) == _listed(wanted, path), f"{path} is behind"
+
+
+def _documents(found: Disk) -> set[str]:
+    return {path for path in found.views if path.startswith(DOCUMENTS) and path != LIST}
+
+
+def _is_of_its_lines(path: str, found: Disk, wanted: Disk) -> bool:
+    """Whether a document is that of an undisturbed run, with the times of its own lines and with their alarms."""
+    (own, lines), (other, others) = _with_lines(path, found), _with_lines(path, wanted)
+    alarms = [line for line in lines if line["command"] == "alarm"]
+    alerts = [entry for entry in own["history"] if entry["event"] == "alert"]
+    said = [event["alert"] for line in alarms for event in line["events"]]
+    own["history"] = [entry for entry in own["history"] if entry not in alerts]
+    return (
+        [(one["at"], one["code"], one["message"]) for one in alerts]
+        == [(_second(one), one["code"], one["message"]) for one in said]
+        and own["workflow"].pop("updated_at") == _second(lines[-1])
+        and other["workflow"].pop("updated_at") == _second(others[-1])
+        and plain(_encoded(own)) == plain(_encoded(other))
+        and all(
+            _lines_at(one, [line for line in lines if line not in alarms]) & _lines_at(two, others)
+            for one, two in zip(_TIME.findall(_encoded(own)), _TIME.findall(_encoded(other)), strict=True)
+        )
+    )
+
+
+def _with_lines(path: str, found: Disk) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """What a document says, and the lines of its workflow."""
+    said = json.loads(found.views[path])
+    (lines,) = [one for one in found.journals.values() if one[0]["events"][0]["id"] == said["workflow"]["id"]]
+    return said, lines
+
+
+def _second(of: dict[str, Any]) -> str:
+    return f"{of['at'][:19]}Z"
+
+
+def _encoded(value: object) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _lines_at(time: bytes, lines: list[dict[str, Any]]) -> set[int]:
+    return {number for number, line in enumerate(lines) if _second(line) == time.decode()}
 
 
 def _listed(found: Disk, path: str) -> Any:

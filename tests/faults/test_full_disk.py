@@ -24,7 +24,7 @@ def test_a_file_that_cannot_grow_takes_a_part_of_a_write_which_is_taken_back(mem
     stage = Stage(memory, commands, scene)
     longest = max(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(stage.base) for name in names)
     outcomes = []
-    for largest in range(0, longest + 1000, 97 if longest < 10_000 else 977):
+    for largest in range(0, longest + 2000, 97 if longest < 10_000 else 977):
         root = stage.fresh()
         answer = commands(root, *scene.words, largest=largest)
         is_truthful(stage, root, answer)
@@ -40,7 +40,7 @@ def test_a_disk_with_little_room_left_refuses_and_goes_on_when_there_is_room_aga
     small = os.path.join(memory, "small")
     os.mkdir(small)
     outcomes = []
-    for free in range(20):
+    for free in range(30):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=200", "holdfast-small", small], check=True)
         try:
             root = copy(stage.base, os.path.join(small, "project"))

@@ -82,3 +82,9 @@ def test_an_agent_is_told_to_remove_it_and_only_a_person_how_to_allow_it(bench):
     error = refused(bench, "a.txt")
     assert error.remedy == "move it to a file that git ignores, and commit again"
     assert [getattr(one, "who", "") for one in error.remedies] == ["", "person"]
+
+
+def test_a_message_with_a_secret_is_to_be_said_without_it(bench):
+    bench.write("a.txt", "nothing secret\n")
+    error = refused(bench, "a.txt", message=f"use {TOKEN}")
+    assert [str(one) for one in error.remedies] == ["say it in the message without the secret, and commit again"]

@@ -15,24 +15,26 @@ import pytest
 import holdfast
 from holdfast import git
 from holdfast.errors import Conflict, Refused
-from holdfast.git import commits
-from tests.git.test_git_changes import commit_all, found, hook, sh, write
+from holdfast.git import commits, unfinished
+from tests.git.repositories import commit_all, found, sh, write
+from tests.git.test_git_changes import hook
+from tests.tiers import need
 
 COMMITTING = """
 import os, signal, sys
 import holdfast
 from holdfast import git
-from holdfast.git import commits
+from holdfast.git import commits, unfinished
 
 point, how = sys.argv[1:]
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
-def before(name, owner=commits):
+def before(name, owner=unfinished):
     setattr(owner, name, die)
 
-def after(name, owner=commits):
+def after(name, owner=unfinished):
     real = getattr(owner, name)
     def then(*given, **named):
         real(*given, **named)
@@ -44,7 +46,7 @@ if point:
 print(commits.commit(git.find("."), ["new.txt"], "new"))
 """
 POINTS = [
-    *(("_begin", "before"), ("_write", "after"), ("_lock", "before"), ("_lock", "after"), ("_settled", "before")),
+    *(("begin_commit", "before"), ("write", "after"), ("_lock", "before"), ("_lock", "after"), ("settled", "before")),
     *(("_follow", "before"), ("_brought", "after"), ("replace/os", "before"), ("replace/os", "after")),
     ("_follow", "after"),
 ]
@@ -71,7 +73,7 @@ def committing(project, point="", how="before", **more):
 
 def is_whole(project):
     """Settled, nothing is left over, a plain commit of the user takes nothing back, and Holdfast commits again."""
-    commits.settle(found(project))
+    unfinished.settle(found(project))
     left = [name for name in os.listdir(project / ".git") if name.startswith("holdfast") or name.endswith(".lock")]
     assert left == []
     if sh(project, "log", "-1", "--format=%s") == "old":
@@ -124,7 +126,7 @@ def test_a_git_that_outlives_the_one_who_started_it_is_waited_for(project):
         time.sleep(0.01)
     process.kill()
     process.wait()
-    assert commits.settle(found(project)) == ""
+    assert unfinished.settle(found(project)) == ""
     with pytest.raises(Refused) as caught:
         commits.commit(found(project), ["new.txt"], "again")
     assert caught.value.code == "nothing_to_commit"
@@ -133,12 +135,12 @@ def test_a_git_that_outlives_the_one_who_started_it_is_waited_for(project):
 
 
 def test_the_user_may_remove_the_lock_and_only_what_is_behind_follows(project):
-    assert committing(project, "_settled", "after").wait() == -signal.SIGKILL
+    assert committing(project, "settled", "after").wait() == -signal.SIGKILL
     assert committing(project, "_follow", "before").wait() == -signal.SIGKILL
     (project / ".git/index.lock").unlink()
     write(project, "other.txt", "other\n")
     sh(project, "add", "other.txt")
-    assert commits.settle(found(project)).startswith("the commit ")
+    assert unfinished.settle(found(project)).startswith("Commit ")
     assert sh(project, "status", "--porcelain") == "A  other.txt\nA  staged.txt"
 
 
@@ -151,14 +153,13 @@ def test_the_hook_after_a_commit_sees_the_new_index_and_may_stage(project):
     assert "A  late.txt" in sh(project, "status", "--porcelain")
 
 
-def test_a_commit_waits_for_another_one_and_names_its_process_in_the_end(project, monkeypatch):
+def test_a_commit_waits_for_another_one_and_names_its_process_in_the_end(project):
     hook(project, "pre-commit", "touch .git/begun; sleep 5")
     process = committing(project)
     while not (project / ".git/begun").exists():
         time.sleep(0.01)
-    monkeypatch.setattr(commits, "WAIT_SECONDS", 0.1)
     with pytest.raises(Conflict) as caught:
-        commits.commit(found(project), ["new.txt"], "new")
+        commits.commit(found(project), ["new.txt"], "new", wait=0.1)
     assert f"process {process.pid}" in caught.value.message
     process.terminate()
     assert process.wait(60) == -signal.SIGTERM
@@ -185,7 +186,7 @@ def test_the_next_command_or_hook_settles_it(project, who):
     python = [sys.executable]
     if who == "command":
         done = subprocess.run([*python, "-m", "holdfast", "list"], cwd=project, capture_output=True, text=True)
-        assert "was interrupted: the index has it now" in done.stderr
+        assert "was interrupted. It is complete now." in done.stderr
     else:
         run = os.path.join(os.path.dirname(holdfast.__file__), "surfaces/hooks/run.py")
         event = json.dumps({"hook_event_name": "PostToolUse", "cwd": str(project), "session_id": "s", "tool_name": "X"})
@@ -321,10 +322,62 @@ def test_a_signal_during_a_switch_comes_when_head_and_index_are_both_there(proje
     commit_all(project, "newer")
     hook(project, "post-index-change", f"kill -{int(number)} $SWITCHING; sleep 0.3")
     code = "import os, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code += "os.environ['SWITCHING'] = str(os.getpid())\nfrom holdfast import git\nfrom holdfast.git import changes\n"
-    code += "changes.switch(git.find('.'), 'side')"
+    code += "os.environ['SWITCHING'] = str(os.getpid())\nfrom holdfast import git\nfrom holdfast.git import branches\n"
+    code += "branches.switch(git.find('.'), 'side')"
     process = subprocess.Popen([sys.executable, "-c", code], cwd=project, stderr=subprocess.DEVNULL)
     assert process.wait(60) in (-number, 1, 130)
     (project / ".git/hooks/post-index-change").unlink()
     assert sh(project, "branch", "--show-current") == "side"
     assert sh(project, "status", "--porcelain", "-uno") == ""
+
+
+def test_a_commit_of_the_user_that_comes_in_between_is_not_taken_back(project, monkeypatch):
+    """It moves HEAD after the index of the commit was made, and before the user's is locked."""
+    write(project, "users.txt", "theirs\n")
+    at = project.parent / "bin"
+    at.mkdir()
+    real = shutil.which("git")
+    script = f"""#!/bin/sh
+    case "$*" in *write-tree*) (unset GIT_INDEX_FILE; {real} add users.txt; {real} commit -q -m theirs users.txt);; esac
+    exec {real} "$@"
+    """
+    write(at, "git", script, mode=0o755)
+    monkeypatch.setenv("PATH", f"{at}:{os.environ['PATH']}")
+    with pytest.raises(Conflict) as caught:
+        commits.commit(found(project), ["new.txt"], "new")
+    assert caught.value.code == "changed_meanwhile"
+    assert sh(project, "show", "--format=", "--name-status", "HEAD") == "A\tusers.txt"
+    monkeypatch.undo()
+    commits.commit(found(project), ["new.txt"], "new")
+    assert sh(project, "ls-tree", "--name-only", "HEAD").split() == ["new.txt", "old.txt", "users.txt"]
+    assert sh(project, "status", "--porcelain") == "A  staged.txt"
+
+
+@pytest.mark.parametrize("target", ["side", "new"])
+def test_a_git_that_is_killed_while_it_switches_leaves_no_lock(project, target):
+    need("strace")
+    sh(project, "rm", "-q", "--cached", "staged.txt")
+    (project / "staged.txt").unlink()
+    (project / "new.txt").unlink()
+    sh(project, "branch", "side")
+    write(project, "old.txt", "newer\n")
+    commit_all(project, "newer")
+    kept = shutil.copytree(project, project.with_name("kept"), symlinks=True)
+    at = project.parent / "bin"
+    at.mkdir()
+    for call, when in [("rename", n) for n in range(1, 5)] + [("write", n) for n in range(1, 8)]:
+        shutil.rmtree(project)
+        shutil.copytree(kept, project, symlinks=True)
+        real, once = shutil.which("git"), at / "once"
+        once.touch()
+        killing = f"strace -o {at}/log -e trace={call} -e inject={call}:signal=KILL:when={when}"
+        script = f'case "$*" in *switch*) rm {once} 2> /dev/null && exec {killing} {real} "$@";; esac\nexec {real} "$@"'
+        write(at, "git", f"#!/bin/sh\n{script}\n", mode=0o755)
+        code = "from holdfast import git\nfrom holdfast.git import branches\n"
+        code += f"branches.{'switch' if target == 'side' else 'make_branch'}(git.find('.'), {target!r})"
+        environment = {**os.environ, "PATH": f"{at}:{os.environ['PATH']}"}
+        subprocess.run([sys.executable, "-c", code], cwd=project, env=environment, capture_output=True)
+        locks = [str(path) for path in (project / ".git").rglob("*.lock")]
+        assert (locks, git.is_unsettled(found(project))) == ([], False), (call, when)
+        here = sh(project, "branch", "--show-current")
+        assert sh(project, "diff", "--cached", "--name-status") == "", (call, when, here)

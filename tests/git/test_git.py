@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import subprocess
 import sys
@@ -17,36 +16,11 @@ from holdfast import git
 from holdfast.errors import HoldfastError
 from holdfast.git import command as git_command
 from holdfast.git import content as tree_content
+from tests.git.repositories import commit_all, found, sh, write
+from tests.processes import ends
 
 OWN = (".holdfast", ".claude/workflow-state")
 NOBODY = 65534
-
-
-def sh(folder, *args, check=True, **named):
-    done = subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, **named)
-    assert done.returncode == 0 or not check, done.stderr
-    return done.stdout.rstrip("\n")
-
-
-def write(folder, name, content="", mode=None):
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    if mode is not None:
-        path.chmod(mode)
-    return path
-
-
-def commit(folder, message="more"):
-    sh(folder, "add", "-A")
-    sh(folder, "commit", "-q", "-m", message)
-    return sh(folder, "rev-parse", "HEAD")
-
-
-def found(folder):
-    repo = git.find(str(folder))
-    assert repo is not None
-    return repo
 
 
 @pytest.fixture(autouse=True)
@@ -78,23 +52,6 @@ def everything(folder):
 
 def no_git(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
-
-
-@pytest.fixture
-def empty(tmp_path):
-    """A repository before its first commit."""
-    folder = tmp_path / "project"
-    sh(tmp_path, "init", "-q", "-b", "main", str(folder))
-    return folder
-
-
-@pytest.fixture
-def project(empty):
-    """A repository with a commit."""
-    write(empty, "a.txt", "one\n")
-    write(empty, "lib/b.txt", "two\n")
-    commit(empty, "first")
-    return empty
 
 
 @pytest.fixture
@@ -137,7 +94,7 @@ def plain_project():
             folder = Path(place, "project")
             sh(place, "init", "-q", "-b", "main", str(folder))
             write(folder, "a.txt", "one\n")
-            commit(folder)
+            commit_all(folder)
         yield folder
 
 
@@ -175,9 +132,9 @@ def test_paths_are_physical_so_that_worktrees_agree_on_them(project, tmp_path):
 def submodule(project, tmp_path):
     sh(tmp_path, "init", "-q", "-b", "main", "library")
     write(tmp_path / "library", "l.txt", "l")
-    commit(tmp_path / "library")
+    commit_all(tmp_path / "library")
     sh(project, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(tmp_path / "library"), "sub")
-    commit(project)
+    commit_all(project)
     return project / "sub"
 
 
@@ -317,10 +274,10 @@ def torn(project):
     """Two branches that changed the same line."""
     sh(project, "checkout", "-q", "-b", "side")
     write(project, "a.txt", "side\n")
-    commit(project, "side")
+    commit_all(project, "side")
     sh(project, "checkout", "-q", "main")
     write(project, "a.txt", "main\n")
-    commit(project, "main")
+    commit_all(project, "main")
     return project
 
 
@@ -338,7 +295,7 @@ def torn(project):
 def test_an_operation_under_way_is_named(torn, command, operation):
     if operation == "revert":
         write(torn, "a.txt", "third\n")
-        commit(torn)
+        commit_all(torn)
     assert git.busy(found(torn)) is None
     sh(torn, *command, check=False)
     assert git.busy(found(torn)) == operation
@@ -365,7 +322,7 @@ def test_the_id_is_the_one_that_committing_everything_would_give(project):
     (project / "lib/b.txt").unlink()
     seen = content(project)
     assert seen.dirty
-    commit(project)
+    commit_all(project)
     after = content(project)
     assert after.id == seen.id == sh(project, "rev-parse", "HEAD^{tree}")
     assert not after.dirty
@@ -398,7 +355,7 @@ def test_a_split_index_is_read_and_nothing_is_written(project):
     before = everything(project)
     seen = content(project)
     assert everything(project) == before
-    commit(project)
+    commit_all(project)
     assert seen.id == sh(project, "rev-parse", "HEAD^{tree}")
 
 
@@ -407,7 +364,7 @@ def test_own_paths_change_nothing_whether_edited_or_committed(project):
     write(project, ".holdfast/journal/x.jsonl", "1")
     write(project, ".claude/workflow-state/s.json", "1")
     assert content(project) == before
-    commit(project)
+    commit_all(project)
     after = content(project)
     assert (after.id, after.dirty) == (before.id, False)
     write(project, ".claude/workflow-state/s.json", "2")
@@ -435,7 +392,7 @@ def test_own_paths_as_names_keep_what_is_tracked_though_ignored(project):
     write(project, "x1", "x")
     write(project, ".gitignore", "x1\n")
     sh(project, "add", "-f", "x1")
-    commit(project)
+    commit_all(project)
     assert content(project, own=("x*",)).id == sh(project, "rev-parse", "HEAD^{tree}")
 
 
@@ -460,7 +417,7 @@ def test_before_the_first_commit_every_file_is_a_difference(empty):
     write(empty, "a.txt", "one")
     seen = content(empty)
     assert (seen.head, seen.dirty) == (None, True)
-    commit(empty)
+    commit_all(empty)
     sh(empty, "rm", "-rq", "--cached", ".holdfast")
     assert seen.id == sh(empty, "write-tree")
 
@@ -470,7 +427,7 @@ def test_an_empty_repository_of_sha256_objects_is_clean(tmp_path):
     seen = content(tmp_path / "project")
     assert not seen.dirty
     write(tmp_path / "project", "a.txt", "one")
-    at = commit(tmp_path / "project")
+    at = commit_all(tmp_path / "project")
     seen = content(tmp_path / "project")
     assert len(at) == 64
     assert (seen.head, seen.dirty, seen.id) == (at, False, sh(tmp_path / "project", "rev-parse", "HEAD^{tree}"))
@@ -486,7 +443,7 @@ def test_a_conflict_in_own_paths_alone_does_not_matter(project):
     for name in ("side", "main"):
         sh(project, "checkout", "-q", "-B", name, before.head)
         write(project, ".holdfast/index", name)
-        commit(project)
+        commit_all(project)
     sh(project, "merge", "side", check=False)
     assert sh(project, "ls-files", "--unmerged")
     assert content(project).id == before.id
@@ -499,7 +456,7 @@ def test_names_with_newlines_and_bytes_that_are_not_text_count(project):
             file.write(b"x")
         assert content(project).id != before.id
     seen = content(project)
-    commit(project)
+    commit_all(project)
     assert content(project) == seen.replace(head=sh(project, "rev-parse", "HEAD"), dirty=False)
 
 
@@ -515,7 +472,7 @@ def test_a_mode_a_symbolic_link_and_a_deletion_change_the_id(project):
     (project / "lib/b.txt").unlink()
     ids.append(content(project).id)
     assert len(set(ids)) == 5
-    commit(project)
+    commit_all(project)
     assert content(project).id == ids[-1]
 
 
@@ -523,7 +480,7 @@ def test_a_file_that_becomes_a_folder_is_followed(project):
     (project / "a.txt").unlink()
     write(project, "a.txt/inner", "x")
     seen = content(project)
-    commit(project)
+    commit_all(project)
     assert content(project).id == seen.id
 
 
@@ -544,7 +501,7 @@ def test_a_submodule_counts_with_its_commit(project, submodule):
     assert not before.dirty
     write(submodule, "l.txt", "edited")
     assert content(project) == before
-    commit(submodule)
+    commit_all(submodule)
     after = content(project)
     assert after.dirty
     assert after.id != before.id
@@ -557,7 +514,7 @@ def test_a_nested_repository_counts_with_its_commit_and_not_before_it_has_one(pr
     write(project, "zz.txt", "x")
     without = content(project)
     assert without.id not in (None, before.id)
-    commit(project / "nested")
+    commit_all(project / "nested")
     assert content(project).id not in (None, without.id)
 
 
@@ -566,7 +523,7 @@ def test_other_worktrees_below_this_one_do_not_count(project):
     sh(project, "worktree", "add", "-q", "-b", "side", str(project / "trees/side"))
     assert content(project) == before
     write(project, "trees/side/new.txt", "x")
-    commit(project / "trees/side")
+    commit_all(project / "trees/side")
     assert content(project) == before
     assert content(project / "trees/side").id == sh(project, "rev-parse", "side^{tree}")
     write(project, ".git/worktrees/side/gitdir", "../../../trees/side/.git\n")  # as newer gits may write it
@@ -576,7 +533,7 @@ def test_other_worktrees_below_this_one_do_not_count(project):
 def test_files_outside_of_a_sparse_checkout_count_as_git_has_them(project):
     write(project, ".claude/workflow-state/s.json", "1")
     write(project, "far/c.txt", "three\n")
-    commit(project)
+    commit_all(project)
     before = content(project)
     sh(project, "sparse-checkout", "set", "lib")
     assert not (project / "far").exists()
@@ -595,7 +552,7 @@ def test_what_a_partial_clone_has_not_fetched_is_not_needed(project, tmp_path):
     write(tmp_path / "clone", "lib/c.txt", "three\n")
     seen = content(tmp_path / "clone")
     write(tmp_path / "gone", "lib/c.txt", "three\n")
-    commit(tmp_path / "gone")
+    commit_all(tmp_path / "gone")
     assert (seen.id, seen.dirty) == (sh(tmp_path / "gone", "rev-parse", "HEAD^{tree}"), True)
 
 
@@ -642,10 +599,10 @@ def test_a_repository_with_odd_characters_in_its_path_is_read(tmp_path):
     folder.mkdir()
     sh(folder, "init", "-q")
     write(folder, "a.txt", "one")
-    commit(folder)
+    commit_all(folder)
     write(folder, "b.txt", "two")
     seen = content(folder)
-    commit(folder)
+    commit_all(folder)
     assert content(folder).id == seen.id
 
 
@@ -765,7 +722,7 @@ def test_a_name_that_looks_like_an_option_or_a_pattern_is_a_name(project):
     names = ["-z", "--help", ":(top)x", "[a].txt", "bytes\udcff", "line\nbreak"]
     for name in names:
         write(project, name, f"in {name!r}")
-    commit(project)
+    commit_all(project)
     repo = found(project)
     assert [git.tracked(repo, name) for name in names] == [True] * 6
     assert [git.head_blob(repo, name) for name in names] == [f"in {name!r}".encode() for name in names]
@@ -773,7 +730,7 @@ def test_a_name_that_looks_like_an_option_or_a_pattern_is_a_name(project):
 
 def test_the_blob_in_head_is_what_was_committed(project):
     write(project, "raw", b"\x00\xff\r\n")
-    commit(project)
+    commit_all(project)
     write(project, "raw", "changed since")
     sh(project, "add", "-A")
     repo = found(project)
@@ -797,7 +754,7 @@ def test_a_blob_larger_than_the_limit_is_not_loaded(project):
     assert git.BLOB_LIMIT == 16 * 1024 * 1024
     write(project, "fits", bytes(git.BLOB_LIMIT))
     write(project, "large", bytes(git.BLOB_LIMIT + 1))
-    commit(project)
+    commit_all(project)
     assert git.head_blob(found(project), "fits") == bytes(git.BLOB_LIMIT)
     assert git.head_blob(found(project), "large") is None
 
@@ -881,18 +838,6 @@ def test_a_git_that_hangs_is_ended_with_all_it_started(project, impostor, monkey
     assert ends(int((project / "sleeper").read_text()))
 
 
-def ends(pid):
-    """Whether a process is gone or goes; waits for it a generous while."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], 60)[0])
-    finally:
-        os.close(descriptor)
-
-
 def test_the_package_starts_no_process_and_loads_nothing_slow_to_find_a_repository(project):
     program = (
         "import sys; from holdfast import git; git.find('.'); print('subprocess' in sys.modules, 're' in sys.modules)"
@@ -900,3 +845,7 @@ def test_the_package_starts_no_process_and_loads_nothing_slow_to_find_a_reposito
     shown = subprocess.run([sys.executable, "-S", "-c", program], cwd=project, capture_output=True, text=True,
                            env={"PYTHONPATH": str(Path(git.__file__).parents[2])})  # fmt: skip
     assert shown.stdout.split() == ["False", "False"], shown.stderr
+
+
+def test_what_a_terminal_would_swallow_is_no_part_of_a_complaint():
+    assert git_command.plain_lines("\x1bPpayload\x1b\\said \x1b]0;title\x07\x9b31mplainly\n") == ["said plainly"]

@@ -13,45 +13,19 @@ import pytest
 
 from holdfast import git
 from holdfast.core.remedy import described
-from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
+from holdfast.errors import Conflict, HoldfastError, NotFound, Refused, UsageError
+from holdfast.git import branches, commits, content
 from holdfast.git import changes as git_changes
 from holdfast.git import command as git_command
-from holdfast.git import commits, content
+from tests.git.repositories import commit_all, found, sh, write
 
 OWN = (".holdfast",)
 ODD_NAMES = ["with space", "line\nbreak", "-dash", "--force", "umläut", "star*", "[a].txt", ":(top)x", "bytes\udcff",
              'quo"te\\', "tab\there"]  # fmt: skip
 
 
-def sh(folder, *args, check=True, **named):
-    done = subprocess.run(["git", *args], cwd=folder, capture_output=True, text=True, errors="surrogateescape", **named)
-    assert done.returncode == 0 or not check, done.stderr
-    return done.stdout.rstrip("\n")
-
-
-def write(folder, name, content="", mode=None):
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    if mode is not None:
-        path.chmod(mode)
-    return path
-
-
 def hook(folder, name, script):
     return write(folder, f".git/hooks/{name}", f"#!/bin/sh\n{script}\n", mode=0o755)
-
-
-def commit_all(folder, message="more"):
-    sh(folder, "add", "-A")
-    sh(folder, "commit", "-q", "--allow-empty", "-m", message)
-    return sh(folder, "rev-parse", "HEAD")
-
-
-def found(folder):
-    repo = git.find(str(folder))
-    assert repo is not None
-    return repo
 
 
 def in_commit(folder, sha="HEAD"):
@@ -75,21 +49,6 @@ def said(caught):
 
 def blob(folder, name):
     return sh(folder, "hash-object", "--", name)
-
-
-@pytest.fixture
-def empty(tmp_path):
-    folder = tmp_path / "project"
-    sh(tmp_path, "init", "-q", "-b", "main", str(folder))
-    return folder
-
-
-@pytest.fixture
-def project(empty):
-    write(empty, "a.txt", "one\n")
-    write(empty, "lib/b.txt", "two\n")
-    commit_all(empty, "first")
-    return empty
 
 
 @pytest.fixture
@@ -128,7 +87,7 @@ def test_a_plain_name_is_a_branch_name_and_git_agrees(tmp_path, name):
 def test_what_git_or_a_shell_could_misread_is_no_branch_name(project, name):
     assert not git_changes.is_branch_name(name)
     with pytest.raises(UsageError) as caught:
-        git_changes.make_branch(found(project), name)
+        branches.make_branch(found(project), name)
     assert caught.value.code == "bad_branch_name"
     assert git.branch(found(project)) == "main"
 
@@ -150,7 +109,7 @@ def test_a_new_branch_begins_at_head_and_leaves_files_and_index_as_they_are(proj
     write(project, "new.txt", "new")
     sh(project, "add", "--intent-to-add", "new.txt")
     before = sh(project, "status", "--porcelain"), index(project)
-    git_changes.make_branch(found(project), "feature/x")
+    branches.make_branch(found(project), "feature/x")
     assert git.branch(found(project)) == "feature/x"
     assert git_changes.tip(found(project), "feature/x") == git_changes.tip(found(project), "main")
     assert (sh(project, "status", "--porcelain"), index(project)) == before
@@ -159,30 +118,30 @@ def test_a_new_branch_begins_at_head_and_leaves_files_and_index_as_they_are(proj
 def test_before_the_first_commit_a_branch_is_made_by_its_name_alone(empty):
     write(empty, "a.txt", "one")
     sh(empty, "add", "a.txt")
-    git_changes.make_branch(found(empty), "feature/x")
+    branches.make_branch(found(empty), "feature/x")
     assert git.branch(found(empty)) == "feature/x"
     assert staged(empty) == {"a.txt": "A"}
-    git_changes.make_branch(found(empty), "feature/x")
+    branches.make_branch(found(empty), "feature/x")
 
 
 def test_a_new_branch_follows_no_other_whatever_is_configured(project):
     sh(project, "config", "branch.autoSetupMerge", "always")
-    git_changes.make_branch(found(project), "x")
+    branches.make_branch(found(project), "x")
     assert sh(project, "config", "branch.x.remote", check=False) == ""
 
 
 def test_the_branch_one_is_on_is_made_already_even_in_a_merge(project):
     write(project, ".git/MERGE_HEAD", sh(project, "rev-parse", "HEAD"))
-    git_changes.make_branch(found(project), "main")
+    branches.make_branch(found(project), "main")
     with pytest.raises(Refused) as caught:
-        git_changes.make_branch(found(project), "other")
+        branches.make_branch(found(project), "other")
     assert (caught.value.code, caught.value.facts) == ("git_busy", {"operation": "merge"})
 
 
 def test_a_branch_of_that_name_at_the_same_commit_is_switched_to(project):
     sh(project, "branch", "x")
     write(project, "a.txt", "edited\n")
-    git_changes.make_branch(found(project), "x")
+    branches.make_branch(found(project), "x")
     assert git.branch(found(project)) == "x"
     assert (project / "a.txt").read_text() == "edited\n"
 
@@ -192,7 +151,7 @@ def test_a_branch_of_that_name_elsewhere_is_left_alone(project):
     before = sh(project, "rev-parse", "x")
     here = commit_all(project)
     with pytest.raises(Refused) as caught:
-        git_changes.make_branch(found(project), "x")
+        branches.make_branch(found(project), "x")
     assert caught.value.code == "branch_exists"
     assert caught.value.facts == {"branch": "x", "sha": before, "head": here}
     assert caught.value.remedy.startswith("git switch x")
@@ -201,7 +160,7 @@ def test_a_branch_of_that_name_elsewhere_is_left_alone(project):
 
 def test_a_branch_below_the_name_of_another_is_refused_in_gits_words(project):
     with pytest.raises(Refused) as caught:
-        git_changes.make_branch(found(project), "main/x")
+        branches.make_branch(found(project), "main/x")
     assert caught.value.code == "branch_failed"
     assert "refs/heads/main" in said(caught)
 
@@ -212,11 +171,11 @@ def test_switching_takes_edits_along_and_refuses_to_overwrite_them(project):
     commit_all(project)
     repo = found(project)
     write(project, "lib/b.txt", "edited\n")
-    git_changes.switch(repo, "main")
+    branches.switch(repo, "main")
     assert (project / "lib/b.txt").read_text() == "edited\n"
     write(project, "a.txt", "edited\n")
     with pytest.raises(Refused) as caught:
-        git_changes.switch(repo, "x")
+        branches.switch(repo, "x")
     assert caught.value.code == "cannot_switch"
     assert "a.txt" in said(caught)
     assert (git.branch(repo), (project / "a.txt").read_text()) == ("main", "edited\n")
@@ -226,7 +185,7 @@ def test_switching_takes_edits_along_and_refuses_to_overwrite_them(project):
 def test_only_a_local_branch_is_switched_to(project, name):
     sh(project, "tag", "v1")
     with pytest.raises(Refused) as caught:
-        git_changes.switch(found(project), name)
+        branches.switch(found(project), name)
     assert caught.value.code == "cannot_switch"
     assert git.branch(found(project)) == "main"
 
@@ -235,22 +194,22 @@ def test_a_branch_of_the_remote_is_not_made_a_local_one_by_switching(published):
     sh(published, "push", "-q", "origin", "main:far")
     sh(published, "fetch", "-q", "origin")
     with pytest.raises(Refused):
-        git_changes.switch(found(published), "far")
+        branches.switch(found(published), "far")
 
 
 def test_a_hook_that_fails_after_the_switch_does_not_undo_it(project):
     hook(project, "post-checkout", "touch ran; exit 1")
-    git_changes.make_branch(found(project), "x")
+    branches.make_branch(found(project), "x")
     assert git.branch(found(project)) == "x"
     assert (project / "ran").exists()
 
 
 def test_a_branch_is_made_in_a_linked_worktree_and_not_in_the_main_one(project, tmp_path):
     sh(project, "worktree", "add", "-q", "-b", "side", str(tmp_path / "other"))
-    git_changes.make_branch(found(tmp_path / "other"), "x")
+    branches.make_branch(found(tmp_path / "other"), "x")
     assert (git.branch(found(tmp_path / "other")), git.branch(found(project))) == ("x", "main")
     with pytest.raises(Refused, match="other") as caught:
-        git_changes.make_branch(found(project), "x")
+        branches.make_branch(found(project), "x")
     assert caught.value.code == "cannot_switch"
 
 
@@ -444,7 +403,7 @@ def test_a_commit_has_exactly_the_paths_asked_for(project):
     sh(project, "add", "staged.txt")
     sha = commits.commit(found(project), ["a.txt", "new.txt", "gone.txt"], "Subject\n\n# body\n")
     assert sha == sh(project, "rev-parse", "HEAD")
-    assert git_changes.parents(found(project), sha) == (first,)
+    assert sh(project, "log", "-1", "--format=%P", sha) == first
     assert sh(project, "log", "-1", "--format=%B", sha) == "Subject\n\n# body"
     assert in_commit(project, sha) == {"a.txt": "M", "new.txt": "A", "gone.txt": "D"}
     assert sh(project, "status", "--porcelain").split("\n") == [" M lib/b.txt", "A  staged.txt", "?? other.txt"]
@@ -529,7 +488,7 @@ def test_the_first_commit_of_a_repository_takes_only_its_paths(empty):
     sh(empty, "add", "b.txt")
     sha = commits.commit(found(empty), ["a.txt"], "first")
     assert in_commit(empty, sha) == {"a.txt": "A"}
-    assert git_changes.parents(found(empty), sha) == ()
+    assert sh(empty, "log", "-1", "--format=%P", sha) == ""
     assert staged(empty) == {"b.txt": "A"}
 
 
@@ -674,7 +633,19 @@ def test_a_conflict_without_a_merge_is_no_time_to_commit_either(project):
 def test_while_another_git_changes_the_index_nothing_is_committed(project):
     write(project, "a.txt", "edited\n")
     write(project, ".git/index.lock")
-    refused(project, ["a.txt"], "git_busy")
+    with pytest.raises(Conflict) as caught:
+        commits.commit(found(project), ["a.txt"], "message", wait=0.1)
+    assert caught.value.code == "index_locked"
+
+
+def test_a_branch_waits_for_another_git_that_changes_the_index(project):
+    write(project, ".git/index.lock")
+    with pytest.raises(Conflict) as caught:
+        branches.make_branch(found(project), "x", wait=0.1)
+    assert (caught.value.code, "gave up after 0.1 s" in caught.value.message) == ("index_locked", True)
+    (project / ".git/index.lock").unlink()
+    branches.make_branch(found(project), "x")
+    assert sh(project, "branch", "--show-current") == "x"
 
 
 def test_a_file_that_git_was_told_to_overlook_is_not_committed_nor_removed(project):
@@ -744,17 +715,6 @@ def test_head_contains_its_history_and_nothing_else(project):
 def test_before_the_first_commit_nothing_is_contained_or_resolved(empty):
     assert not git_changes.contains(found(empty), "HEAD")
     assert git_changes.resolve(found(empty), "HEAD") is None
-
-
-def test_a_merge_has_its_parents_in_order(project):
-    sh(project, "switch", "-q", "-c", "side")
-    side = commit_all(project, "side")
-    sh(project, "switch", "-q", "main")
-    main = commit_all(project, "main")
-    sh(project, "merge", "-q", "--no-ff", "-m", "both", "side")
-    assert git_changes.parents(found(project), "HEAD") == (main, side)
-    with pytest.raises(NotFound):
-        git_changes.parents(found(project), "5" * 40)
 
 
 def test_the_hashes_of_paths_in_head(project):

@@ -13,7 +13,6 @@ import importlib
 import json
 import os
 import pkgutil
-import pty
 import select
 import signal
 import sys
@@ -24,6 +23,8 @@ import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+
+from tests.forked import terminal
 
 ENTRY = "holdfast.surfaces.cli.main"
 PATIENCE_SECONDS = 120
@@ -156,7 +157,7 @@ def command(argv: list[str], cwd: Path, env: dict[str, str], stdin: str = "") ->
 
 def typed(argv: list[str], cwd: Path, env: dict[str, str], says: str) -> Answer:
     """What a person types at a terminal of their own; `says` answers a question."""
-    mine, theirs = pty.openpty()
+    mine, theirs = terminal()
     ended = detached(argv, cwd, env, (theirs, theirs, theirs))
     os.close(theirs)
     heard, said, deadline = b"", False, time.monotonic() + PATIENCE_SECONDS

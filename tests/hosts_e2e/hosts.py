@@ -45,6 +45,10 @@ class Host:
         """The host's own tool makes a file of the project anew."""
         raise NotImplementedError
 
+    def change(self, path: str, old: str, new: str) -> list[Turn]:
+        """The host's own tools read a file of the project and replace a part of it."""
+        raise NotImplementedError
+
     def tool(self, name: str, **given: Any) -> Turn:
         """A tool of Holdfast's server."""
         raise NotImplementedError
@@ -130,6 +134,10 @@ class ClaudeCode(Host):
 
     def edit(self, path: str, text: str) -> Turn:
         return call("Write", file_path=f"{self.scene.project}/{path}", content=text)
+
+    def change(self, path: str, old: str, new: str) -> list[Turn]:
+        full = f"{self.scene.project}/{path}"
+        return [call("Read", file_path=full), call("Edit", file_path=full, old_string=old, new_string=new)]
 
     def tool(self, name: str, **given: Any) -> Turn:
         return call(f"mcp__holdfast__{name}", **given)
@@ -220,6 +228,10 @@ class Opencode(Host):
     def edit(self, path: str, text: str) -> Turn:
         return call("write", filePath=f"{self.scene.project}/{path}", content=text)
 
+    def change(self, path: str, old: str, new: str) -> list[Turn]:
+        full = f"{self.scene.project}/{path}"
+        return [call("read", filePath=full), call("edit", filePath=full, oldString=old, newString=new)]
+
     def tool(self, name: str, **given: Any) -> Turn:
         return call(f"holdfast_{name}", **given)
 
@@ -291,6 +303,10 @@ trust_level = "trusted"
         """It has one tool for all edits."""
         patch = f"*** Begin Patch\n*** Add File: {path}\n+{text}\n*** End Patch\n"
         return {"custom": "apply_patch", "with": patch}
+
+    def change(self, path: str, old: str, new: str) -> list[Turn]:
+        patch = f"*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"
+        return [self.shell(f"cat {path}"), {"custom": "apply_patch", "with": patch}]
 
     def tool(self, name: str, **given: Any) -> Turn:
         return {**call(name, **given), "namespace": "mcp__holdfast"}

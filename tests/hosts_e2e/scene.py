@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -91,6 +92,7 @@ class Scene:
     """A project in git, with the hosts and a Holdfast on its path."""
 
     def __init__(self, folder: Path, holdfast: Path, clients: Path) -> None:
+        self._folder = folder
         self.project, self.home = folder / "project", folder / "home"
         self.project.mkdir()
         self.home.mkdir()
@@ -167,9 +169,13 @@ class Scene:
         """A command that is typed outside of any host."""
         return self.sh(self._holdfast, *words)
 
-    def typed(self, *words: str) -> Run:
+    def typed(self, *words: str | Path) -> Run:
         """A command that a person types in a terminal of their own, and confirms with Enter."""
-        return self.run(sys.executable, HERE / "terminal.py", "--alone", self._holdfast, *words)
+        emulator = self._folder / "emulator"
+        if not emulator.exists():
+            shutil.copy(os.path.realpath(sys.executable), emulator)  # a program of its own, as a terminal has one
+        words = ("-S", "-P", HERE / "terminal.py", "--alone", self._holdfast, *words)
+        return self.run(emulator, *words, env={"PYTHONHOME": sys.base_prefix})
 
     def seen(self, steps: list[tuple[str, str]], *argv: str | Path, turns: list[Turn], env: dict[str, str]) -> Run:
         """A program in a terminal, and a person who waits for what it shows and types; its output is all it showed."""

@@ -25,6 +25,7 @@ approval = { by = "human" }
 id = "publish"
 """
 ID = r"release-1\.4\.0-\d{8}-\d{6}"
+NOTES = r"notes-\d{8}_\d{6}"
 STATE = "workspace/workflow-state/«id».json"
 PACKET = "WORKFLOW RESTORED AFTER COMPACTION"
 OVERFLOWING = 990_000
@@ -116,8 +117,21 @@ class Everywhere:
             say("Now it waits for a person."),
         ]
         self.run = host.run("Start the workflow.", turns)
+        self.edited = host.run("Keep notes.", self._edits(), known=NOTES)
         scene.typed("uninstall", host.name, "--scope", "user")
         self.after = scene.tree(scene.home)
+
+    def _edits(self) -> list[dict[str, Any]]:
+        """The document of a compaction workflow is the agent's to edit, by the host's tool and by its shell."""
+        host, state = self.host, "untracked/workflow-state/notes/state-«id».json"
+        line = '  "key_reminders": {},'
+        by_hand = f"jq '.required_reading = \"docs/plan.md\"' {state} > new && mv new {state}"
+        return [
+            host.shell("holdfast start custom Notes --phases draft,edit"),
+            *host.change(state, line.format("[]"), line.format('"Ask Ada"')),
+            host.shell(by_hand),
+            say("Noted."),
+        ]
 
 
 class AnyHost:
@@ -229,6 +243,14 @@ class AnyHost:
         run = everywhere.run
         assert run.unheard == [], str(run)
         assert "is not done: build – the work is under way. Go on: holdfast done build" in run.turns[4].text
+
+    def test_an_edit_of_its_document_is_answered_at_once_with_what_became_of_it(self, everywhere: Everywhere) -> None:
+        run = everywhere.edited
+        assert (run.code, run.unheard) == (0, []), str(run)
+        by_tool, by_shell = (request.text.count("Holdfast: the edit of ") for request in run.turns[3:])
+        assert (by_tool, by_shell) == (1, 2), str(run.turns[-1].text)
+        assert 'read as: key_reminders = ["Ask Ada"]' in run.turns[3].text
+        assert 'read as: required_reading = ["docs/plan.md"]' in run.turns[4].text
 
     def test_their_files_are_as_they_were_afterwards(self, everywhere: Everywhere) -> None:
         """Files that the host itself keeps writing are another matter: in those, nothing of ours is left."""

@@ -72,6 +72,7 @@ def alone(program: list[str]) -> int:
             os._exit(0)  # what the other one comes from is no longer to be seen
         pid, fd = pty.fork()
         if pid == 0:
+            os.environ.pop("PYTHONHOME", None)
             os.execv(program[0], program)
         while True:
             try:

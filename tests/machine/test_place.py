@@ -107,12 +107,12 @@ def test_a_workflow_remembers_the_worktree_and_nothing_for_the_main_one(reposito
 
 
 IGNORED = ("journal/ab/x.jsonl", "index", "quarantine/x", "state/ab/x.json", "guard", "unsettled/x", "slots/x")
-SHARED = (".gitignore", "config.toml", "allowed_signers", "workflows/release.toml")
+SHARED = ("config.toml", "allowed_signers", "approvers", "team.toml", "workflows/release.toml")
 
 
 def test_it_keeps_itself_out_of_git_the_users_own_files_aside(repository):
     place.prepare(place.find(str(repository)), insist=False)
-    for name in (*IGNORED, *SHARED[1:]):
+    for name in (*IGNORED, *SHARED):
         path = repository / ".holdfast" / name
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text("x")
@@ -145,7 +145,7 @@ def test_a_home_whose_maker_died_half_way_is_finished(repository):
     (made(repository / ".holdfast") / ".gitignore").touch()
     place.prepare(place.find(str(repository)), insist=False)
     (repository / ".holdfast/index").write_text("x")
-    assert git(repository, "ls-files", "--others", "--exclude-standard") == ".holdfast/.gitignore\n"
+    assert git(repository, "ls-files", "--others", "--exclude-standard") == ""
 
 
 def mounted(monkeypatch, tmp_path, *rows):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 
 import pytest
 
 from holdfast.core import commands as cmd
-from holdfast.core.briefing import position
+from holdfast.core.standing import position
+from holdfast.errors import Broken
 from holdfast.project import seats
 from holdfast.project.seats import bound, chosen, hook_of
 
@@ -27,6 +29,12 @@ def names(found):
 def break_journal(house, workflow):
     with open(house.open().wired.store.file_of(workflow.ulid), "r+b") as file:
         file.write(b"broken")
+
+
+def age(house, workflow, seconds=60):
+    """Nobody has worked on it for that long."""
+    then = time.time() - seconds
+    os.utime(house.open().wired.store.file_of(workflow.ulid), (then, then))
 
 
 # Bound
@@ -88,7 +96,7 @@ def test_a_damaged_view_binds_nobody_until_it_is_made_anew(house, damage):
     assert found.id == workflow.id
 
 
-def test_a_workflow_whose_journal_is_broken_is_in_nobodys_way(house):
+def test_a_workflow_whose_journal_is_broken_stops_its_own_session_and_no_other(house):
     broken, workflow = house.plain("1", session="S1"), house.plain("2")
     sit(house, workflow, "S1")
     sit(house, broken, "S1")
@@ -96,7 +104,16 @@ def test_a_workflow_whose_journal_is_broken_is_in_nobodys_way(house):
     found = bound(house.open(), "S1")
     assert found is not None
     assert found.id == workflow.id
-    assert names(chosen(house.open(), "S1")) == (workflow.id, [])
+    with pytest.raises(Broken, match="damaged"):
+        chosen(house.open(), "S1")
+    assert names(chosen(house.open(), "S2")) == (workflow.id, [])
+
+
+def test_where_one_of_several_cannot_be_read_no_other_is_suggested_in_its_place(house):
+    broken, _ = house.plain("1"), house.plain("2")
+    break_journal(house, broken)
+    with pytest.raises(Broken, match="damaged"):
+        house.open().workflow()
 
 
 # Chosen
@@ -109,10 +126,12 @@ def test_without_any_workflow_none_is_chosen(house):
 def test_a_session_goes_on_with_its_own_before_the_one_last_worked_on(house):
     one, two, three = house.plain("1"), house.plain("2"), house.plain("3")
     assert names(chosen(house.open(), "S1")) == (three.id, [two.id, one.id])
+    for seconds, workflow in ((180, one), (120, two), (60, three)):  # changes may share a tick of the clock of files
+        age(house, workflow, seconds)
     sit(house, one, "S1")
-    touched = house.open().wired.store.touched
-    while touched(two.ulid) <= max(touched(one.ulid), touched(three.ulid)):
-        two.note("newest, once the clock of the file system has ticked")
+    assert names(chosen(house.open(), "")) == (one.id, [three.id, two.id])
+    age(house, one, 30)
+    two.note("newest")
     assert names(chosen(house.open(), "S1")) == (one.id, [two.id, three.id])
     assert names(chosen(house.open(), "")) == (two.id, [one.id, three.id])
 
@@ -138,8 +157,7 @@ def test_only_those_are_opened_that_are_told_of(house):
     old = [house.plain(f"old {number}") for number in range(3)]
     for workflow in old:
         break_journal(house, workflow)
-        then = time.time() - 60
-        os.utime(house.open().wired.store.file_of(workflow.ulid), (then, then))
+        age(house, workflow)
     new = [house.plain(f"new {number}") for number in range(6)]
     project = house.open()
     first, others = chosen(project, "S1")
@@ -181,7 +199,7 @@ def test_what_is_over_is_not_chosen(house):
 def test_a_document_that_was_deleted_means_that_the_work_is_done(house):
     house.open("human").start("custom", "Database Migration", phases=("Backup", "Migrate"))
     (path,) = house.root.glob("untracked/workflow-state/*/state-*.json")
-    path.unlink()
+    shutil.rmtree(path.parent)
     assert names(chosen(house.open(), "S1")) == (None, [])
 
 
@@ -193,6 +211,15 @@ def test_the_work_of_another_worktree_is_chosen_only_by_the_session_that_is_at_i
     assert names(chosen(house.open(at=tmp_path / "side"), "S1")) == (there.id, [])
     sit(house, there, "S1")
     assert names(chosen(house.open(), "S1")) == (there.id, [here.id])
+
+
+def test_where_nothing_runs_in_a_worktree_the_only_workflow_elsewhere_is_chosen_as_by_a_command(house, tmp_path):
+    only = house.plain("1")
+    house.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    assert house.open(at=tmp_path / "side").workflow().id == only.id
+    assert names(chosen(house.open(at=tmp_path / "side"), "S1")) == (only.id, [])
+    house.plain("2")
+    assert names(chosen(house.open(at=tmp_path / "side"), "S1")) == (None, [])
 
 
 # Words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import stat
 
 import pytest
@@ -129,3 +130,91 @@ def test_mistakes_are_told_with_their_line(bench, text, line):
         configuration.secrets(str(bench.root), lambda *_: True)
     assert caught.value.code == "bad_config"
     assert f".holdfast/config.toml:{line}: " in caught.value.message
+
+
+def files_with(bench, text):
+    """What has the text in its path or in its content, outside of git's own, in whatever case."""
+    found = [path for path in bench.root.rglob("*") if ".git" not in path.parts]
+    content = ((path, path.read_bytes().lower() if path.is_file() else b"") for path in found)
+    return [str(path) for path, data in content if text.lower() in str(path).lower() or text.lower().encode() in data]
+
+
+def test_what_is_said_of_a_session_is_redacted_and_its_name_has_no_secret(bench):
+    created = bench.ok("session", "create", "s1", "--description", f"d {TOKEN}")
+    assert "GitHub token" in created.out + created.err
+    bench.ok("session", "use", "s1")
+    bench.write("README.md", "Another.\n")
+    bench.ok("session", "write", "README.md", "--from", "README.md")
+    bench.ok("session", "retry", "README.md", "--reason", f"r {TOKEN}")
+    assert bench.agent("session", "create", TOKEN).code == 2
+    assert files_with(bench, TOKEN) == []
+
+
+def test_an_id_a_folder_and_a_branch_are_named_without_the_secret_of_the_subject(bench):
+    started = bench.ok("start", "feature", f"Alpha {TOKEN}")
+    assert "GitHub token" in started.out + started.err
+    bench.ok("start", "custom", f"Beta {TOKEN}", "--phases", "one,two")
+    assert files_with(bench, TOKEN) == []
+    assert TOKEN.lower() not in bench.git("branch", "--list").lower()
+    found = next(one for one in doctor.examine(bench.open()).findings if one.code == "secrets")
+    assert "GitHub token" in found.message
+
+
+def test_a_role_or_a_key_with_a_secret_is_refused_and_nothing_is_taken(bench):
+    workflow = bench.open().start(PLAIN, "x")
+    for words in (("agent", "start", f"r-{TOKEN}"), ("note", "n", "--key", TOKEN), ("begin", "one", "--key", TOKEN)):
+        answer = bench.agent(*words)
+        assert (answer.code, "GitHub token" in answer.err) == (2, True), answer
+    assert bench.agent("start", "plain", "--key", TOKEN).code
+    state = bench.open().workflow(workflow.id).state
+    assert (state.revision, dict(state.leases)) == (workflow.state.revision, {})
+    assert files_with(bench, TOKEN) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("note", "n", "--as", TOKEN),
+        ("lock", f"{TOKEN}.txt"),
+        ("lock", "plain.txt", f"of/{TOKEN}"),
+        ("set", f"{TOKEN}=1"),
+        ("start", "custom", "x", "--phases", "one", "--as", TOKEN),
+    ],
+)
+def test_a_name_with_a_secret_is_refused_in_one_sentence(bench, words):
+    bench.ok("start", "custom", "first", "--phases", "one,two")
+    answer = bench.agent(*words)
+    assert answer.code == 2
+    assert "has a likely secret in it (GitHub token), and nothing was changed" in answer.err
+    assert files_with(bench, TOKEN) == []
+
+
+def test_a_key_within_a_value_or_a_document_is_redacted(bench):
+    workflow = bench.open().start(PLAIN, "x")
+    other = TOKEN[:-1] + "9"
+    bench.ok("set", f"map={json.dumps({TOKEN: 1, other: 2, 'plain': 3})}")
+    document = next((bench.root / ".claude/workflow-state/active").glob("*.json"))
+    said = json.loads(document.read_text())
+    document.write_text(json.dumps({**said, TOKEN: "remark"}))
+    values = bench.open().workflow(workflow.id).state.context["map"]
+    assert sorted(values.values()) == [1, 2, 3]
+    assert json.loads(document.read_text())["[redacted: GitHub token]"] == "remark"
+    assert files_with(bench, TOKEN) + files_with(bench, other) == []
+
+
+def test_what_the_environment_and_hooks_say_of_a_session_is_left_out(bench):
+    """A host is not stopped for it."""
+    bench.ok("start", "custom", "first", "--phases", "one,two")
+    bench.ok("note", "n", env={"CLAUDE_CODE_SESSION_ID": TOKEN})
+    for name in ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"):
+        event = {"hook_event_name": name, "session_id": TOKEN, "cwd": str(bench.root), "prompt": "custom-first"}
+        assert bench.typed(f"echo {shlex.quote(json.dumps(event))} | holdfast hook").code == 0
+        assert files_with(bench, TOKEN) == []
+    assert "the id of the session has a likely secret" in bench.read(".holdfast/hook.log")
+
+
+def test_a_role_of_the_environment_is_refused_where_it_would_be_kept(bench):
+    bench.ok("start", "custom", "first", "--phases", "one,two")
+    answer = bench.agent("note", "n", env={"HOLDFAST_ACTOR": TOKEN})
+    assert "the role has a likely secret in it" in answer.err
+    assert files_with(bench, TOKEN) == []

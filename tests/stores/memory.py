@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import LockType
 
-    from holdfast.engine.ports import Changes, Copy, Examined, Fault, Standing
+    from holdfast.engine.ports import Changes, Copy, Examined, Fault, Standing, View
 
 _WAIT = 10.0
 
@@ -32,6 +32,7 @@ class MemoryStore:
         self._states: dict[str, State] = {}
         self._touched: dict[str, float] = {}
         self._archive: dict[str, bytes] = {}
+        self._shown: dict[str, View] = {}
         self._lock = allocate_lock()
         self._locks: dict[str, LockType] = {}
 
@@ -46,6 +47,8 @@ class MemoryStore:
         if ulid not in self._states:
             raise NotFound("no_journal", f"there is no workflow {ulid}", remedy=remedies.listing())
         return self._states[ulid]
+
+    newest = load
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         with self._lock:
@@ -135,6 +138,17 @@ class MemoryStore:
     def exclusively(self, name: str, wait: float | None = None) -> _Held:
         return _Held(self._locks.setdefault(name, allocate_lock()), name, _WAIT if wait is None else wait)
 
+    def shown(self, ulid: str) -> View | None:
+        return self._shown.get(ulid)
+
+    def showing(self, ulid: str, *, hand_over: bool = False) -> _Showing | None:
+        lock = self._locks.setdefault(f"showing {ulid}", allocate_lock())
+        if hand_over and not lock.acquire(False):
+            return None
+        if not hand_over:
+            _Held(lock, ulid, _WAIT).__enter__()
+        return _Showing(lock, lambda view: self._shown.update({ulid: view}))
+
     def archive(self, ulid: str) -> str:
         with self._lock:
             if queries.is_active(self.load(ulid)):
@@ -179,11 +193,12 @@ class MemoryStore:
                 refuse_second(entry_of(copy.state), self.entries())
             if ours is None or copies.gives_way(ours, copy, name, keep):
                 self._journals[copy.ulid], self._states[copy.ulid] = copy.data, copy.state
+                self._shown.pop(copy.ulid, None)
                 self._touched[copy.ulid] = time.time()
             return self._states[copy.ulid]
 
     def _drop(self, ulid: str) -> None:
-        for kept in (self._journals, self._states, self._touched):
+        for kept in (self._journals, self._states, self._touched, self._shown):
             kept.pop(ulid, None)
 
     def _keep(self, ulid: str, record: Record) -> State:
@@ -219,6 +234,18 @@ class _Held:
         if not self._lock.acquire(timeout=self._wait):
             said = f"{self._name} is locked; gave up after {self._wait:g} s"
             raise Conflict("lock_timeout", said, remedy="run the command again", facts={"wait": self._wait})
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+class _Showing:
+    def __init__(self, lock: LockType, keep: Callable[[View], None]) -> None:
+        self._lock = lock
+        self.keep = keep
+
+    def __enter__(self) -> _Showing:
+        return self
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()

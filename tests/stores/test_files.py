@@ -41,18 +41,6 @@ store = FilesStore(home)
 
 
 @pytest.fixture
-def home(tmp_path):
-    folder = tmp_path / ".holdfast"
-    folder.mkdir(mode=0o700)
-    return str(folder)
-
-
-@pytest.fixture
-def store(home):
-    return FilesStore(home)
-
-
-@pytest.fixture
 def decoded(monkeypatch):
     """The revisions of the records that were decoded, as they are."""
     seen = []
@@ -340,6 +328,46 @@ def test_after_a_failed_sync_the_outcome_is_open_and_the_next_process_knows(home
         other.settle(other.load(left))
     (entry,) = other.entries()
     assert entry.active == (other.load(name).cancelled is None)
+
+
+def test_of_several_processes_one_keeps_the_state(home):
+    stores = [FilesStore(home) for _ in range(3)]
+    name = create(stores[0])
+    for store in stores:  # each reads from the first line on, and keeps the state once
+        do(store, name, *[Note("n")] * SNAPSHOT_EVERY)
+        for other in stores:
+            other.load(name)
+    kept: list[int] = []
+    for turn in range(3 * SNAPSHOT_EVERY):
+        do(stores[turn % 3], name, Note("n"))
+        for other in stores:
+            other.load(name)
+            found = os.stat(snapshot_path(home, name)).st_ino  # it is exchanged when one is written
+            kept += [found] if found not in kept[-1:] else []
+    assert len(kept) <= 4
+    assert FilesStore(home).load(name) == replay(stores[0].history(name))
+
+
+def test_a_writer_reads_what_is_not_durable_yet_and_makes_it_so_with_its_own_line(home, monkeypatch):
+    """The disk itself is watched here."""
+    store, other = FilesStore(home), FilesStore(home)
+    synced: list[int] = []
+    name = create(store)
+    other.load(name)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", lambda fd: (_ for _ in ()).throw(OSError(5, "Input/output error")))
+        with pytest.raises(OutcomeUnknown):
+            store.commit(name, change(Note("first")))
+        assert other.newest(name).revision == 2
+        with pytest.raises(OutcomeUnknown):
+            other.load(name)
+    monkeypatch.setattr(os, "fdatasync", synced.append)
+    third = FilesStore(home)
+    assert third.newest(name).revision == 2
+    assert synced == []
+    assert third.commit(name, change(Note("second"))).revision == 3
+    assert synced
+    assert [line.seq for line in Journal(store.file_of(name)).history()] == [1, 2, 3]
 
 
 # Archive

@@ -19,18 +19,6 @@ from tests.core.play import PERSON
 from tests.stores.contract import change, create, do, finish, started, ulid
 
 
-@pytest.fixture
-def home(tmp_path):
-    folder = tmp_path / ".holdfast"
-    folder.mkdir(mode=0o700)
-    return str(folder)
-
-
-@pytest.fixture
-def store(home):
-    return FilesStore(home)
-
-
 def path(home):
     return os.path.join(home, "index")
 

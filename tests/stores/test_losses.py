@@ -11,18 +11,13 @@ import pytest
 from holdfast.core.commands import Note
 from holdfast.errors import Broken, HoldfastError
 from holdfast.stores.files import FilesStore
+from holdfast.stores.journal import Journal
 from holdfast.stores.opened import SNAPSHOT_EVERY
+from holdfast.stores.witness import Seen, Witness
 from tests.stores.contract import change, create, do, finish, forget_last, ulid
 from tests.tiers import is_full
 
 LINES = 70
-
-
-@pytest.fixture
-def home(tmp_path):
-    folder = tmp_path / ".holdfast"
-    folder.mkdir(mode=0o700)
-    return str(folder)
 
 
 @pytest.fixture
@@ -227,7 +222,7 @@ def test_the_key_of_a_start_is_found_however_many_workflows_ended_since(home):
     store = FilesStore(home)
     first = create(store, 1, key="the-first")
     finish(store, first)
-    for number in range(2, 105):
+    for number in range(2, 1003 if is_full() else 105):
         finish(store, create(store, number))
     for _ in range(2):
         fresh = FilesStore(home)
@@ -257,3 +252,21 @@ def test_a_reader_takes_the_snapshot_that_is_missing(home, journal):
     forget_last(journal)
     assert FilesStore(home).load(ulid(1)).revision == LINES
     assert b'"seq":69' in snapshot.read_bytes()  # the last line is not known to be durable
+
+
+def test_one_sync_serves_the_lines_of_all_writers(tmp_path):
+    """Whoever syncs does it for the lines that others wrote meanwhile, and says so."""
+    path, record = str(tmp_path / "one.jsonl"), str(tmp_path / "one.last")
+    first = Journal.create(path, b'{"n":1}', witness=Witness(record, 1.0))
+    second = Journal(path, witness=Witness(record, 1.0))
+    for writer in (second, first, second):
+        with writer.writing():
+            writer.append(b'{"n":0}')
+    assert Witness(record, 1.0).read().seq == 1
+    first.sync()
+    assert Witness(record, 1.0).read() == Seen(4, second.position.sum)
+    assert second.synced < 4
+    second.sync()
+    assert second.synced == 4
+    first.close()
+    second.close()

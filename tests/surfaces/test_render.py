@@ -76,11 +76,9 @@ release-1 · release · branch main
   ▶ 3. Verify everything                                    try 2 of 3 · 16m 40s
       ○ report  output not named yet
       ✗ tests   failed, exit 1, 7m ago
-                assert 1 == 2
       ✓ lint    passed, 8m ago, reported by agent coder
       ↻ types   stale: passed 9m ago, the tree changed since
       ○ review  needed by reviewer
-      ↳ the login test fails
   ○ 4. Sign off
   ○ 5. Publish
     ○ 1. wheel
@@ -92,10 +90,9 @@ Now     verify (Verify everything): the check 'tests' failed: assert 1 == 2 (and
 
 Agents  coder on verify, since 15m ago, stale: its lease ran out
 Bounds  77 % of the cost is used: $7.70 of $10.00
-Alerts  ⚠ 7m ago: an edit of release-1.json forged the approval of sign-off; the
+Alerts  ⚠ 6m ago: an edit of release-1.json forged the approval of sign-off; the
         file was restored (kept in .holdfast/quarantine/1.json)
-Failed  verify, the check tests failed: assert 1 == 2
-        verify, attempt 1 failed: the login test fails
+Failed  verify, attempt 1 failed: the login test fails
 Notes   Variant B loads without a script. — human ada, 17m ago
 """
     )
@@ -120,14 +117,12 @@ It builds on
 It is done when these hold
   ○ report  output not named yet
   ✗ tests   failed, exit 1, 1m ago
-            assert 1 == 2
   ✓ lint    passed, 2m ago, reported by agent coder
   ↻ types   stale: passed 3m ago, the tree changed since
   ○ review  needed by reviewer
   check tests: pytest
 
 What failed, newest first
-  ↳ verify, the check tests failed: assert 1 == 2
   ↳ verify, attempt 1 failed: the login test fails
 
 Notes   Variant B loads without a script. — human ada, 11m ago
@@ -187,7 +182,7 @@ def test_a_step_in_review_names_its_reviewers_and_the_round():
     assert "◎ review  under review by reviewer, round 1 of 2" in status(story)
     story.do(cmd.Review("a", "needs_revision", "shorter\nand kinder"), REVIEWER)
     assert "○ review  agent reviewer asked for changes 0s ago; round 2 of 2 to come" in status(story)
-    assert "↳ shorter\n        and kinder\n" in status(story)
+    assert "Asked   a: shorter\n        and kinder\n" in status(story)
     story.do(cmd.Submit("a")).do(cmd.Review("a", "needs_revision", "no"), REVIEWER)
     assert "▲ 1. a" in status(story)
     assert "↳ 2 reviews asked for a revision\n" in status(story)

@@ -400,6 +400,12 @@ def test_required_steps_are_all_that_must_come_first(desk, step, before):
     assert found["can_start_step"] is (step == 1)
 
 
+def test_a_blank_that_is_not_filled_in_is_refused_with_what_to_give(desk):
+    given = {"step": 1, "status": "completed", "artifacts": {"text": "PATH"}}
+    refused = desk.start().refused("update_workflow_state", **given)
+    assert "artifacts is not filled in: PATH is a blank: give the file you wrote" in refused.message
+
+
 def test_a_step_cannot_be_skipped_by_updating_a_later_one(desk):
     assert desk.start().refused("update_workflow_state", step=4, status="in_progress").code == "step_blocked"
     assert desk.refused("approve_step", step=3, approved=True).code == "wrong_status"

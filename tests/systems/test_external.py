@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from holdfast.machine.settings import HOST_VARIABLES
 from tests import forked
@@ -55,7 +55,7 @@ class Site:
 
     def seen(self) -> str:
         """What a person at a terminal is shown before they trust the settings."""
-        shown, inner = pty.openpty()
+        shown, inner = forked.terminal()
         words, ends = ("trust", ".holdfast/config.toml"), (inner, inner, inner)
         environ = {name: value for name, value in self.environ().items() if name not in HOST_VARIABLES}
         asked = forked.start(words, ends, cwd=self.root, env={**environ, "TERM": "dumb"}, session=True)
@@ -105,6 +105,18 @@ def test_a_trusted_system_starts_moves_and_shows_its_document(site):
         {"item": "Pack the books", "status": "done"},
         {"item": "Carry the boxes", "status": "pending"},
     ]
+
+
+def test_its_schema_is_made_from_its_fields(site):
+    site.trust()
+    assert "checklist" in site.json("schema")["dialects"]
+    site.json("start", "checklist", "moving.txt")
+    document = json.loads((site.root / "checklists/checklist-moving.json").read_text())
+    schema = json.loads(site.run("schema", "checklist").stdout)
+    Draft7Validator(schema).validate(document)
+    assert schema["properties"].keys() == document.keys()
+    document["items"][0]["status"] = "nearly"
+    assert not Draft7Validator(schema).is_valid(document)
 
 
 def test_an_edit_of_its_document_is_decided_like_any_other(site):

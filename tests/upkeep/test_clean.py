@@ -184,11 +184,11 @@ def test_a_skill_that_was_adopted_is_abandoned_too_unless_a_script_went_on_in_it
     path = site.example("tdd")
     (state,) = adoption.adopt(site.open().wired, [str(path)])
     document = json.loads(path.read_text())
-    document["state_machine"]["current_phase"] = "refactor"
+    document["context"]["from"] = "a script"
     path.write_text(json.dumps(document))
     project = site.open()
     assert clean(project, now=later(project, 8)) == Cleaned()
-    assert site.open().workflow().status()["step"] == "refactor"
+    assert site.open().workflow().state.context["from"] == "a script"
     project = site.open()
     assert clean(project, now=later(project, 8), dry_run=True).abandoned == (state.id,)
     assert clean(project, now=later(project, 8)).abandoned == (state.id,)

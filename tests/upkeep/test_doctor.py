@@ -258,7 +258,7 @@ def test_what_a_dead_process_left_unsettled_is_finished(site):
     )
     assert subprocess.run([sys.executable, "-c", program, str(site.root)]).returncode == 9
     report = examine(site.open())
-    assert codes(report) == ["unsettled"]
+    assert codes(report) == ["unsettled", "view_missing"]
     assert codes(repair(site.open())) == []
     assert len(site.open().list()) == 1
 
@@ -285,7 +285,7 @@ def test_documents_are_classified_and_only_what_is_safe_is_rendered_again(site):
     assert json.loads(document_of(site, stale).read_text())["state_machine"]["phases"][0]["status"] == "in_progress"
     assert json.loads(document_of(site, torn).read_text())["workflow"]["id"] == torn.id
     assert json.loads(document_of(site, edited).read_text())["mine"] == 1
-    assert "empty or torn" in found(after, "quarantine").message
+    assert "empty, torn or no JSON" in found(after, "quarantine").message
 
 
 def test_a_workflow_whose_worktree_is_gone_is_named(repository, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
@@ -12,6 +13,7 @@ from holdfast.errors import NotFound
 from holdfast.upkeep import schemas
 
 DATA = Path(__file__).resolve().parent.parent / "systems" / "skill" / "data"
+WRITTEN = Path(__file__).resolve().parent / "schemas"
 LADDER = {
     "name": "ladder",
     "title": "Climb {subject}",
@@ -26,6 +28,35 @@ LADDER = {
 
 def valid(name: str, document: object) -> list[str]:
     return [error.message for error in Draft7Validator(schemas.schema(name)).iter_errors(document)]
+
+
+def meant(schema: Any, definitions: Any = None) -> Any:
+    """What a schema says, however it is written: references followed, `or null` and constants in one form, no order."""
+    if isinstance(schema, list):
+        return [meant(one, definitions) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    definitions = schema.get("definitions", definitions)
+    own = {name: value for name, value in schema.items() if name not in ("definitions", "x-owner", "$ref")}
+    if "$ref" in schema:
+        own = {**definitions[schema["$ref"].removeprefix("#/definitions/")], **own}
+    if "const" in own:
+        own["enum"] = [own.pop("const")]
+    if {"type": "null"} in own.get("anyOf", ()):
+        (other,) = (meant(one, definitions) for one in own.pop("anyOf") if one != {"type": "null"})
+        own = {**other, "type": [other["type"], "null"], **own}
+    for name in ("required", "enum"):
+        own |= {name: sorted(own[name], key=str)} if isinstance(own.get(name), list) else {}
+    return {name: meant(value, definitions) for name, value in own.items()}
+
+
+@pytest.mark.parametrize("path", sorted(WRITTEN.glob("*.json")), ids=lambda path: path.stem)
+def test_the_schema_that_is_made_from_the_fields_says_what_the_written_one_does(path):
+    assert meant(schemas.schema(path.stem)) == meant(json.loads(path.read_text()))
+
+
+def test_every_system_of_holdfast_has_a_written_schema_to_compare_with():
+    assert schemas.names() == sorted(path.stem for path in WRITTEN.glob("*.json"))
 
 
 def test_every_schema_is_a_draft_07_schema():

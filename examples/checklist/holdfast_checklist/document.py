@@ -37,9 +37,9 @@ DIALECT = Dialect(
         former=lambda _: (),
         stamp="updated_at",
         parts=(
-            Field("id", lambda state, _: state.id, meaning=Meaning.FIXED),
-            Field("checklist", lambda state, _: state.subject, meaning=Meaning.FIXED),
-            Field("status", lambda state, _: queries.status(state)),
+            Field("id", lambda state, _: state.id, meaning=Meaning.FIXED, shape=str),
+            Field("checklist", lambda state, _: state.subject, meaning=Meaning.FIXED, shape=str),
+            Field("status", lambda state, _: queries.status(state), shape=str),
             Items(
                 "items",
                 each=lambda state: list(state.plan.children("")),

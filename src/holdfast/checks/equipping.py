@@ -13,43 +13,43 @@ from holdfast.errors import UsageError
 from holdfast.machine.place import Place
 
 
-def equipped(definition: Definition, tools: Mapping[str, tooling.Tool], subject: str = "") -> Definition:
-    """The definition with the project's commands in its checks. Where there is none, somebody has to report."""
-    lacking: list[Check] = []
+def equipped(
+    definition: Definition, tools: Mapping[str, tooling.Tool], subject: str = "", *, lacking: bool = False
+) -> Definition:
+    """The definition with the project's commands in its checks. Where there is none, somebody has to report.
+
+    A check that only the engine runs needs one, unless it may be `lacking` until somebody gives one.
+    """
+    unmet: list[Check] = []
 
     def check(one: Check) -> Check:
         tool = tools.get(one.uses)
         if tool is None:
             if one.uses and one.run_by == "engine":
-                lacking.append(one)
+                unmet.append(one)
             return one.replace(report=one.report or results.report_path(one.run))
         report = one.report or tool.report or results.report_path(tool.run)
         return one.replace(run=tool.run, run_by="engine", source=tool.source, report=report)
 
     steps = _mapped(definition.steps, check)
-    if lacking:
-        uses = lacking[0].uses
-        raise UsageError(
-            "no_command",
-            f"{definition.name} runs the project's {uses} command, and none was found",
-            remedy=(
-                *((_with_command(definition, subject),) if uses == "test" and definition.loads else ()),
-                f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}',
-            ),
-            facts={"uses": uses, "check": lacking[0].name},
-        )
+    if unmet and not lacking:
+        uses = unmet[0].uses
+        said = f"{definition.name} runs the project's {uses} command, and none was found"
+        typed = (_with_command(definition, subject),) if uses == "test" and definition.loads else ()
+        ways = (*typed, f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}')
+        raise UsageError("no_command", said, remedy=ways, facts={"uses": uses, "check": unmet[0].name})
     return definition.replace(steps=steps)
 
 
 def equipped_like(definition: Definition, state: State, place: Place) -> Definition:
     """A definition with the commands that a running workflow has, and those found now for checks it does not have."""
-    running = {
-        check.uses: tooling.Tool(check.run, check.source, check.report)
-        for path in state.plan.paths
-        for check in state.plan.step(path).checks
-        if check.uses and check.run
-    }
-    return equipped(definition, {**tools(definition, place), **running})
+    return equipped(definition, {**tools(definition, place), **tools_of(state)})
+
+
+def tools_of(state: State) -> dict[str, tooling.Tool]:
+    """The commands that a workflow has."""
+    checks = (check for path in state.plan.paths for check in state.plan.step(path).checks if check.uses and check.run)
+    return {check.uses: tooling.Tool(check.run, check.source, check.report) for check in checks}
 
 
 def _mapped(steps: tuple[Step, ...], check: Callable[[Check], Check]) -> tuple[Step, ...]:

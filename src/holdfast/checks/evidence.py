@@ -8,25 +8,21 @@ from _collections_abc import Callable, Mapping
 from holdfast import git
 from holdfast.checks import results
 from holdfast.checks import running as checks
-from holdfast.checks.results import judge
+from holdfast.checks.results import judge, junit, model
 from holdfast.core import commands as cmd
-from holdfast.core import remedies
+from holdfast.core import gates, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
+from holdfast.engine.engine import Engine
+from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import content
 from holdfast.machine.place import below, read_regular
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.engine.engine import Engine
-    from holdfast.engine.world import LocalWorld
-
 NAMES_KEPT = 50
 """How many names of tests, and how many files, one piece of evidence keeps of each kind."""
-_LARGEST_REPORT = 16 << 20
 _LARGEST_SOURCE = 4 << 20
 
 
@@ -52,11 +48,12 @@ def run(
     """
     check = state.plan.step(path).check(name)
     assert check is not None
+    if gates.is_lacking(check):
+        raise refusals.engine_must_run(path, check)
     if not check.run:
         said = f"the check {name} has no command; somebody reports it"
-        raise UsageError(
-            "nothing_to_run", said, remedy=remedies.report(name, step=path), facts={"check": name, "step": path}
-        )
+        facts = {"check": name, "step": path}
+        raise UsageError("nothing_to_run", said, remedy=remedies.report(name, step=path), facts=facts)
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
     engine.preview(state, asking, actor, token=token)
     reading = results.Reading()
@@ -90,7 +87,7 @@ def run(
     return evidence, after
 
 
-def _verdict(check: Check, ran: checks.CheckRun, found: results.Results | None, named: str, base: str) -> judge.Verdict:
+def _verdict(check: Check, ran: checks.CheckRun, found: model.Results | None, named: str, base: str) -> judge.Verdict:
     if ran.error or ran.timed_out:
         return judge.Verdict(False, named, ran.error or "timed out")
     if check.test == "fails":
@@ -113,7 +110,7 @@ def _named(state: State, path: str, given: Mapping[str, Any]) -> str:
     return ""
 
 
-def _figures(found: results.Results | None, verdict: judge.Verdict) -> dict[str, Any]:
+def _figures(found: model.Results | None, verdict: judge.Verdict) -> dict[str, Any]:
     said: dict[str, Any] = {"test": verdict.test} if verdict.test else {}
     said |= {"unnamed": True} if verdict.unnamed else {}
     if found is not None:
@@ -124,7 +121,7 @@ def _figures(found: results.Results | None, verdict: judge.Verdict) -> dict[str,
 
 
 def _written(
-    world: LocalWorld, base: str, state: State, check: Check, found: results.Results | None, verdict: judge.Verdict
+    world: LocalWorld, base: str, state: State, check: Check, found: model.Results | None, verdict: judge.Verdict
 ) -> dict[str, Any]:
     """For a check of a test: the files written since the work began, with their new lines; and the one it is in."""
     repository = git.find(base) if check.test else None
@@ -145,7 +142,7 @@ def _test_file(base: str, test: str, likely: tuple[str, ...]) -> str:
     file = test.partition("::")[0]
     if _holds(base, file, ""):
         return file
-    return next((one for one in likely if _holds(base, one, results.function_name(test))), "")
+    return next((one for one in likely if _holds(base, one, model.function_name(test))), "")
 
 
 def _holds(base: str, file: str, word: str) -> bool:
@@ -155,12 +152,12 @@ def _holds(base: str, file: str, word: str) -> bool:
     return content is not None and word.encode() in content
 
 
-def _report(path: str, before: tuple[int, int] | None) -> results.Results | None:
+def _report(path: str, before: tuple[int, int] | None) -> model.Results | None:
     """What a report says, if this run wrote it."""
     if _stamp(path) in (None, before):
         return None
-    data = read_regular(path, _LARGEST_REPORT)
-    return None if data is None else results.read_junit(data)
+    data = read_regular(path, junit.MOST_BYTES)
+    return None if data is None else junit.read(data)
 
 
 def _stamp(path: str) -> tuple[int, int] | None:

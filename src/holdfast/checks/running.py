@@ -6,7 +6,13 @@ everything it started. However much it prints, only its hash and the end of it s
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
+import selectors
+import signal
+import sys
+import termios
 import time
 from _collections_abc import Callable, Mapping, Sequence
 
@@ -14,10 +20,10 @@ from holdfast.core.secrets import DEFAULT, Secrets, Stream
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
+from holdfast.plain.terminal import ESCAPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import selectors
     import subprocess
 
 GRACE_SECONDS = 2.0
@@ -25,11 +31,6 @@ _TICK_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 3600.0  # the system call counts milliseconds in 32 bits
 _CHUNK = 65536
 _SLACK = 4096  # kept before the tail, to see where an escape sequence begins that the cut would halve
-_ESCAPES = (
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and cursor movement
-    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links, device strings
-    r"|\x1b[ -/]*[0-~]"
-)
 _CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 
 
@@ -43,7 +44,6 @@ class CheckRun(Value):
     duration_ms: int = 0
     output_tail: str = ""
     output_digest: str = digest(b"")
-    output_bytes: int = 0
     error: str = ""
     redacted: Mapping[str, int] = {}
     """How many likely secrets are not in the tail, nor in what was passed on; the digest is of what was printed."""
@@ -109,35 +109,28 @@ def run(
         cancelled=watch.was_cancelled,
         duration_ms=round(took * 1000),
         output_tail=output.tail(),
-        output_digest=output.hexdigest(),
-        output_bytes=output.size,
+        output_digest=output.hash.hexdigest(),
         redacted=output.clean.counts,
     )
 
 
 class _Output:
-    """What was printed: hashed and counted as it streams by; without secrets, passed on and the end of it kept."""
+    """What was printed: hashed as it streams by; without secrets, passed on and the end of it kept."""
 
     def __init__(
-        self,
-        tail_bytes: int,
-        hear: Callable[[bytes], None] | None,
-        echo: Callable[[bytes], None] | None,
-        clean: Stream,
+        self, tail_bytes: int, hear: Callable[[bytes], None] | None, echo: Callable[[bytes], None] | None, clean: Stream
     ) -> None:
         from hashlib import blake2b
 
-        self.size = 0
         self.clean = clean
-        self._hash = blake2b(digest_size=16)
+        self.hash = blake2b(digest_size=16)
         self._hear = hear
         self._echo = echo
         self._tail_bytes = tail_bytes
         self._kept = bytearray()
 
     def take(self, chunk: bytes) -> None:
-        self.size += len(chunk)
-        self._hash.update(chunk)
+        self.hash.update(chunk)
         if self._hear is not None and chunk:
             self._hear(chunk)
         self._pass_on(self.clean.take(chunk))
@@ -153,13 +146,8 @@ class _Output:
         if self._echo is not None and chunk:
             self._echo(chunk)
 
-    def hexdigest(self) -> str:
-        return self._hash.hexdigest()
-
     def tail(self) -> str:
         """The end of it as text that is safe to print: whole characters, no escape sequences or control characters."""
-        import re
-
         cut = max(len(self._kept) - self._tail_bytes, 0)
         for byte in self._kept[cut : cut + 3] if cut else b"":
             if byte & 0xC0 != 0x80:
@@ -168,10 +156,10 @@ class _Output:
         before = self._kept[:cut].decode("utf-8", "replace")
         text = before + self._kept[cut:].decode("utf-8", "replace")
         begin = len(before)
-        for escape in re.finditer(_ESCAPES, text):
+        for escape in re.finditer(ESCAPES, text):
             if escape.start() < begin < escape.end():
                 begin = escape.end()
-        plain = re.sub(_CONTROLS, "", re.sub(_ESCAPES, "", text[begin:]))
+        plain = re.sub(_CONTROLS, "", re.sub(ESCAPES, "", text[begin:]))
         encoded = plain.encode()  # each undecodable byte has become a character of three
         return encoded[max(len(encoded) - self._tail_bytes, 0) :].decode("utf-8", "ignore")
 
@@ -197,8 +185,6 @@ class _Watch:
         self._cancelled = cancelled
 
     def until_exit(self) -> None:
-        import selectors
-
         with selectors.DefaultSelector() as selector:
             selector.register(self._pipe, selectors.EVENT_READ)
             exit_notice = _exit_notice(self._process.pid)
@@ -212,8 +198,6 @@ class _Watch:
         self._drain()
 
     def _follow(self, selector: selectors.BaseSelector, exit_notice: int | None) -> None:
-        import signal
-
         asked_at = 0.0
         while True:
             now = time.monotonic()
@@ -242,10 +226,6 @@ class _Watch:
 
     def _drain(self) -> None:
         """Take what was in the pipe when the command ended; what others add to it later is not its output."""
-        import fcntl
-        import sys
-        import termios
-
         waiting = int.from_bytes(fcntl.ioctl(self._pipe, termios.FIONREAD, bytes(4)), sys.byteorder)
         while waiting > 0:
             chunk = os.read(self._pipe, min(waiting, _CHUNK))
@@ -272,9 +252,7 @@ def _signal_group(group: int, number: int) -> bool:
 
 
 def _end_group(process: subprocess.Popen[bytes], grace_ends: float) -> None:
-    """End whoever is left: with a request first, and by force when the grace is over or we are interrupted again."""
-    import signal
-
+    """End the processes that are left: by a request, and by force when the grace is over or we are interrupted."""
     try:
         left = _signal_group(process.pid, signal.SIGTERM)
         while left and time.monotonic() < grace_ends:
@@ -294,9 +272,8 @@ def _require_argv(argv: Sequence[object]) -> None:
     words = () if isinstance(argv, str) else argv
     if not words or not words[0] or not all(isinstance(word, str) and "\0" not in word for word in words):
         said = "a command is a list of a program and its arguments, all of them text without NUL"
-        raise UsageError(
-            "bad_argv", said, remedy='write it as a list: run = ["pytest", "-q"]', facts={"argv": repr(argv)}
-        )
+        facts = {"argv": repr(argv)}
+        raise UsageError("bad_argv", said, remedy='write it as a list: run = ["pytest", "-q"]', facts=facts)
 
 
 def _reason(program: str, cwd: str, environment: Mapping[str, str], error: OSError | ValueError) -> str:

@@ -86,12 +86,9 @@ def _folder(data_dir: str) -> str:
 
 
 def _unsafe(folder: str, found: os.stat_result, reason: str, *remedy: Remedy) -> Refused:
-    return Refused(
-        "unsafe_trust",
-        f"{folder} {reason}, so what it says about trust is ignored",
-        remedy=remedy,
-        facts={"path": folder, "owner": found.st_uid, "mode": f"{found.st_mode & 0o7777:04o}"},
-    )
+    said = f"{folder} {reason}, so what it says about trust is ignored"
+    facts = {"path": folder, "owner": found.st_uid, "mode": f"{found.st_mode & 0o7777:04o}"}
+    return Refused("unsafe_trust", said, remedy=remedy, facts=facts)
 
 
 def _record(real: str, digest: str) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterable, Mapping, Sequence
+from _collections_abc import Iterable, Mapping
 
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record
-from holdfast.core.briefing import Briefing
+from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.commands import Facts
-from holdfast.core.remedy import ANYWHERE, Remedy, Scope, as_json, told
+from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told
 from holdfast.core.state import State
 from holdfast.core.value import Any
-
-NEWEST_NOTES = 3
-"""How many notes somebody who asks for the next step is given."""
 
 
 def summary(brief: Briefing) -> dict[str, Any]:
@@ -89,14 +86,9 @@ def blockers(brief: Briefing, scope: Scope = ANYWHERE) -> list[dict[str, Any]]:
 def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     """One step, with its gates."""
     defined, progress = state.plan.step(path), state.step(path)
-    said: dict[str, Any] = {
-        "path": path,
-        "name": defined.label,
-        "status": progress.status,
-        "attempt": progress.attempt,
-        "started_at": progress.started_at or None,
-        "finished_at": progress.finished_at or None,
-    }
+    times = {"started_at": progress.started_at or None, "finished_at": progress.finished_at or None}
+    at: dict[str, Any] = {"status": progress.status, "attempt": progress.attempt}
+    said = {"path": path, "name": defined.label, **at, **times}
     if defined.checks:
         said["checks"] = {check.name: gates.check_verdict(check, progress, facts) for check in defined.checks}
     if gates.policy(defined):
@@ -152,22 +144,16 @@ def tried(brief: Briefing) -> list[dict[str, Any]]:
     return [{"attempt": one.attempt, "reason": one.reason, **one.data} for one in brief.tried]
 
 
-def work(
-    brief: Briefing, scope: Scope = ANYWHERE, tell: Callable[[Sequence[Remedy], Scope], str] = told
-) -> dict[str, Any]:
+def work(brief: Briefing, scope: Scope = ANYWHERE, tell: Telling = told) -> dict[str, Any]:
     """What the work of the step is and what was decided about it; what there is nothing of is left out."""
-    task = {
-        "text": brief.task.text,
-        "file": brief.task.file,
-        "criteria": list(brief.task.criteria),
-        "files": list(brief.task.files),
-    }
+    lists = {"criteria": list(brief.task.criteria), "files": list(brief.task.files)}
+    task = {"text": brief.task.text, "file": brief.task.file, **lists}
     conditions = [
         {"kind": one.kind, "name": one.name, "verdict": one.verdict, "about": one.about, "command": one.command}
         for one in brief.conditions
     ]
     said: Mapping[str, Any] = {
-        "turn": brief.turn if brief.step else "",
+        "turn": brief.turn if brief.step or brief.first else "",
         "task": _filled(task),
         "beside": brief.beside,
         "try": brief.tries,
@@ -203,12 +189,8 @@ def decided(records: Iterable[Record]) -> list[dict[str, Any]]:
         for event in record.events:
             if isinstance(event, ev.Granted):
                 grant = event.grant
-                said: dict[str, Any] = {
-                    "decision": "approved",
-                    "how": grant.how,
-                    "variant": grant.variant,
-                    "modifications": dict(grant.modifications),
-                }
+                said: dict[str, Any] = {"decision": "approved", "how": grant.how, "variant": grant.variant}
+                said["modifications"] = dict(grant.modifications)
             elif isinstance(event, ev.Moved) and record.actor.kind == "human" and event.move in _DECISIONS:
                 said = {"decision": _DECISIONS[event.move], "feedback": event.feedback}
                 said |= {} if event.feedback else {"reason": event.reason}

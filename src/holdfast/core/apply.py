@@ -6,26 +6,15 @@ from _collections_abc import Iterable, Mapping
 
 from holdfast.core import cycle, lifecycle, moment
 from holdfast.core import events as ev
-from holdfast.core.history import entry_of
+from holdfast.core import state as states
+from holdfast.core.history import entry_of, is_told
 from holdfast.core.plan import Plan
-from holdfast.core.state import (
-    BASE,
-    BEGAN,
-    FOUND,
-    KEPT,
-    KEPT_ALERTS,
-    KEPT_KEYS,
-    KEPT_RENDERINGS,
-    KEPT_SEATS,
-    Actor,
-    Mark,
-    Progress,
-    Seat,
-    Snapshot,
-    State,
-    Try,
-)
+from holdfast.core.state import KEPT, Actor, Mark, Progress, Seat, Shown, Snapshot, State, Try
 from holdfast.core.value import Any, Value, assert_never
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
 
 KEPT_PER_STEP = 20
 """How many verdicts, tries and old grants a step keeps; the journal has all."""
@@ -41,32 +30,69 @@ class Record(Value):
     events: tuple[ev.Event, ...]
     key: str = ""
     payload: str = ""
-    documents: Mapping[str, str] = {}
+    shown: Shown | None = None
     redacted: Mapping[str, int] = {}
     """How many likely secrets were redacted in it, by kind."""
 
 
+class _Draft(State):
+    """A state that only a `Fold` has yet, so that `replace` need not copy it for every event."""
+
+    def replace(self, **changes: Any) -> Self:
+        self.__dict__.update(changes)
+        return self
+
+
+class Fold:
+    """Folds record after record. The history is put into words when it is asked for: most of it is dropped by then."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self._draft = state and _Draft.from_fields(state.__dict__)
+        self._told: list[tuple[ev.Event, str, Actor, Mapping[str, Any]]] = []
+
+    def add(self, record: Record) -> None:
+        state, at, actor = self._draft, record.at, record.actor
+        for event in record.events:
+            state = _changed(state, event, at, actor)
+            if is_told(event):
+                self._told.append((event, at, actor, _commit(state, event)))
+        assert state is not None
+        if not isinstance(state, _Draft):
+            state = _Draft.from_fields(state.__dict__)
+        self._draft = seal(state, record)
+
+    @property
+    def state(self) -> State:
+        """The state after the records so far."""
+        draft = self._draft
+        assert draft is not None
+        if self._told:
+            new, count = [_entry(*told) for told in self._told[-KEPT:]], draft.history_count + len(self._told)
+            draft.replace(history=(*draft.history, *new)[-KEPT:], history_count=count)
+            self._told.clear()
+        return State.from_fields(draft.__dict__)
+
+
 def fold(state: State | None, record: Record) -> State:
     """The state after one record."""
-    for event in record.events:
-        state = apply(state, event, record.at, record.actor)
-    assert state is not None
-    return seal(state, record)
+    folding = Fold(state)
+    folding.add(record)
+    return folding.state
 
 
 def seal(state: State, record: Record) -> State:
-    """The state once all events of a record are applied: it has the record's revision, time, key and documents."""
+    """The state once all events of a record are applied: it has the record's revision, time, key and what was shown."""
     changes: dict[str, Any] = {"revision": record.revision, "updated_at": record.at}
     if record.key:
         keys = list({**state.keys, record.key: (record.payload, record.revision)}.items())
         of_start = [one for one in keys[:1] if one[1][1] == 1]  # asked for however long ago the start was
-        changes["keys"] = dict([*of_start, *keys[-KEPT_KEYS:]])
+        changes["keys"] = dict([*of_start, *keys[-states.KEPT_KEYS :]])
     session = record.actor.session
     if record.actor.kind == "agent" and (session or state.require_ack):
         seat = state.seats.get(session, Seat(record.at, caught_up=0))
         changes["seats"] = _seats(state, session, seat.replace(at=record.at))
-    if record.documents:
-        changes["renderings"] = (*state.renderings, (record.revision, record.documents))[-KEPT_RENDERINGS:]
+    if record.shown:
+        changes["renderings"] = (*state.renderings, record.shown)[-states.KEPT_RENDERINGS :]
     if record.redacted:
         changes["redacted"] = summed(state.redacted, record.redacted)
     return state.replace(**changes)
@@ -77,18 +103,43 @@ def summed(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
 
 
 def replay(records: Iterable[Record], state: State | None = None) -> State | None:
+    folding, known = Fold(state), state is not None
     for record in records:
-        state = fold(state, record)
-    return state
+        folding.add(record)
+        known = True
+    return folding.state if known else None
 
 
 def apply(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
+    after = _changed(state, event, at, actor)
+    if not is_told(event):
+        return after
+    entry = _entry(event, at, actor, _commit(after, event))
+    return after.replace(history=(*after.history, entry)[-KEPT:], history_count=after.history_count + 1)
+
+
+def _changed(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
+    """The state after an event, but for its history."""
     if isinstance(event, ev.Started):
-        return _remember(_first(event, created_at=at, updated_at=at), event, at, actor)
+        return _first(event, created_at=at, updated_at=at)
     if isinstance(event, ev.Adopted):
-        return _remember(_rested(_finished(_adopted(event, at), at), at), event, at, actor)
+        return _rested(_finished(_adopted(event, at), at), at)
     assert state is not None, "a journal begins with started or adopted"
-    return _remember(_rested(_applied(state, event, at, actor), at), event, at, actor)
+    return _rested(_applied(state, event, at, actor), at)
+
+
+def _commit(state: State, event: ev.Event) -> Mapping[str, Any]:
+    """The commit with which a step was done, as the history has it."""
+    if isinstance(event, ev.Moved) and event.move == "completed":
+        data = state.step(event.step).data
+        return {"commit": data["commit_sha"]} if "commit_sha" in data else {}
+    return {}
+
+
+def _entry(event: ev.Event, at: str, actor: Actor, commit: Mapping[str, Any]) -> Mapping[str, Any]:
+    entry = entry_of(event, at, actor)
+    assert entry is not None
+    return {**entry, **commit} if commit else entry
 
 
 def _first(event: ev.Started | ev.Adopted, **changes: Any) -> State:
@@ -129,7 +180,10 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             if lifecycle.ESCALATED in (before.status, after.status):
                 listed = cycle.escalations(moved.escalations, before, after, event, at)
                 moved = moved.replace(escalations=listed[-KEPT:])
-            return _finished(_blamed(moved, event, at) if event.blames else moved, at)
+            if event.blames:
+                moved = _blamed(moved, event, at)
+            is_over = after.status in lifecycle.FINISHED
+            return moved if is_over == (before.status in lifecycle.FINISHED) else _finished(moved, at)
         case ev.Produced():
             return _with(state, event.step, artifacts={**state.step(event.step).artifacts, event.name: event.artifact})
         case ev.Checked():
@@ -226,12 +280,14 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             listed = cycle.restored(state.escalations, event.progress, at)
             back = state.replace(plan=Plan(event.steps), progress=event.progress, escalations=listed)
             return _finished(back.replace(stands_at=stands_at), at)
+        case ev.Renamed():
+            return state.replace(title=event.title)
         case ev.Edited():
             return state.replace(base=event.document)
         case ev.Remembered():
             return state
         case ev.Alerted():
-            return state.replace(alerts=(*state.alerts, event.alert)[-KEPT_ALERTS:])
+            return state.replace(alerts=(*state.alerts, event.alert)[-states.KEPT_ALERTS :])
         case _:
             assert_never(event)
 
@@ -249,7 +305,7 @@ def _seats(state: State, session: str, seat: Seat) -> dict[str, Seat]:
     """The seats with the one that was taken last at the end; the oldest make room, unless they hold something."""
     holding = {lease.session for lease in state.leases.values()} | {hold.session for hold in state.locks.values()}
     others = [(name, other) for name, other in state.seats.items() if name != session]
-    spare = max(0, len(others) + 1 - KEPT_SEATS)
+    spare = max(0, len(others) + 1 - states.KEPT_SEATS)
     for name in [name for name, _ in others if name not in holding][:spare]:
         others = [pair for pair in others if pair[0] != name]
     return dict([*others, (session, seat)])
@@ -270,7 +326,9 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
         changes.update(attempt=event.attempt, started_at=at, finished_at="", reviewed=False)
         if step.attempt:
             # Facts about a try are not facts about the next one.
-            changes["data"] = {name: step.data[name] for name in (BASE, BEGAN, FOUND) if name in step.data}
+            changes["data"] = {
+                name: step.data[name] for name in (states.BASE, states.BEGAN, states.FOUND) if name in step.data
+            }
     if event.feedback:
         changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
     changes["advice"] = cycle.advice(step, event)
@@ -350,12 +408,3 @@ def _amended(state: State, event: ev.Amended) -> State:
         return state.replace(plan=plan.added(event.path, event.step, event.after))
     amended = plan.changed(event.path, lambda _: None if event.op == "retire" else event.step)
     return state.replace(plan=amended, progress={p: step for p, step in state.progress.items() if p in amended})
-
-
-def _remember(state: State, event: ev.Event, at: str, actor: Actor) -> State:
-    entry = entry_of(event, at, actor)
-    if entry is None:
-        return state
-    if isinstance(event, ev.Moved) and event.move == "completed" and "commit_sha" in state.step(event.step).data:
-        entry = {**entry, "commit": state.step(event.step).data["commit_sha"]}
-    return state.replace(history=(*state.history, entry)[-KEPT:], history_count=state.history_count + 1)

@@ -1,28 +1,26 @@
 """What every surface says of a workflow at one moment: where it stands, what to do now, what the work is.
 
-One value is made for a request, and all surfaces render from it. Parts are computed when they are first asked for.
+One value is made for a request, and all surfaces render from it.
 """
 
 from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import cycle, gates, lifecycle, moment, queries, recognition, record, remedies
+from holdfast.core import cycle, gates, lifecycle, moment, queries, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Remedy
+from holdfast.core.standing import Standing, part
 from holdfast.core.state import State
-from holdfast.core.value import Any, Value
+from holdfast.core.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from functools import cached_property as part
     from typing import Protocol
 
-    from holdfast.core.conditions import Condition
     from holdfast.core.packet_parts import Required
-    from holdfast.core.record import Decision, Output, Said
-    from holdfast.core.state import Alert, Lease, Try
+    from holdfast.core.state import Alert, Lease
     from holdfast.errors import HoldfastError
 
     class Words(Protocol):
@@ -35,28 +33,15 @@ if TYPE_CHECKING:
         def review(self) -> Callable[[State, str], str]: ...
 
         @property
-        def signal(self) -> Callable[[State], str]: ...
-else:
-
-    class part:  # noqa: N801 - it reads as the property that it is
-        """A property that is computed once; `functools` would have to be imported for its own."""
-
-        def __init__(self, compute):
-            self.compute = compute
-
-        def __get__(self, of, _=None):
-            value = of.__dict__[self.compute.__name__] = self.compute(of)
-            return value
+        def signal(self) -> Callable[[State, str], str]: ...
 
 
 ALERTS_FOR = 86_400
 """Seconds for which surfaces go on telling what happened to a document."""
-
-
 SESSION = ("ack", "held", "read_only")
 """Kinds of blockers that keep one session from going on, whatever the step lacks."""
-LINES = 4
-"""How many lines of a failed check's output are told."""
+NEWEST_NOTES = 3
+"""How many notes somebody who asks for the next step is given."""
 
 
 class TaskText(Value):
@@ -71,7 +56,7 @@ class TaskText(Value):
     files: tuple[str, ...] = ()
 
 
-class Briefing:
+class Briefing(Standing):
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
     `words` are the system's words for a status, `refusal` why its code cannot be used, `read_only` why nothing can be
@@ -93,76 +78,32 @@ class Briefing:
         noticed: Sequence[Alert] = (),
         refusal: HoldfastError | None = None,
     ) -> None:
-        self.state, self.facts, self.session = state, facts, session
+        super().__init__(state, facts, session)
         self._token, self._person = token, person
         self._texts, self._required, self._words = texts, required, words or {}
         self._read_only, self._noticed = read_only, noticed
         self.refusal = refusal
-
-    # Where the work is
-
-    @part
-    def status(self) -> str:
-        return queries.status(self.state)
 
     @part
     def word(self) -> str:
         """The status in the system's own word."""
         return self._words.get(self.status, self.status)
 
-    @part
-    def title(self) -> str:
-        return self.state.title or self.state.subject or self.state.id
-
-    @part
-    def number(self) -> int:
-        """The number of the step's top-level step, from 1; the last one when all are done."""
-        return self.state.plan.number(self.step.partition("/")[0]) if self.step else self.total
-
-    @part
-    def total(self) -> int:
-        return len(self.state.plan.children(""))
-
-    @part
-    def percent(self) -> int:
-        return queries.percentage(self.state)
-
-    @part
-    def finished_percent(self) -> int:
-        """How much of the steps without steps below them is finished."""
-        leaves = self.state.plan.leaves()
-        return 100 * sum(self.state.step(path).status in lifecycle.FINISHED for path in leaves) // len(leaves)
-
-    @part
-    def step(self) -> str | None:
-        """The path of the step that this session works on; None when all are done."""
-        return queries.worked_on(self.state, self.session, self.facts)
-
-    @part
-    def label(self) -> str:
-        return self.state.plan.step(self.step or self.state.plan.children("")[-1]).label
-
-    @part
-    def step_status(self) -> str:
-        return self.state.step(self.step).status if self.step else lifecycle.DONE
-
-    @part
-    def tries(self) -> str:
-        """`try 2 of 3`, from the second try on."""
-        from holdfast.core import conditions
-
-        return conditions.tries(self.state, self.step) if self.step else ""
-
     # What to do now
 
     @part
     def blockers(self) -> tuple[Unmet, ...]:
         """What keeps this session from going on comes before what the step lacks, unless only a person goes on."""
-        found = self.blockers_of(self.step) if self.step else ()
+        found = self.lacking
         if self._read_only and found:
             return (Unmet("read_only", "", self._read_only.message, self._read_only.remedies), *found)
         is_persons = any(way.who == "person" for one in found[:1] for way in one.remedies)
         return found if is_persons or not queries.is_active(self.state) else (*self._first_of_all, *found)
+
+    @part
+    def lacking(self) -> tuple[Unmet, ...]:
+        """What the step lacks; what is left to do where all steps are done."""
+        return self.blockers_of(self.step) if self.step else tuple(queries.left(self.state, self.facts))
 
     @part
     def _first_of_all(self) -> tuple[Unmet, ...]:
@@ -218,6 +159,11 @@ class Briefing:
         return "; ".join(filter(None, (self._to_change, self.lacks))) or None
 
     @part
+    def left(self) -> str:
+        """The same, and where all steps are done, what is left to do."""
+        return self.reason or (self.first.message if self.first and not self.step else "")
+
+    @part
     def _to_change(self) -> str:
         """Why the work has to be changed: the try before failed, or somebody asked for changes."""
         if not self.step or self.stopped or self.step_status not in (lifecycle.PENDING, lifecycle.ACTIVE):
@@ -245,21 +191,13 @@ class Briefing:
     @part
     def turn(self) -> str:
         """Whose move it is: `agent`, `person`, `reviewer` or `nobody`."""
-        if self.first is None or self.first.kind == "held" or self.status in ("completed", "finalized", "cancelled"):
+        if self.first is None or self.first.kind == "held" or self.status in ("finalized", "cancelled"):
             return "nobody"
         if any(one.who == "person" for one in self.now):
             return "person"
         if self.first.kind == "read_only":
             return "nobody"
         return "reviewer" if self.first.kind == "review" else "agent"
-
-    @part
-    def outputs(self) -> tuple[str, ...]:
-        """The outputs that the step still has to name when it is handed in."""
-        if not self.step:
-            return ()
-        named = self.state.step(self.step).artifacts
-        return tuple(name for name in self.state.plan.step(self.step).outputs if name not in named)
 
     @part
     def hand_in(self) -> Remedy | None:
@@ -277,35 +215,14 @@ class Briefing:
     def waiting(self) -> tuple[tuple[str, Unmet], ...]:
         """What people are asked for, with its step; the current one comes first."""
         steps = dict.fromkeys(((self.step,) if self.step else ()) + tuple(self.begun))
-        found = ((path, one) for path in steps for one in self.blockers_of(path))
+        left = () if self.step else ((one.name, one) for one in self.lacking)
+        found = (*((path, one) for path in steps for one in self.blockers_of(path)), *left)
         return tuple((path, one) for path, one in found if any(way.who == "person" for way in one.remedies))
-
-    @part
-    def begun(self) -> list[str]:
-        """The steps that somebody works on or that stand still, those that need something first."""
-        state = self.state
-        found = [path for path in state.plan.leaves() if state.step(path).status in lifecycle.STUCK | lifecycle.OPEN]
-        return sorted(found, key=lambda path: state.step(path).status == lifecycle.ACTIVE)
-
-    @part
-    def beside(self) -> list[str]:
-        """The other steps that somebody works on or that stand still, with the agents that have them."""
-        roles = {lease.step: lease.role for lease in self.state.leases.values() if lease.step}
-        others = [path for path in self.begun if path != self.step]
-        return [f"{path} ({roles[path]})" if path in roles else path for path in others]
 
     @part
     def stopped(self) -> bool:
         """Whether the whole workflow stands still, whatever its steps lack."""
         return self.first is not None and self.first.kind in ("mark", "bound", "system", *SESSION)
-
-    @part
-    def after(self) -> str | None:
-        return queries.next_step(self.state, self.step)
-
-    @part
-    def after_ready(self) -> bool:
-        return not (self.after and gates.missing(self.state, self.after, self.facts))
 
     # What the work is
 
@@ -319,47 +236,9 @@ class Briefing:
 
     @part
     def signal(self) -> str:
-        return self._texts.signal(self.state) if self._texts else ""
+        return self._texts.signal(self.state, self.status) if self._texts else ""
 
-    @part
-    def conditions(self) -> tuple[Condition, ...]:
-        from holdfast.core import conditions
-
-        return conditions.of_step(self.state, self.step, self.facts) if self.step else ()
-
-    # What went before
-
-    @part
-    def done(self) -> dict[str, tuple[Output, ...]]:
-        """The finished steps without steps below them, with what they left."""
-        finished = [p for p in self.state.plan.leaves() if self.state.step(p).status in lifecycle.FINISHED]
-        return {path: tuple(record.left(self.state, path, self.facts)) for path in finished}
-
-    @part
-    def skipped(self) -> dict[str, str]:
-        return record.skipped(self.state)
-
-    @part
-    def inputs(self) -> tuple[Output, ...]:
-        """What the steps left that the current one builds on."""
-        before = self.state.plan.closure(self.step) if self.step else ()
-        found = (path for path in self.state.plan.paths if path in before)
-        return tuple(one for path in found for one in record.left(self.state, path, self.facts))
-
-    @part
-    def decisions(self) -> tuple[Decision, ...]:
-        return tuple(record.decisions(self.state, self.facts))
-
-    @part
-    def decided(self) -> list[str]:
-        """The same in sentences."""
-        return [record.sentence(one) for one in self.decisions]
-
-    @part
-    def claimed(self) -> list[str]:
-        """The approvals of finished steps that this clone does not recognise."""
-        grants = {path: self.state.step(path).grant for path in gates.claimed(self.state, self.facts)}
-        return [f"the approval of {path} is {recognition.claim(grant)}" for path, grant in grants.items() if grant]
+    # What is told beside it
 
     @part
     def also_claimed(self) -> list[str]:
@@ -368,49 +247,10 @@ class Briefing:
         return [text for text in self.claimed if text not in told]
 
     @part
-    def modifications(self) -> dict[str, Any]:
-        """What people changed when they approved the steps right before this one."""
-        before = self.state.plan.requires(self.step) if self.step else ()
-        grants = [self.state.step(path).grant for path in before]
-        return {name: value for grant in grants if grant for name, value in grant.modifications.items()}
-
-    @part
-    def feedback(self) -> tuple[Said, ...]:
-        return tuple(record.feedback(self.state))
-
-    @part
-    def asked(self) -> list[str]:
-        """The changes that were asked for and are still to be made, then those of before that have to stay made."""
-        first = [f"{one.step}: {one.text}" for one in self.feedback if one.open]
-        return first + [f"{one.step}, before: {one.text}" for one in self.feedback if not one.open]
-
-    @part
-    def tried(self) -> tuple[Try, ...]:
-        """The tries at this step that ended, newest first."""
-        return tuple(reversed(self.state.step(self.step).tries)) if self.step else ()
-
-    @part
     def failures(self) -> list[str]:
-        return record.failures(self.state)
-
-    @part
-    def output(self) -> list[str]:
-        """The last lines that each failed check of the step printed, beyond the one that says why it failed."""
-        out = []
-        for name, seen in self.state.step(self.step).evidence.items() if self.step else ():
-            lines = [line.strip() for line in seen.tail.split("\n")[-LINES:]]
-            more = [line for line in lines if line and line != gates.telling(seen)]
-            if more and not seen.passed:
-                out.append(f"{name} printed: {' / '.join(more)}")
-        return out
-
-    @part
-    def avoid(self) -> list[str]:
-        """What was learned not to do."""
-        learned = [record.lesson(one) for one in reversed(self.state.learnings) if one.type == record.AVOID]
-        return list(dict.fromkeys(learned))
-
-    # What must not be forgotten, and what is around
+        """What failed beyond what the first blocker says."""
+        first = self.first.name if self.first and self.first.kind == "check" else ""
+        return self.failed(lambda one: one.step == self.step and (one.stands or bool(one.check and one.check == first)))
 
     @part
     def reading(self) -> Sequence[Required]:
@@ -435,15 +275,6 @@ class Briefing:
             and not lease.expired(self.facts.boot, self.facts.mono)
         ]
 
-    @part
-    def packet(self) -> str:
-        """The id of this session's resume packet."""
-        return queries.packet_id(self.state, self.session)
-
-    @part
-    def must_catch_up(self) -> bool:
-        return self.state.require_ack and not queries.has_caught_up(self.state, self.session)
-
 
 def people_of(ways: Iterable[Iterable[Remedy]]) -> tuple[Remedy, ...]:
     """The commands among the ways on that only a person types, each once."""
@@ -451,17 +282,6 @@ def people_of(ways: Iterable[Iterable[Remedy]]) -> tuple[Remedy, ...]:
     for one in (one for way in ways for one in way if one.who == "person"):
         found += [one] if one not in found else []
     return tuple(found)
-
-
-def position(brief: Briefing) -> str:
-    """`dev-497df179 "User login": step 3/5 "Write a test" (task_execution/1/red), in_progress`: for a new reader."""
-    from holdfast.core.packet_parts import clean, short
-    from holdfast.plain.plainjson import quote
-
-    title, label = (quote(short(clean(text), 80)) for text in (brief.title, brief.label))
-    step = f" ({brief.step})" if brief.step and brief.step != brief.label else ""
-    status = f"{brief.status}, {brief.tries}" if brief.tries else brief.status
-    return f"{brief.state.id} {title}: step {brief.number}/{brief.total} {label}{step}, {status}"
 
 
 def alert_text(alert: Alert) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.definition import Definition, Step
-from holdfast.core.identity import Identity
+from holdfast.core.definition import Definition, Identity, Step
 from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State
 from holdfast.core.value import Any, Value
 
@@ -13,10 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.needs import Needs
     from holdfast.core.remedy import Remedy
+    from holdfast.errors import HoldfastError
 
 
 class Command(Value):
-    """Base of everything that can be asked; `decide.HANDLERS` has a rule for each."""
+    """Base of everything that can be asked; `decide` has a rule for each."""
 
 
 class Start(Identity, Command, kw_only=True):
@@ -37,7 +37,7 @@ class Start(Identity, Command, kw_only=True):
         reminders: tuple[str, ...] = (),
         **more: Any,
     ) -> Start:
-        """What a definition says, what is to be read and heeded beside that, and what only this start knows."""
+        """What a definition says, what is to be read and kept in mind beside that, and what only this start knows."""
         said = {name: value for name, value in definition.items() if name in cls._known and name != "title"}
         said["reading"] += reading
         said["reminders"] += reminders
@@ -112,7 +112,13 @@ class Approve(Command):
     signed: Mapping[str, str] | None = None
     """The artifacts' hashes that the signature was made over."""
     shown: Mapping[str, str] | None = None
-    """The artifacts' hashes as whoever approves was shown them, where that is known."""
+    """The artifacts' hashes as the person who approves was shown them, where that is known."""
+
+
+class Confirm(Command):
+    """A person believes what a document claims of the checks of a step that is done."""
+
+    step: str
 
 
 class Reject(Command):
@@ -154,6 +160,10 @@ class Resume(Command):
 
 class Cancel(Command):
     reason: str = ""
+
+
+class Reinstate(Command):
+    """A workflow that was given up goes on where it was: unlike `Resume`, no step is taken up again."""
 
 
 class Pause(Command):
@@ -286,11 +296,11 @@ class Compacted(Command):
 
 
 class Sit(Command):
-    """The session of whoever asks belongs to this workflow."""
+    """The asking session belongs to this workflow."""
 
 
 class Leave(Command):
-    """The session of whoever asks is over: what it held is free."""
+    """The asking session is over: what it held is free."""
 
     reason: str = ""
 
@@ -319,7 +329,7 @@ class Remember(Command):
 
 
 class Brief(Command):
-    """Changes the list of what has to be read (`reading`) or heeded (`reminders`). `exactly` is the whole list."""
+    """Changes what has to be read (`reading`) or kept in mind (`reminders`). `exactly` is the whole list."""
 
     what: str
     add: tuple[str, ...] = ()
@@ -355,14 +365,58 @@ class Together(Command):
     commands: tuple[Command, ...]
 
 
+PARTLY, FORGED, NORMALISED = "edit_partly_refused", "edit_forged", "edit_normalised"
+"""What is said of an edit of which not everything was taken as it was written."""
+Place = tuple[str | tuple[str, Any], ...]
+"""Where something stands in a document: names, and for an entry of a list its key and what that says."""
+
+
+class Part(Value):
+    """What a field of an edited document asks for, or several fields that say one thing. It is decided by itself."""
+
+    field: str
+    places: tuple[Place, ...] = ()
+    commands: tuple[Command, ...] = ()
+    entries: tuple[Mapping[str, Any], ...] = ()
+    """What is added to the history."""
+    needs: str = ""
+    """The field of the part without which this one says nothing."""
+    written: Any = None
+    """What the field is read as, where it was written in another way; it stands at the first place from now on."""
+    wrong: HoldfastError | None = None
+    """Why it cannot be taken, whatever the rules say."""
+    gate: bool = False
+    """Whether it says that a gate was passed, which only people and reviewers do."""
+    derived: bool = False
+    """Whether the field follows from the rest: it is put right without a word."""
+    expects: tuple[str, str] | None = None
+    """The step, or nothing for the whole, and the status that it is to have afterwards: gates may lead elsewhere."""
+    removes: bool = False
+    """Whether steps go with it, which is always told."""
+
+
 class Edit(Command):
-    """A changed document, decoded into the commands it stands for; all of them are legal or none is taken."""
+    """A changed document, decoded into what it asks for. Each part is taken, or put back to what `base` says."""
 
     path: str
     document: Mapping[str, Any]
-    commands: tuple[Command, ...] = ()
-    entries: tuple[Mapping[str, Any], ...] = ()
+    base: Mapping[str, Any]
+    parts: tuple[Part, ...] = ()
     source: str = "file"
+    kept: str = ""
+    """Where the original is kept, with `told` beside it."""
+    told: tuple[str, ...] = ()
+    """What becomes of each field: the rules refuse a decision that the copy does not tell."""
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        return tuple(command for part in self.parts for command in part.commands)
+
+
+class Rename(Command):
+    """Gives the workflow another title; its id and its files stay."""
+
+    title: str
 
 
 class TakeOver(Command):
@@ -409,7 +463,7 @@ class Facts(Value):
     by_hand: tuple[Remedy, ...] = ()
     """How others make the pull request that is asked for, where Holdfast cannot."""
     person: str = "terminal"
-    """How this process recognised a person; empty where there is none, whoever the actor says they are."""
+    """How this process recognised a person; empty where there is none, whatever the actor says."""
     here: str = ""
     """The machine and the clone, or the address of the forge that was asked."""
     key: bytes = b""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, recognition
+from holdfast.core import gates, lifecycle
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
 from holdfast.core.moment import ago
 from holdfast.core.remedy import quoted
-from holdfast.core.state import Artifact, Progress, State
+from holdfast.core.state import Progress, State
 from holdfast.core.value import Value
 
 
@@ -51,19 +51,17 @@ def tries(state: State, path: str) -> str:
     return f"try {progress.attempt}" if progress.attempt > 1 and progress.status != lifecycle.PENDING else ""
 
 
-def _artifact(artifact: Artifact, facts: Facts) -> tuple[str, str]:
-    if artifact.path in facts.hashes:
-        seen = facts.hashes[artifact.path]
-        if seen is None:
-            return "failed", f"→ {artifact.path}, which is gone"
-        if seen[0] != artifact.hash:
-            return "stale", f"→ {artifact.path}, changed since it was named"
-    return "passed", f"→ {artifact.path}"
-
-
 def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str]:
     artifact = progress.artifacts.get(name)
-    return _artifact(artifact, facts) if artifact else ("missing", "output not named yet")
+    if artifact is None:
+        return "missing", "output not named yet"
+    seen = facts.hashes.get(artifact.path, (artifact.hash, 0))
+    if seen is None:
+        return "failed", f"→ {artifact.path}, which is gone"
+    if not artifact.hash:
+        return "claimed", f"→ {artifact.path}, as a document says"
+    changed = seen[0] != artifact.hash
+    return ("stale", f"→ {artifact.path}, changed since it was named") if changed else ("passed", f"→ {artifact.path}")
 
 
 def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
@@ -99,7 +97,9 @@ def _approval(state: State, path: str, facts: Facts) -> tuple[str, str]:
     step, progress = state.plan.step(path), state.step(path)
     grant, verdict = progress.grant, gates.grant_verdict(state, path, facts)
     if grant is not None and verdict == "claimed":
-        return verdict, recognition.claim(grant)
+        from holdfast.core.recognition import claim
+
+        return verdict, claim(grant)
     if grant is not None and verdict == "stale":
         given = f"{grant.by} gave it {ago(grant.at, facts.now)}"
         earlier = gates.given_earlier(progress)

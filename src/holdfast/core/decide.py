@@ -9,11 +9,11 @@ from _collections_abc import Callable
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import queries, refusals, remedies
+from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.draft import Draft, Rules, no_rules
 from holdfast.core.names import checked, optional_text
-from holdfast.core.rules import agents, briefing, hosts, locks, people, steps, tree, whole
+from holdfast.core.rules import agents, hosts, steps, whole
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import NotFound
@@ -22,67 +22,41 @@ from holdfast.errors import NotFound
 def _own(draft: Draft, command: cmd.Own) -> None:
     rule = draft.rules(command.system).get(command.name)
     if rule is None:
-        raise NotFound(
-            "no_rule",
-            f"the system {command.system[:60]} has no command {command.name[:60]!r}",
-            remedy=remedies.status(workflow=draft.state.ulid),
-            facts={"system": command.system[:200], "command": command.name[:200]},
-        )
+        said = f"the system {command.system[:60]} has no command {command.name[:60]!r}"
+        facts = {"system": command.system[:200], "command": command.name[:200]}
+        raise NotFound("no_rule", said, remedy=remedies.status(workflow=draft.state.ulid), facts=facts)
     rule(draft, command.data)
 
 
-HANDLERS: dict[type, Callable[[Draft, Any], None]] = {
-    cmd.Begin: steps.begin,
-    cmd.Done: steps.done,
-    cmd.Attach: steps.attach,
-    cmd.Submit: steps.submit,
-    cmd.Fail: steps.fail,
-    cmd.Iterate: steps.iterate,
-    cmd.Block: steps.block,
-    cmd.Unblock: steps.unblock,
-    cmd.Skip: steps.skip,
-    cmd.Reopen: steps.reopen,
-    cmd.RecordCheck: steps.record_check,
-    cmd.Review: people.review,
-    cmd.Approve: people.approve,
-    cmd.Reject: people.reject,
-    cmd.Reset: whole.reset,
-    cmd.Advise: briefing.advise,
-    cmd.Finalize: whole.finalize,
-    cmd.Resume: whole.resume,
-    cmd.Cancel: whole.cancel,
-    cmd.Pause: whole.pause,
-    cmd.Extend: whole.extend,
-    cmd.Note: whole.note,
-    cmd.Record: whole.record,
-    cmd.Outdate: whole.outdate,
-    cmd.Revalidate: whole.revalidate,
-    cmd.Rehome: whole.rehome,
-    cmd.TakeSnapshot: steps.take_snapshot,
-    cmd.Restore: whole.restore,
-    cmd.TakeOver: whole.take_over,
-    cmd.Alarm: whole.alarm,
-    cmd.Compacted: hosts.compacted,
-    cmd.Sit: hosts.sit,
-    cmd.Leave: hosts.leave,
-    cmd.Acknowledge: hosts.acknowledge,
-    cmd.Urge: hosts.urge,
-    cmd.Touch: hosts.touch,
-    cmd.Remember: hosts.remember,
-    cmd.Brief: briefing.brief,
-    cmd.Learn: briefing.learn,
-    cmd.Own: _own,
-    cmd.Refile: whole.refile,
-    cmd.Lock: locks.lock,
-    cmd.Unlock: locks.unlock,
-    cmd.Spend: agents.spend,
-    cmd.StartAgent: agents.start,
-    cmd.BeatAgent: agents.beat,
-    cmd.EndAgent: agents.end,
-    cmd.AddStep: tree.add,
-    cmd.RetireStep: tree.retire,
-    cmd.ChangeStep: tree.change,
+_RULES: dict[str, tuple[type, ...]] = {
+    "steps": (
+        *(cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.RecordCheck, cmd.Fail, cmd.Iterate),
+        *(cmd.Block, cmd.Unblock, cmd.Skip, cmd.Reopen, cmd.TakeSnapshot),
+    ),
+    "people": (cmd.Review, cmd.Approve, cmd.Confirm, cmd.Reject),
+    "whole": (
+        *(cmd.Reset, cmd.Finalize, cmd.Resume, cmd.Cancel, cmd.Reinstate, cmd.Pause, cmd.Extend, cmd.Note),
+        *(cmd.Record, cmd.Outdate, cmd.Revalidate, cmd.Rehome, cmd.Rename, cmd.Refile, cmd.Restore),
+        *(cmd.TakeOver, cmd.Alarm),
+    ),
+    "hosts": (cmd.Compacted, cmd.Sit, cmd.Leave, cmd.Acknowledge, cmd.Urge, cmd.Touch, cmd.Remember),
+    "briefing": (cmd.Advise, cmd.Brief, cmd.Learn),
+    "locks": (cmd.Lock, cmd.Unlock),
+    "agents": (cmd.Spend, cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent),
+    "tree": (cmd.AddStep, cmd.RetireStep, cmd.ChangeStep),
 }
+"""The commands that each module of rules decides. A rule has the name of its command: `record_check`."""
+_MODULES = {command: module for module, commands in _RULES.items() for command in commands}
+_known: dict[type, Callable[[Draft, Any], None]] = {cmd.Own: _own}
+
+
+def rule_of(command: type) -> Callable[[Draft, Any], None]:
+    """The rule of a command. Its module is imported when it is first asked: many changes need only one."""
+    if command not in _known:
+        name = "".join(f"_{c.lower()}" if c.isupper() else c for c in command.__name__)[1:]
+        _known[command] = getattr(__import__(f"holdfast.core.rules.{_MODULES[command]}", fromlist=[name]), name)
+    return _known[command]
+
 
 WORK = (
     *(cmd.Begin, cmd.Done, cmd.Iterate, cmd.Submit, cmd.Review, cmd.Approve),
@@ -93,6 +67,7 @@ WORK = (
 ALWAYS = (
     *(cmd.Note, cmd.Alarm, cmd.Compacted, cmd.Acknowledge, cmd.Sit, cmd.Leave, cmd.Refile, cmd.Remember),
     *(cmd.Unlock, cmd.EndAgent, cmd.BeatAgent, cmd.Spend, cmd.Resume, cmd.Cancel, cmd.Extend, cmd.Rehome),
+    cmd.Reinstate,
 )
 """What stays possible whatever has happened, and needs no lease."""
 
@@ -132,7 +107,9 @@ def weigh(state: State, request: cmd.Request, facts: cmd.Facts, rules: Rules = n
     agents.check_fence(draft, request)
     hosts.check_caught_up(draft, request)
     if isinstance(command, cmd.Edit):
-        _edit(draft, command)
+        from holdfast.core.rules import edits
+
+        edits.edit(draft, command, _one)
     elif isinstance(command, cmd.Together):
         for one in command.commands:
             _one(draft, one)
@@ -152,7 +129,7 @@ def _one(draft: Draft, command: cmd.Command) -> None:
         _may_work(draft)
     elif draft.state.cancelled and not isinstance(command, ALWAYS):
         raise refusals.cancelled(draft.state)
-    HANDLERS[type(command)](draft, command)
+    rule_of(type(command))(draft, command)
 
 
 def _may_work(draft: Draft) -> None:
@@ -164,15 +141,6 @@ def _may_work(draft: Draft) -> None:
     if queries.is_outdated(state, draft.facts):
         raise refusals.requires_revalidation(state, *queries.outdated_because(state, draft.facts))
     draft.require_bounds()
-
-
-def _edit(draft: Draft, edit: cmd.Edit) -> None:
-    """An edited document is the commands it stands for: if one of them is refused, nothing of it is taken."""
-    draft.emit(ev.Edited(path=edit.path, document=edit.document, source=edit.source))
-    for command in edit.commands:
-        _one(draft, command)
-    for entry in edit.entries:
-        draft.emit(ev.Remembered(entry))
 
 
 def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tuple[ev.Event, ...]:
@@ -188,6 +156,8 @@ def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tupl
 
 
 def _start(command: cmd.Start) -> ev.Started:
+    from holdfast.core.rules import briefing
+
     optional_text(command.subject, "subject", 1000)
     optional_text(command.title, "title", 500)
     said = {name: value for name, value in command.items() if name in ev.Started._known}
@@ -196,5 +166,9 @@ def _start(command: cmd.Start) -> ev.Started:
 
 
 def _adopted(command: cmd.Adopt) -> ev.Adopted:
+    plan = command.state.plan
     said = {name: value for name, value in command.state.items() if name in ev.Adopted._known}
-    return ev.Adopted(**said, steps=command.state.plan.steps, document=command.document)
+    progress = command.state.progress
+    over = all(command.state.step(path).status in lifecycle.FINISHED for path in plan.leaves())
+    said["progress"] = {path: gates.with_claims(plan.step(path), one, over=over) for path, one in progress.items()}
+    return ev.Adopted(**said, steps=plan.steps, document=command.document)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 
 POLICIES = ("relayed", "human", "signed")
-ACTIONS = {
-    "load": "loaded",
-    "branch": "branch",
-    "commit": "commit_sha",
-    "pull_request": "pr_url",
-}
+ACTIONS = {"load": "loaded", "branch": "branch", "commit": "commit_sha", "pull_request": "pr_url"}
 """What Holdfast itself does when a step is handed in, and the fact about the step that shows it was done. A system may
 have further ones for the definitions of its dialect."""
 BUILT_IN = "built-in"
@@ -95,6 +90,8 @@ class Conduct(Value):
     """Whether reported evidence is bound to the working tree."""
     frozen_trust: bool = False
     """Whether the steps come from the subject file, and its commands are trusted as they were at the start."""
+    finalized: bool = False
+    """Whether a completed run is unfinished until `finalize` has published its result."""
     phased: bool = False
     """Whether the number of a task begins with that of its phase."""
 
@@ -178,7 +175,7 @@ class Terms(Value):
     advance: bool = False
     """Whether the next step begins by itself."""
     reading: tuple[str, ...] = ()
-    """Files that whoever takes the work up has to read, each as `@path`."""
+    """Files that an agent which takes the work up has to read, each as `@path`."""
     reminders: tuple[str, ...] = ()
     keep_going: bool = False
     """Whether an agent is held at its work until the workflow is done, blocked or out of bounds."""
@@ -194,6 +191,30 @@ class Terms(Value):
 class Definition(Terms, kw_only=True):
     name: str
     steps: tuple[Step, ...]
+
+
+class Identity(Terms, kw_only=True):
+    """What a workflow is from its first moment: shared by the command that starts it, its first event and its state."""
+
+    ulid: str
+    id: str
+    type: str
+    subject: str = ""
+    context: Mapping[str, Any] = {}
+    branch: str | None = None
+    worktree: str = ""
+    session: str = ""
+    conduct: Conduct = Conduct()
+    head: str | None = None
+    """The commit the work began at."""
+    dirt: Mapping[str, str] = {}
+    """What was changed and not committed at that time: the path and the hash of its content."""
+    parent: str = ""
+    """The ULID of the workflow whose result this one builds on."""
+    parent_seal: str = ""
+    """What that result was when this one was last built on it."""
+    own: Mapping[str, Mapping[str, Any]] = {}
+    """What systems keep of this workflow, by system: plain data that only their own rules change."""
 
 
 def fill(template: str, subject: str, context: Mapping[str, object]) -> str:

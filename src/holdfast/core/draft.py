@@ -55,6 +55,14 @@ class Draft:
         self.state = apply(self.state, event, self.facts.now, self.actor)
         self.events.append(event)
 
+    def mark(self) -> tuple[State, int]:
+        """Where the decision is, to go back to."""
+        return self.state, len(self.events)
+
+    def go_back(self, mark: tuple[State, int]) -> None:
+        self.state = mark[0]
+        del self.events[mark[1] :]
+
     def step(self, path: str) -> tuple[Step, Progress]:
         if path not in self.state.plan:
             raise refusals.no_step(path, self.state)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.definition import Bounds, Step
-from holdfast.core.identity import Identity
+from holdfast.core.definition import Bounds, Identity, Step
 from holdfast.core.state import Alert, Artifact, Carried, Evidence, Grant, Hold, Learning, Lease, Progress, Verdict
 from holdfast.core.value import Any, Value
 
@@ -168,7 +167,7 @@ class Urged(Value):
 
 
 class Briefed(Value):
-    """What has to be read (`reading`) or heeded (`reminders`) is this now."""
+    """What has to be read (`reading`) or kept in mind (`reminders`) is this now."""
 
     what: str
     entries: tuple[str, ...]
@@ -214,8 +213,14 @@ class Restored(Value):
     progress: Mapping[str, Progress]
 
 
+class Renamed(Value):
+    """The workflow has another title."""
+
+    title: str
+
+
 class Edited(Value):
-    """A person or agent changed the document on disk and the change was legal."""
+    """A person or agent changed the document on disk: what was legal of it is in `document`."""
 
     path: str
     document: Mapping[str, Any]
@@ -232,40 +237,9 @@ class Alerted(Value):
     alert: Alert
 
 
-Event = (
-    Started
-    | Adopted
-    | Moved
-    | Produced
-    | Checked
-    | Reviewed
-    | Advised
-    | Granted
-    | Noted
-    | Recorded
-    | Marked
-    | Founded
-    | Rehomed
-    | Spent
-    | Warned
-    | Extended
-    | Leased
-    | Beat
-    | Released
-    | Locked
-    | Unlocked
-    | Compacted
-    | Seated
-    | Acknowledged
-    | Urged
-    | Briefed
-    | Learned
-    | Owned
-    | Refiled
-    | Amended
-    | Snapshotted
-    | Restored
-    | Edited
-    | Remembered
-    | Alerted
-)
+_Whole = Started | Adopted | Noted | Recorded | Marked | Founded | Rehomed | Refiled | Renamed | Owned
+_Steps = Moved | Produced | Checked | Reviewed | Advised | Granted | Amended | Snapshotted | Restored
+_Agents = Leased | Beat | Released | Locked | Unlocked | Spent | Warned | Extended
+_Sessions = Compacted | Seated | Acknowledged | Urged | Briefed | Learned
+_Documents = Edited | Remembered | Alerted
+Event = _Whole | _Steps | _Agents | _Sessions | _Documents

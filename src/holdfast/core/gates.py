@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import cycle, lifecycle, recognition, remedies
+from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.remedy import Blank, Remedy, one_of, told
@@ -30,6 +30,13 @@ class Unmet(Value):
     name: str
     message: str
     remedies: tuple[Remedy, ...]
+    reason: str = ""
+    """What somebody wrote, or a check printed, at the end of the message."""
+
+    @property
+    def ours(self) -> str:
+        """The message without the reason, where that is told elsewhere."""
+        return self.message.removesuffix(f": {self.reason}") if self.reason else self.message
 
     @property
     def remedy(self) -> str:
@@ -92,7 +99,9 @@ def grant_verdict(state: State, path: str, facts: Facts) -> str:
     grant = progress.grant
     if grant is None:
         return "none"
-    recognised = recognition.is_recognised(policy(state.plan.step(path)), state.ulid, path, grant, facts)
+    from holdfast.core.recognition import is_recognised
+
+    recognised = is_recognised(policy(state.plan.step(path)), state.ulid, path, grant, facts)
     if given_earlier(progress):
         return "stale"
     if not recognised and not grant.hashes:
@@ -114,9 +123,32 @@ def is_decided(state: State, path: str, facts: Facts) -> bool:
 
 
 def claimed(state: State, facts: Facts) -> tuple[str, ...]:
-    """The steps that are done by an approval that only is claimed here."""
+    """The steps that are done by an approval or by checks that are only claimed here."""
     done = (path for path in state.plan.paths if state.step(path).status == lifecycle.DONE)
-    return tuple(p for p in done if policy(state.plan.step(p)) and grant_verdict(state, p, facts) == "claimed")
+    return tuple(p for p in done if is_approval_claimed(state, p, facts) or claimed_checks(state, p))
+
+
+def is_approval_claimed(state: State, path: str, facts: Facts) -> bool:
+    return bool(policy(state.plan.step(path))) and grant_verdict(state, path, facts) == "claimed"
+
+
+def claimed_checks(state: State, path: str) -> list[str]:
+    """The checks of a step that a document says passed, and that Holdfast did not see pass."""
+    evidence = state.step(path).evidence
+    return [one.name for one in state.plan.step(path).checks if one.name in evidence and evidence[one.name].claimed]
+
+
+def with_claims(step: Step, progress: Progress, *, over: bool = False) -> Progress:
+    """What a document says of a step. Where only the engine's run counts, `completed` claims that the check passed.
+
+    Where the whole is `over`, nobody here will ever report a check of which it says nothing: that is a claim too.
+    """
+    if progress.status != lifecycle.DONE:
+        return progress
+    counts = [one.name for one in step.checks if over or one.run_by == "engine"]
+    unseen = [name for name in counts if name not in progress.evidence]
+    claim = Evidence(True, progress.finished_at, max(1, progress.attempt), claimed=True)
+    return progress.replace(evidence={**progress.evidence, **dict.fromkeys(unseen, claim)}) if unseen else progress
 
 
 def given_earlier(progress: Progress) -> bool:
@@ -129,7 +161,9 @@ def lapsed_because(state: State, path: str, facts: Facts) -> str:
     """Why a grant that was given does not hold."""
     progress = state.step(path)
     if progress.grant and grant_verdict(state, path, facts) == "claimed":
-        return f"is {recognition.claim(progress.grant)}"
+        from holdfast.core.recognition import claim
+
+        return f"is {claim(progress.grant)}"
     return "was given for an earlier attempt" if given_earlier(progress) else "no longer holds: the work changed since"
 
 
@@ -181,13 +215,21 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             if untrusted:
                 said += ", and nobody on this machine has trusted its command yet"
                 how = remedies.trust(untrusted, text=READ)
-            found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,)))
+            reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
+            found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,), reason))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
+
+
+def is_lacking(check: Check) -> bool:
+    """Whether only the engine's run counts, and the project has no command for it yet."""
+    return check.run_by == "engine" and not check.run
 
 
 def _checking(check: Check, evidence: Evidence | None, *, failed: bool) -> Remedy:
     """The command that runs a check or says how it went, with the test where its last run could not tell which."""
     text = MEND if failed else ""
+    if is_lacking(check):
+        return remedies.equip(check.uses)
     if not check.run:
         return remedies.report(check.name, text=text)
     if failed and evidence and evidence.data.get("unnamed"):
@@ -245,7 +287,7 @@ def holds(state: State, path: str, facts: Facts) -> bool:
         return progress.status == lifecycle.SKIPPED
     if policy(step) and grant_verdict(state, path, facts) != "valid":
         return False
-    return not any(check.name in progress.evidence and progress.evidence[check.name].claimed for check in step.checks)
+    return not claimed_checks(state, path)
 
 
 def missing(state: State, path: str, facts: Facts) -> list[str]:

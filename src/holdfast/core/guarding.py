@@ -36,6 +36,8 @@ def entry(state: State, paths: tuple[str, ...] = (), document: str = "") -> dict
 
 def _denied(state: State) -> list[dict[str, str]]:
     """What the steps forbid that are worked on, each with what the steps around it forbid."""
+    if not state.plan.denies:
+        return []
     at = queries.current(state)
     here = dict.fromkeys((*queries.open_steps(state), *((at,) if at else ())))
     around = dict.fromkeys(path for step in here for path in (*ancestors(step), step))

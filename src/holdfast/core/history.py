@@ -8,6 +8,13 @@ from holdfast.core import events as ev
 from holdfast.core.state import Actor
 from holdfast.core.value import Any, assert_never
 
+_SILENT = (ev.Adopted, ev.Recorded, ev.Spent, ev.Beat, ev.Seated)
+
+
+def is_told(event: ev.Event) -> bool:
+    """Whether the history says something of an event; not of what is only bookkeeping."""
+    return bool(event.entry) if isinstance(event, ev.Owned) else not isinstance(event, _SILENT)
+
 
 def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None:
     """What the history says of an event, in the engine's words; None for what is only bookkeeping."""
@@ -20,9 +27,8 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
         case ev.Started():
             return entry("started", subject=event.subject)
         case ev.Moved():
-            return entry(
-                event.move, step=event.step, attempt=event.attempt, reason=event.reason, feedback=event.feedback
-            )
+            why = {"reason": event.reason, "feedback": event.feedback}
+            return entry(event.move, step=event.step, attempt=event.attempt, **why)
         case ev.Produced():
             return entry("produced", step=event.step, artifact=event.name, path=event.artifact.path)
         case ev.Checked():
@@ -49,9 +55,8 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
         case ev.Extended():
             return entry("extended")
         case ev.Leased():
-            return entry(
-                "agent_started", agent=event.lease.role, step=event.lease.step, took_over=event.took_over or ""
-            )
+            lease = event.lease
+            return entry("agent_started", agent=lease.role, step=lease.step, took_over=event.took_over or "")
         case ev.Released():
             return entry("agent_ended", token=event.token, outcome=event.outcome)
         case ev.Amended():
@@ -86,6 +91,8 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return {"at": at, "event": named, "by": actor.label, **event.entry} if event.entry else None
         case ev.Refiled():
             return entry("archived", path=event.file)
+        case ev.Renamed():
+            return entry("renamed", title=event.title)
         case ev.Adopted() | ev.Recorded() | ev.Spent() | ev.Beat() | ev.Seated():
             return None
         case _:

@@ -39,17 +39,7 @@ SAID = {
     ESCALATED: "is escalated to a person",
 }
 """What became of a step, in a sentence; of the others the status itself is said."""
-MARKS = {
-    PENDING: "○",
-    ACTIVE: "▶",
-    IN_REVIEW: "◎",
-    WAITING: "◐",
-    DONE: "✓",
-    FAILED: "✗",
-    BLOCKED: "■",
-    ESCALATED: "▲",
-    SKIPPED: "↷",
-}
+MARKS = dict(zip(STATUSES, "○▶◎◐✓✗■▲↷", strict=True))
 """The sign of a status, of one character."""
 
 MOVES: dict[str, dict[str, str]] = {

@@ -12,6 +12,7 @@ from holdfast.core.state import Progress, State
 from holdfast.core.value import Any
 
 WORKED_ON = frozenset({lifecycle.ACTIVE, lifecycle.IN_REVIEW})
+_COUNTED = ("checks_run", "checks_failed", "reviews", "reopened", "compactions")
 
 
 def metrics(records: Iterable[Record], now: str) -> dict[str, Any]:
@@ -49,7 +50,7 @@ class _Tally:
         self.open_for: dict[str, float] = {}
         self.waited = 0.0
         self.since: dict[str, tuple[str, float]] = {}
-        self.counts = dict.fromkeys(("retries", "checks", "failed_checks", "reviews", "reopened", "compactions"), 0)
+        self.counts = dict.fromkeys((*_COUNTED, "retry_count"), 0)
         self.leased = leased
         self.heard: dict[int, str] = {}
         self.overlapped: set[str | int] = set()
@@ -83,8 +84,8 @@ class _Tally:
     def _count(self, event: ev.Event, at: str) -> None:
         match event:
             case ev.Checked():
-                self.counts["checks"] += 1
-                self.counts["failed_checks"] += not event.evidence.passed
+                self.counts["checks_run"] += 1
+                self.counts["checks_failed"] += not event.evidence.passed
             case ev.Reviewed():
                 self.counts["reviews"] += 1
             case ev.Compacted():
@@ -103,9 +104,9 @@ class _Tally:
         around = {above for path in opened for above in ancestors(path)}
         reopened = len([path for path in opened if path not in around])
         self.counts["reopened"] += reopened
-        self.counts["retries"] += len([move for move in moves if move.move == "retried"])
+        self.counts["retry_count"] += len([move for move in moves if move.move == "retried"])
         if any(move.move == "failed" for move in moves):
-            self.counts["retries"] += reopened
+            self.counts["retry_count"] += reopened
 
     def _take_over(self, state: State, at: str) -> None:
         """Work from before the journal, as far as the adopted document gives its times."""
@@ -164,15 +165,11 @@ class _Tally:
                 for number, path in tops
                 if path in self.open_for
             ],
-            "retry_count": self.counts["retries"],
+            "retry_count": self.counts["retry_count"],
             "human_approval_time_seconds": int(self.waited),
             "agent_calls": state.agent_calls,
             "parallel_executions": len(self.overlapped),
-            "checks_run": self.counts["checks"],
-            "checks_failed": self.counts["failed_checks"],
-            "reviews": self.counts["reviews"],
-            "reopened": self.counts["reopened"],
-            "compactions": self.counts["compactions"],
+            **{name: self.counts[name] for name in _COUNTED},
             "cost": moment.money(state.spent),
             "paused_seconds": int(self.paused),
             "revisions": self.revision,

@@ -10,11 +10,19 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def from_epoch(seconds: float) -> str:
     """`1763241591.25` → `2025-11-15T21:19:51.250Z`; outside of the years 1 to 9999, the nearest of them."""
-    millis = round(min(max(seconds, _FIRST), _LAST) * 1000)
-    days, millis = divmod(millis, 86_400_000)
-    year, month, day = _civil(days)
-    rest, ms = divmod(millis, 1000)
-    return f"{year:04}-{month:02}-{day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}.{ms:03}Z"
+    global _second
+    whole_seconds, millis = divmod(round(min(max(seconds, _FIRST), _LAST) * 1000), 1000)
+    known = _second  # taken once: another thread may put its own answer there meanwhile
+    if known[0] != whole_seconds:
+        days, rest = divmod(whole_seconds, 86_400)
+        year, month, day = _civil(days)
+        text = f"{year:04}-{month:02}-{day:02}T{rest // 3600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
+        _second = known = (whole_seconds, text)
+    return f"{known[1]}.{millis:03}Z"
+
+
+_second = (0, "1970-01-01T00:00:00")
+"""The last answer, to the second."""
 
 
 def whole(text: str) -> str:
@@ -42,12 +50,8 @@ def to_epoch(text: str) -> float:
     marks = text[4:5] + text[7:8] + clock[2:3] + clock[5:6]
     wrong = min(year, month, day) < 1 or min(hours, minutes, whole_seconds, offset + 86_400) < 0
     if wrong or marks not in ("--:", "--::") or _civil(days) != (year, month, day) or not _digits(fraction or "0"):
-        raise UsageError(
-            "bad_time",
-            f"{text[:60]!r} is not a moment",
-            remedy="write it as 2026-01-31T12:00:00Z",
-            facts={"value": text},
-        )
+        said = f"{text[:60]!r} is not a moment"
+        raise UsageError("bad_time", said, remedy="write it as 2026-01-31T12:00:00Z", facts={"value": text})
     return days * 86400.0 + hours * 3600 + minutes * 60 + whole_seconds + float(f"0.{fraction or 0}") - offset
 
 

@@ -6,6 +6,7 @@ from holdfast.errors import UsageError
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _NAME = _LETTERS | frozenset("_.-")
+LONGEST_ID = 200
 _ULID = frozenset("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
 
 
@@ -27,12 +28,19 @@ def is_token(text: str) -> bool:
 
 def checked(text: str, what: str, limit: int = 64) -> str:
     if not is_name(text, limit):
-        raise UsageError(
-            "bad_name",
-            f"{text[:80]!r} cannot be the name of a {what}",
-            remedy=f"use 1 to {limit} of the characters A-Z a-z 0-9 _ . - and begin with a letter or digit",
-            facts={"value": text[:200], "what": what},
-        )
+        said = f"{text[:80]!r} cannot be the name of a {what}"
+        way = f"use 1 to {limit} of the characters A-Z a-z 0-9 _ . - and begin with a letter or digit"
+        raise UsageError("bad_name", said, remedy=way, facts={"value": text[:200], "what": what})
+    return text
+
+
+def checked_id(text: str) -> str:
+    """The id of a workflow is part of the paths of its files: one name, that stays in its folder."""
+    stays = text.isprintable() and "/" not in text and text[:1] not in ("", ".")
+    if not stays or len(text.encode()) > LONGEST_ID:
+        said = f"{text[:80]!r} cannot be the id of a workflow"
+        way = "name the subject in at most 100 printable characters, without /"
+        raise UsageError("bad_name", said, remedy=way, facts={"value": text[:200], "what": "workflow"})
     return text
 
 
@@ -43,12 +51,9 @@ def checked_text(text: str, what: str, limit: int = 4000) -> str:
     except UnicodeEncodeError:
         raise UsageError("bad_text", f"the {what} is not valid UTF-8", remedy="write it in UTF-8") from None
     if not text.strip() or size > limit or "\0" in text:
-        raise UsageError(
-            "bad_text",
-            f"the {what} must have 1 to {limit} bytes of text, and has {size}",
-            remedy="shorten it, or put it into a file and name the file as an artifact",
-            facts={"what": what, "bytes": size, "limit": limit},
-        )
+        said = f"the {what} must have 1 to {limit} bytes of text, and has {size}"
+        way = "shorten it, or put it into a file and name the file as an artifact"
+        raise UsageError("bad_text", said, remedy=way, facts={"what": what, "bytes": size, "limit": limit})
     return text
 
 

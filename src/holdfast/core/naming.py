@@ -12,58 +12,41 @@ READ, WRITE = "w", "wtkr"
 COMMON = {"w": "-w,--workflow=ID", "t": "--token=TOKEN", "k": "--key=K", "r": "--revision=N"}
 ALWAYS = "--json role:--as=ROLE --debug"
 
-NAMES: dict[str, tuple[str, ...]] = {
+NAMES: dict[str, tuple[str, str]] = {
     "start": (
         "k",
-        "definition:WORKFLOW [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume --fresh \
---phases=A,B,C reading:--read=PATH… --remind=TEXT…",
-        "start_workflow workflow:definition subject title session_name:session context:values fresh",
+        "definition:WORKFLOW [SUBJECT] values:--set=K=V… --session=S --title=TEXT --branch=NAME --resume \
+--fresh --phases=A,B,C reading:--read=PATH… --remind=TEXT…",
     ),
-    "status": (READ, "", "get_workflow_status"),
-    "next": (READ, "", "get_next_step"),
+    "status": (READ, ""),
+    "next": (READ, ""),
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
     "show": (READ, ""),
-    "list": ("", "--status=S --type=T --session=S --all", "list_workflows :all"),
+    "list": ("", "--status=S --type=T --session=S --all"),
     "log": (READ, "--after=N --limit=N"),
     "metrics": (READ, ""),
     "diagram": (READ, "--lifecycle"),
-    "begin": (WRITE, "STEP", "update_workflow_state step status=in_progress"),
-    "done": (
-        WRITE,
-        "STEP --artifact=NAME=PATH… -m,--message=TEXT paths:--path=PATH… --commit=SHA --url=URL",
-        "update_workflow_state step status=completed artifacts:artifact url",
-    ),
+    "begin": (WRITE, "STEP"),
+    "done": (WRITE, "STEP --artifact=NAME=PATH… -m,--message=TEXT paths:--path=PATH… --commit=SHA --url=URL"),
     "attach": (WRITE, "STEP --artifact=NAME=PATH…!"),
-    "check": (
-        WRITE,
-        "NAME --run --passed --failed values:--set=K=V… --step=STEP",
-        "run_check check:name passed step test:values.test :run",
-    ),
-    "fail": (WRITE, "STEP --reason=TEXT!", "update_workflow_state step status=failed reason"),
+    "check": (WRITE, "NAME --run --passed --failed values:--set=K=V… --step=STEP"),
+    "fail": (WRITE, "STEP --reason=TEXT!"),
     "block": (WRITE, "STEP --reason=TEXT!"),
     "unblock": (WRITE, "STEP --guidance=TEXT"),
     "skip": (WRITE, "STEP --reason=TEXT"),
-    "submit": (
-        WRITE,
-        "STEP --artifact=NAME=PATH…",
-        "update_workflow_state step status=waiting_approval artifacts:artifact",
-    ),
-    "review": (
-        WRITE,
-        "STEP --verdict=approved|needs_revision --feedback=TEXT",
-        "review_step step verdict feedback reviewer:role",
-    ),
+    "submit": (WRITE, "STEP --artifact=NAME=PATH…"),
+    "review": (WRITE, "STEP --verdict=approved|needs_revision --feedback=TEXT"),
     "approve": (WRITE, "[STEP] --claimed --variant=V values:--modify=K=V… --sign=KEY --signature=FILE --payload --yes"),
     "reject": (WRITE, "STEP --feedback=TEXT"),
-    "reopen": (WRITE, "STEP --feedback=TEXT", "resume_workflow from_step:step"),
+    "reopen": (WRITE, "STEP --feedback=TEXT"),
     "reset": (WRITE, "[STEP] --yes"),
     "continue": (WRITE, ""),
     "finalize": (WRITE, "--merged=PATH… --yes"),
     "recover": ("", "[SLUG] --take=git|here --yes"),
     "init": ("", ""),
-    "resume": (WRITE, "step:--from=STEP", "resume_workflow from_step:step"),
+    "resume": (WRITE, "step:--from=STEP"),
     "revalidate": (WRITE, ""),
-    "cancel": (WRITE, "--reason=TEXT", "cancel_workflow reason"),
+    "cancel": (WRITE, "--reason=TEXT"),
     "abort": (WRITE, "--reason=TEXT"),
     "pause": (WRITE, "--reason=TEXT!"),
     "extend": (WRITE, "--cost=N --time=SPAN --iterations=N"),
@@ -73,8 +56,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "reading remove": (WRITE, "paths:[PATH…] --outside"),
     "remind": (WRITE, "texts:[TEXT…] --remove"),
     "learn": (WRITE, "TEXT --type=pattern|antipattern|insight --pattern=TEXT --context=TEXT --step=STEP"),
-    "resume-packet": (READ, "--limit=N", "get_resume_packet"),
-    "ack": (WRITE, "packet:ID", "get_resume_packet ack:packet"),
+    "resume-packet": (READ, "--limit=N"),
+    "ack": (WRITE, "packet:ID"),
     "hook": ("", "--line"),
     "compacted": (WRITE, "--note=TEXT"),
     "signal": (READ, ""),
@@ -86,7 +69,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "agent end": (WRITE, "[LEASE] --outcome=TEXT"),
     "agent spend": (WRITE, "AMOUNT --agent=ROLE --step=STEP"),
     "agent list": (READ, ""),
-    "lock": (WRITE, "paths:PATH… --agent=ROLE --ttl=SPAN", "lock_files paths"),
+    "lock": (WRITE, "paths:PATH… --agent=ROLE --ttl=SPAN"),
     "unlock": (WRITE, "paths:PATH…"),
     "locks": (READ, ""),
     "task add": (WRITE, "TEXT --under=STEP --id=ID"),
@@ -99,8 +82,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "task manual": (WRITE, "TASK --reason=TEXT"),
     "supervise": (
         WRITE,
-        "check_type:pre_task|post_task|on_demand [TASK] --verdict=PASS|AUTO_FIX|RE_PLAN \
---conflict=KIND --resolution=TEXT --fixes=N --affects=TASK… --file=FILE",
+        "check_type:pre_task|post_task|on_demand [TASK] --verdict=PASS|AUTO_FIX|RE_PLAN --conflict=KIND \
+--resolution=TEXT --fixes=N --affects=TASK… --file=FILE",
     ),
     "commit": ("wt", "[TASK] -m,--message=TEXT! --supervisor --outer paths:--path=PATH…"),
     "milestone": (WRITE, "PHASE --url=URL --create"),
@@ -133,11 +116,28 @@ NAMES: dict[str, tuple[str, ...]] = {
     "mcp": ("", "--root=DIR --http --host=ADDRESS --port=N --no-token --allow-host=HOST… --allow-origin=ORIGIN…"),
     "completion": ("", "shell:bash|zsh|fish"),
 }
-"""Each command: the common options it takes, its usage and, where there is one, its tool.
-
-A tool comes with its fields: `from_step:step` is filled by the argument `step`, `test:values.test` by one of the pairs
-in `values`, `status=failed` is always said, and `:run` goes without saying. An argument that is not listed is one that
-the tool does not take.
+"""Each command: the common options it takes, and its usage."""
+TOOLS = {
+    "start": "start_workflow workflow:definition subject title session_name:session context:values fresh",
+    "status": "get_workflow_status",
+    "next": "get_next_step",
+    "list": "list_workflows :all",
+    "begin": "update_workflow_state step status=in_progress",
+    "done": "update_workflow_state step status=completed artifacts:artifact url",
+    "check": "run_check check:name passed step test:values.test :run",
+    "fail": "update_workflow_state step status=failed reason",
+    "submit": "update_workflow_state step status=waiting_approval artifacts:artifact",
+    "review": "review_step step verdict feedback reviewer:role",
+    "reopen": "resume_workflow from_step:step",
+    "resume": "resume_workflow from_step:step",
+    "cancel": "cancel_workflow reason",
+    "resume-packet": "get_resume_packet",
+    "ack": "get_resume_packet ack:packet",
+    "lock": "lock_files paths",
+}
+"""The tools that do what commands do, with their fields: `from_step:step` is filled by the argument `step`,
+`test:values.test` by one of the pairs in `values`, `status=failed` is always said, and `:run` goes without saying.
+An argument that is not listed is one that the tool does not take.
 """
 PEOPLES = ("reset", "extend", "trust", "task retry", "task skip", "uninstall")
 """What is refused to an agent in any case."""

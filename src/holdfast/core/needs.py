@@ -66,12 +66,13 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
     parts: tuple[cmd.Command | None, ...] = (command,)
     if isinstance(command, (cmd.Edit, cmd.Together)):
         parts = command.commands
-    hashes = dict.fromkeys(
-        artifact.path
-        for progress in state.progress.values()
-        if progress.artifacts
-        for artifact in progress.artifacts.values()
-    )
+    hashes: dict[str, None] = {}
+    grants: list[str] = []
+    for path, progress in state.progress.items():
+        if progress.artifacts:
+            hashes.update(dict.fromkeys(artifact.path for artifact in progress.artifacts.values()))
+        if progress.grant and progress.grant.how != RELAYED:
+            grants.append(path)
     results = []
     for part in parts:
         if isinstance(part, (cmd.Done, cmd.Attach, cmd.Submit)):
@@ -92,7 +93,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         pull_request=_pull_request(state) if command is None else "",
         past=command.number if isinstance(command, cmd.Restore) else 0,
         parent=state.parent,
-        grants=tuple(path for path, one in state.progress.items() if one.grant and one.grant.how != RELAYED),
+        grants=tuple(grants),
         approval=next((part for part in parts if isinstance(part, cmd.Approve)), None),
     )
 
@@ -106,9 +107,12 @@ def _has_tree_evidence(state: State) -> bool:
 def _runs(state: State) -> tuple[tuple[str, Check], ...]:
     """What comes with Holdfast is trusted by its origin, and is not asked about."""
     own = state.source not in ("", BUILT_IN)
-    begun = (path for path, progress in state.progress.items() if progress.status in OPEN and path in state.plan)
-    checks = ((path, check) for path in begun for check in state.plan.step(path).checks)
-    return tuple((path, check) for path, check in checks if check.run and (own or check.source))
+    found = []
+    for path, progress in state.progress.items() if state.plan.checked() else ():
+        if progress.status in OPEN and path in state.plan:
+            checks = state.plan.step(path).checks
+            found += [(path, check) for check in checks if check.run and (own or check.source)]
+    return tuple(found)
 
 
 def _pull_request(state: State) -> str:

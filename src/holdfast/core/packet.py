@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterator, Sequence
 
-from holdfast.core import gates, lifecycle, record, remedies, tasks
+from holdfast.core import lifecycle, record, remedies, tasks
 from holdfast.core.briefing import Briefing, alert_text
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
-from holdfast.core.remedy import Remedy, Scope, quoted, typed
+from holdfast.core.record import Output
+from holdfast.core.remedy import Scope, Telling, quoted, typed
 from holdfast.core.remedy import told as typable
+from holdfast.core.state import State
 from holdfast.core.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.packet_parts import Required
-    from holdfast.core.record import Output
-    from holdfast.core.state import State
 
 NEWEST = 5
 """How many notes and things learned are told."""
@@ -25,8 +21,6 @@ CALLED = 100
 ITEM, FAILURE, DESCRIPTION = 300, 500, 800
 WHOLE = 4000
 """How long an item is told where there is room for all of them."""
-_REASONED = ("mark", "check", "blocked", "failed", "escalated")
-"""Kinds of blockers whose message ends with a reason."""
 _IMPORTANCE = (
     *("position", "next command", "actions", "step", "criteria", "changes", "decisions"),
     *("claimed", "blockers", "people", "hand in", "held"),
@@ -35,25 +29,15 @@ _IMPORTANCE = (
 )
 """What is kept first. The next command is short, so the actions lose nothing by coming after it."""
 _KEEPSAKE = (
-    *(
-        "position",
-        "after compaction",
-        "next command",
-        "reading",
-        "step",
-        "changes",
-        "decisions",
-        "last failure",
-        "reminders",
-    ),
-    "alerts",
+    *("position", "after compaction", "next command", "reading", "step"),
+    *("changes", "decisions", "last failure", "reminders", "alerts"),
 )
 
 
 class Voice(Value):
     """How a packet names commands: as they are typed, or as calls of tools."""
 
-    tell: Callable[[Sequence[Remedy], Scope], str] = staticmethod(typable)
+    tell: Telling = staticmethod(typable)
     rest: Callable[[str], tuple[str, ...]] = staticmethod(
         lambda name: tuple(f"holdfast {command} -w {quoted(name)}" for command in ("show", "log"))
     )
@@ -64,12 +48,7 @@ TYPED = Voice()
 
 
 def packet(
-    brief: Briefing,
-    *,
-    others: Sequence[str] = (),
-    occasion: str = "compact",
-    limit: int = 9000,
-    voice: Voice = TYPED,
+    brief: Briefing, *, others: Sequence[str] = (), occasion: str = "compact", limit: int = 9000, voice: Voice = TYPED
 ) -> str:
     """What a session is told that takes the workflow up, in at most `limit` characters from 600 on."""
     text, is_whole = _packet(brief, others, occasion, limit, voice, item=WHOLE)
@@ -95,21 +74,17 @@ def _packet(
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
-        Part(
-            "claimed",
-            "Approvals that are only claimed, until a person confirms them:",
-            listed(brief.also_claimed, item),
-        ),
+        Part("claimed", "Only claimed, until a person confirms it:", listed(brief.also_claimed, item)),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
         _for_person(brief, name),
         _hand_in(brief, name, voice),
         Part("progress", "So far:", tuple(_so_far(brief))),
         _held(brief, name),
-        _reading(brief.reading),
+        _reading(brief),
         Part("reminders", "Key Reminders:", listed(state.reminders, item)),
         Part("context", "Context:", json_object(state.context)),
         Part("alerts", "What happened to its document:", listed(map(alert_text, brief.alerts), item)),
-        Part("failures", "Last failures:", listed([*brief.failures, *brief.output], max(FAILURE, item))),
+        Part("failures", "Last failures:", listed([*brief.all_failures, *brief.output], max(FAILURE, item))),
         Part("do not do again", "Do not do again:", listed(brief.avoid, item)),
         Part("already done", "Already done, newest first:", listed(_done(brief), item)),
         Part("learned", "Learned:", listed(learned[: -NEWEST - 1 : -1], item)),
@@ -133,7 +108,7 @@ def keepsake(brief: Briefing, *, limit: int = 2000) -> str:
         Part("decisions", "What was decided:", listed(brief.decided, ITEM)),
         Part("reading", "Required reading:", reading(brief.reading)),
         Part("reminders", "Key Reminders:", listed(brief.state.reminders, ITEM)),
-        Part("last failure", "Last failure:", listed(brief.failures[:1], ITEM)),
+        Part("last failure", "Last failure:", listed(brief.all_failures[:1], ITEM)),
         Part("alerts", "What happened to its document:", listed(map(alert_text, brief.alerts[:1]), ITEM)),
     )
     closing = (Part("after compaction", "After compaction:", (Line(again, whole=True),)),)
@@ -167,7 +142,7 @@ def _position(brief: Briefing, heading: str, ids: str, limit: int) -> Part:
     if brief.tries:
         lines.append(Line(brief.tries[0].upper() + brief.tries[1:], data=True))
     if brief.status != "in_progress":
-        reason = _reason(state, brief.status)
+        reason = _reason(brief)
         lines.append(told(f"Status: {brief.status}{f' - {reason}' if reason else ''}", most + 30))
     return Part("position", heading, (Line(ids, whole=True), *lines), limit * 9 // 20)
 
@@ -176,15 +151,12 @@ def _phase(brief: Briefing) -> str:
     return f"{brief.number}/{brief.total}"
 
 
-def _reason(state: State, word: str) -> str:
-    """Why the whole workflow has this status."""
+def _reason(brief: Briefing) -> str:
+    """Why the whole workflow has this status; the failures have the reason for which a step stands still."""
+    state = brief.state
     marks = {"paused": state.paused, "cancelled": state.cancelled, "finalized": state.finalized}
-    mark = marks.get(word)
-    if mark:
-        return mark.reason
-    stuck = next((path for path in state.plan.paths if state.step(path).status == word), "")
-    reason = state.step(stuck).reason if stuck else ""
-    return f"{stuck}: {reason}" if reason else stuck
+    mark = marks.get(brief.status)
+    return mark.reason if mark else brief.stands
 
 
 def _work(brief: Briefing, most: int) -> Part:
@@ -223,15 +195,10 @@ def _done(brief: Briefing) -> Iterator[str]:
 
 def _blockers(brief: Briefing, name: str, voice: Voice) -> Iterator[Line]:
     """The blockers in our own words. Reasons that somebody wrote are told, as data, with the status and failures."""
-    state = brief.state
-    reason = state.paused.reason if state.paused else state.step(brief.step or "").reason
-    evidence = state.step(brief.step or "").evidence
-    found = brief.blockers_of(brief.step) if brief.step else ()
+    found = brief.lacking
     for one in found if found and found[0].kind not in ("begin", "done") else ():
-        theirs = gates.telling(evidence[one.name]) if one.kind == "check" and one.name in evidence else reason
-        ours = one.message.removesuffix(f": {theirs}") if one.kind in _REASONED else one.message
-        onward = clean(voice.tell(one.remedies, _scope(state, name)))
-        yield Line(f"- {short(clean(ours), ITEM)} → {onward}", whole=True, item=True)
+        onward = clean(voice.tell(one.remedies, _scope(brief.state, name)))
+        yield Line(f"- {short(clean(one.ours), ITEM)} → {onward}", whole=True, item=True)
 
 
 def _for_person(brief: Briefing, name: str) -> Part:
@@ -252,10 +219,10 @@ def _so_far(brief: Briefing) -> Iterator[Line]:
         yield from listed(map(str, files[: -NEWEST_FILES - 1 : -1]), ITEM)
 
 
-def _reading(required: Sequence[Required]) -> Part:
-    there = reading(required)
+def _reading(brief: Briefing) -> Part:
+    there = reading(brief.reading)
     said = "read every file now" if there else "no file of it can be read"
-    return Part("reading", f"REQUIRED READING ({said}):", (*there, *unread(required)))
+    return Part("reading", f"REQUIRED READING ({said}):", (*there, *unread(brief.reading)))
 
 
 def _actions(brief: Briefing, name: str, voice: Voice) -> Part:
@@ -293,10 +260,10 @@ def _next(brief: Briefing, name: str, limit: int, voice: Voice, *, later: bool =
 
     What is read later is read by a session that has caught up meanwhile.
     """
-    if brief.step is None:
+    if not brief.step and not brief.first:
         return Part("next command", "", (Line("All steps are done."),))
     scope, look = _scope(brief.state, name), remedies.next_step()
-    ways = brief.blockers_of(brief.step)[0].remedies if later else brief.now
+    ways = brief.lacking[0].remedies if later else brief.now
     remedy = clean(voice.tell(ways or (look,), scope))
     if len(remedy) > limit // 4:
         remedy = voice.tell((look,), scope)

@@ -25,6 +25,7 @@ class Plan:
         for path, step in self._by_path.items():
             if step.kind:
                 self._kinds[step.kind] = (*self._kinds.get(step.kind, ()), path)
+        self.denies = any(step.deny for step in self._by_path.values())
         self._checked = tuple((path, check.name) for path, step in self._by_path.items() for check in step.checks)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Answers about a workflow, from its state alone: where it stands, what comes next, what is in the way."""
+"""Answers about a workflow, from its state alone: where it stands, what comes next, what blocks it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from _collections_abc import Mapping
 from holdfast.core import gates, lifecycle, moment, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, ancestors, parent
-from holdfast.core.refusals import no_check
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import BY_HAND, Progress, State
 from holdfast.core.value import Value
@@ -16,8 +15,8 @@ from holdfast.plain.digest import digest
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
 WARN_AT = (75, 90, 100)
-READY = ("begin", "done", "action")
-"""Kinds of blockers that only whoever does the work clears, by the next command."""
+READY = ("begin", "done", "action", "finalize")
+"""Kinds of blockers that only the one who does the work clears, by the next command."""
 
 
 class Usage(Value):
@@ -99,6 +98,22 @@ def is_active(state: State) -> bool:
     return status(state) in RUNNING
 
 
+def to_finalize(state: State) -> bool:
+    """Whether all steps are done and the result is still to be published."""
+    return state.conduct.finalized and status(state) == "completed"
+
+
+def left(state: State, facts: Facts) -> list[gates.Unmet]:
+    """What is left of a completed workflow: what does not count here, else to publish it."""
+    if not to_finalize(state):
+        over = status(state) == "completed"
+        return [absent_because(state, path, facts) for path in gates.claimed(state, facts)] if over else []
+    lapsed = [path for path in state.plan.children("") if not gates.holds(state, path, facts)]
+    said = "all steps are done, and the result is not published yet"
+    publish = gates.Unmet("finalize", "", said, (remedies.finalize(workflow=state.ulid),))
+    return [absent_because(state, path, facts) for path in lapsed] or [publish]
+
+
 def current(state: State) -> str | None:
     """The first leaf that is not done: where the work is. A branch whose children are done counts as its own leaf."""
 
@@ -166,7 +181,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if state.cancelled:
         return [gates.Unmet("mark", "cancelled", "the workflow is cancelled", (remedies.revive(workflow=state.ulid),))]
     if state.paused:
-        return [gates.Unmet("mark", "paused", f"paused: {state.paused.reason}", remedies.unpause(state.paused.by))]
+        said, ways = f"paused: {state.paused.reason}", remedies.unpause(persons=is_paused_by_person(state))
+        return [gates.Unmet("mark", "paused", said, ways, state.paused.reason)]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
     for usage in usages(state, facts.now):
@@ -181,16 +197,16 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.BLOCKED:
         again = (remedies.unblock(path),)
         ways = remedies.person(path, *again) if progress.data.get(BY_HAND) is True else again
-        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", ways)]
+        return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", ways, progress.reason)]
     if progress.status == lifecycle.FAILED:
         again = (remedies.resume(path),)
         if is_used_up(state, path):
             said = f"failed, its tries are used up and a person decides: {progress.reason}"
-            return [gates.Unmet("failed", path, said, remedies.person(path, *again))]
-        return [gates.Unmet("failed", path, f"failed: {progress.reason}", again)]
+            return [gates.Unmet("failed", path, said, remedies.person(path, *again), progress.reason)]
+        return [gates.Unmet("failed", path, f"failed: {progress.reason}", again, progress.reason)]
     if progress.status == lifecycle.ESCALATED:
         own = remedies.person(path, remedies.unblock(path, guided=True), gates.approving(step, path))
-        return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", own)]
+        return [gates.Unmet("escalated", path, f"escalated to a person: {progress.reason}", own, progress.reason)]
     if progress.status in lifecycle.FINISHED:
         renewed = gates.people_unmet(state, path, facts) if progress.status == lifecycle.DONE else []
         return [one for one in renewed if one.kind != "review"]
@@ -203,11 +219,24 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
 
 
+def is_paused_by_person(state: State) -> bool:
+    return state.paused is not None and state.paused.by.partition(" ")[0] == "human"
+
+
 def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
-    """What the work of a step lacks: steps below it, its own checks, then the outputs that `done` names."""
+    """What the work of a step lacks: what comes before it, steps below it, its own checks, outputs `done` names."""
     undone = [child for child in state.plan.children(path) if state.step(child).status not in lifecycle.FINISHED]
     below = [gates.Unmet("child", child, f"{child} is not done", onward(state, child, facts)) for child in undone]
-    return below + gates.unmet(state.plan.step(path), path, state.step(path), facts)
+    before = state.plan.closure(path)
+    first = []
+    if state.origin == "adopted":  # a document may say that a step is worked on before its time
+        first += [one for one in state.plan.requires(path) if state.step(one).status not in lifecycle.FINISHED]
+    first += [one for one in gates.claimed(state, facts) if one in before]
+    return (
+        [absent_because(state, one, facts) for one in first]
+        + below
+        + gates.unmet(state.plan.step(path), path, state.step(path), facts)
+    )
 
 
 def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
@@ -228,7 +257,7 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         own = remedies.person(needed, gates.renewing(state, needed, facts))
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
-    return gates.Unmet("check", needed, message, reopening(state, needed))
+    return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))
 
 
 def elapsed(state: State, now: str) -> float:
@@ -259,18 +288,12 @@ def resolve(state: State, word: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(
-            "ambiguous_step",
-            f"{word[:80]!r} could be {', '.join(found[:8])}",
-            remedy="name the step by its whole path",
-            facts={"step": word[:200], "candidates": found[:20]},
-        )
-    raise NotFound(
-        "no_step",
-        f"there is no step {word[:80]!r} in {state.id}",
-        remedy=remedies.status(workflow=state.ulid),
-        facts={"step": word[:200], "steps": list(state.plan.paths[:50])},
-    )
+        said = f"{word[:80]!r} could be {', '.join(found[:8])}"
+        facts = {"step": word[:200], "candidates": found[:20]}
+        raise UsageError("ambiguous_step", said, remedy="name the step by its whole path", facts=facts)
+    said = f"there is no step {word[:80]!r} in {state.id}"
+    facts = {"step": word[:200], "steps": list(state.plan.paths[:50])}
+    raise NotFound("no_step", said, remedy=remedies.status(workflow=state.ulid), facts=facts)
 
 
 def step_with(state: State, check: str, named: str = "") -> str:
@@ -281,12 +304,11 @@ def step_with(state: State, check: str, named: str = "") -> str:
         having = [path for path in state.plan.paths if state.plan.step(path).check(check)]
         found = [path for path in having if state.step(path).status in lifecycle.OPEN] or having[:1]
     if len(found) > 1:
-        raise UsageError(
-            "ambiguous_check",
-            f"several open steps have a check {check}: {', '.join(found)}",
-            remedy=remedies.check(check, step=found[0]),
-        )
+        said = f"several open steps have a check {check}: {', '.join(found)}"
+        raise UsageError("ambiguous_check", said, remedy=remedies.check(check, step=found[0]))
     if not found:
+        from holdfast.core.refusals import no_check
+
         steps = [named] if named else state.plan.paths
         raise no_check(check, named, (one.name for path in steps for one in state.plan.step(path).checks))
     return found[0]

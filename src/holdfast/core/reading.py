@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
+from holdfast.core import definition as defined
 from holdfast.core import moment
-from holdfast.core.definition import (
-    ACTIONS,
-    DEEPEST,
-    MAX_STEPS,
-    POLICIES,
-    Approval,
-    Bounds,
-    Check,
-    Choice,
-    Conduct,
-    Definition,
-    Retry,
-    Review,
-    Step,
-    Words,
-)
+from holdfast.core.definition import Approval, Bounds, Check, Choice, Conduct, Definition, Retry, Review, Step, Words
 from holdfast.core.mistakes import Mistakes, check_names, check_references, dotted
 from holdfast.core.names import is_name, unknown_key
 from holdfast.core.value import Any
@@ -44,10 +30,7 @@ USES = ("lint", "test", "security_review", "code_simplifier")
 
 
 def read(
-    data: Mapping[str, Any],
-    locate: Callable[[Path], str] = dotted,
-    digest: str = "",
-    words: Words | None = None,
+    data: Mapping[str, Any], locate: Callable[[Path], str] = dotted, digest: str = "", words: Words | None = None
 ) -> Definition:
     """A definition from plain data; raises one error that lists every mistake.
 
@@ -197,14 +180,14 @@ class _Reader:
             above.wrong("step", "steps are written as [[step]] tables")
             return ()
         self._count += len(data)
-        if self._count > MAX_STEPS or len(at) > 2 * DEEPEST:
-            above.wrong("step", f"a definition has at most {MAX_STEPS} steps, {DEEPEST} deep")
+        if self._count > defined.MAX_STEPS or len(at) > 2 * defined.DEEPEST:
+            above.wrong("step", f"a definition has at most {defined.MAX_STEPS} steps, {defined.DEEPEST} deep")
             return ()
         tables = (_Table(item, (*at, index), STEP_KEYS, self._mistakes) for index, item in enumerate(data))
         return tuple(self._step(table) for table in tables)
 
     def _step(self, table: _Table, *, is_task: bool = False) -> Step:
-        action = table.word("action", ("", *ACTIONS, *self._actions))
+        action = table.word("action", ("", *defined.ACTIONS, *self._actions))
         task = table.below("task", TASK_KEYS)  # what tasks are called and where they stand is each one's own
         step = Step(
             id="task" if is_task else table.text("id", required=True) or f"step-{table.at[-1]}",
@@ -349,7 +332,7 @@ def _choice(table: _Table | None) -> Choice | None:
 
 def _answer(table: _Table) -> dict[str, str]:
     """Through which channel a person's word may come, and what a bare no means."""
-    by, rejected = table.word("by", POLICIES, "relayed"), table.word("rejected", REJECTED, "fail")
+    by, rejected = table.word("by", defined.POLICIES, "relayed"), table.word("rejected", REJECTED, "fail")
     return {"by": by, "rejected": rejected}
 
 

@@ -46,10 +46,10 @@ def is_recognised(policy: str, ulid: str, step: str, grant: Grant, facts: Facts)
 
 
 def claim(grant: Grant) -> str:
-    """What a claim is: `only claimed: human ada gave it at a terminal on laptop:harbour`."""
+    """What a claim is: `only claimed: human ada is said to have given it at a terminal on laptop:harbour`."""
     if grant.how == DOCUMENT:
         return "only claimed by the document it was adopted from"
     if grant.how == RELAYED:
-        return f"only claimed: {grant.by} passed it on"
+        return f"only claimed: {grant.by} is said to have passed it on"
     where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
-    return f"only claimed: {grant.by} gave it {_WORDS.get(grant.how, grant.how[:40])}{where}"
+    return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}"

@@ -6,12 +6,9 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.commands import Facts
-from holdfast.core.state import RELAYED, State, Try
+from holdfast.core.state import RELAYED, Learning, State, Try
 from holdfast.core.value import Any, Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import Learning
+from holdfast.plain.plainjson import spaced
 
 AVOID = "antipattern"
 """What a learning is called that says what not to do."""
@@ -56,7 +53,7 @@ def left(state: State, path: str, facts: Facts) -> Iterator[Output]:
     """The files that a step left."""
     for name, artifact in state.step(path).artifacts.items():
         seen = facts.hashes.get(artifact.path, (artifact.hash, 0))
-        changed = "gone" if seen is None else "" if seen[0] == artifact.hash else "changed since"
+        changed = "gone" if seen is None else "" if artifact.hash in ("", seen[0]) else "changed since"
         yield Output(path, name, artifact.path, changed)
 
 
@@ -87,14 +84,10 @@ def decisions(state: State, facts: Facts) -> Iterator[Decision]:
 
 
 def sentence(one: Decision) -> str:
-    from holdfast.plain.plainjson import spaced
-
     chosen = f"{one.variant} was chosen" if one.variant else ""
     others = f"not {', '.join(one.not_chosen)}" if one.not_chosen else ""
-    changes = ", ".join(
-        f"{name}: {now if isinstance(now, str) else spaced(now)}" for name, now in one.modifications.items()
-    )
-    wanted = f"changes wanted: {changes}" if changes else ""
+    changes = [f"{name}: {now if isinstance(now, str) else spaced(now)}" for name, now in one.modifications.items()]
+    wanted = f"changes wanted: {', '.join(changes)}" if changes else ""
     by = f"reported by {one.by or 'an agent'}" if one.reported else f"by {one.by}" if one.by else ""
     by = f"only claimed, {by}" if one.claimed else by
     return f"{one.step}: {'; '.join(filter(None, (chosen, others, wanted)))}{f' ({by})' if by else ''}"
@@ -111,31 +104,49 @@ def feedback(state: State) -> Iterator[Said]:
         yield from (Said(path, text, text == progress.advice) for text in texts)
 
 
-def failures(state: State) -> list[str]:
-    """The newest failures of all steps, newest first, each reason of a step once.
+class Failure(Value):
+    """A try that ended, the reason for which a step stands still, or a check that failed (`check` is its name)."""
 
-    One that was put down to another step is told of the step that failed.
+    step: str
+    at: str
+    text: str
+    stands: bool = False
+    check: str = ""
+
+
+def failures(state: State) -> list[Failure]:
+    """The failures of all steps, newest first, each reason of a step once.
+
+    One that was put down to another step is told of the step that failed, and the tries that the reason of a step that
+    stands still repeats are told by that reason.
     """
-    found = []
+    found: list[Failure] = []
     tried = [(path, one) for path in state.plan.paths for one in state.step(path).tries]
     blamed = {(queries.judged(state.plan, path), one.at, one.reason) for path, one in tried}
     same: dict[tuple[str, str, str], list[Try]] = {}
     for path, one in tried:
-        if (path, one.at, one.reason) not in blamed:
+        if (path, one.at, one.reason) not in blamed and not _stands_because(state, path, _ended(one)):
             same.setdefault((path, one.ended, _ended(one)), []).append(one)
     for (path, ended, why), tries in same.items():
         numbers = ", ".join(str(one.attempt) for one in tries)
-        found.append((tries[-1].at, f"{path}, attempt{'s' * (len(tries) > 1)} {numbers} {ended}: {why}"))
+        said = f"{path}, attempt{'s' * (len(tries) > 1)} {numbers} {ended}: {why}".removesuffix(": ")
+        found.append(Failure(path, tries[-1].at, said))
     for path in state.plan.paths:
         progress = state.step(path)
-        told = any(progress.reason.endswith(one.reason) for one in progress.tries)
-        if progress.status in lifecycle.STUCK and progress.reason and not told:
-            found.append((state.updated_at, f"{path} is {progress.status}: {progress.reason}"))
+        if progress.status in lifecycle.STUCK and progress.reason:
+            said = f"{path} is {progress.status}: {progress.reason}"
+            found.append(Failure(path, state.updated_at, said, stands=True))
         if progress.status in lifecycle.OPEN | lifecycle.STUCK:
-            failed = ((name, seen) for name, seen in progress.evidence.items() if not seen.passed)
-            found += ((seen.at, f"{path}, the check {name} failed: {gates.telling(seen)}") for name, seen in failed)
-    oldest_first = sorted(found, key=lambda pair: pair[0])
-    return [text.removesuffix(": ") for _, text in oldest_first[: -NEWEST - 1 : -1]]
+            for name, seen in progress.evidence.items():
+                if not seen.passed:
+                    said = f"{path}, the check {name} {gates.failed_because(seen)}"
+                    found.append(Failure(path, seen.at, said, check=name))
+    return sorted(found, key=lambda one: one.at)[::-1]
+
+
+def _stands_because(state: State, path: str, why: str) -> bool:
+    progress = state.step(path)
+    return progress.status in lifecycle.STUCK and bool(why) and progress.reason.endswith(why)
 
 
 def lesson(one: Learning) -> str:
@@ -144,8 +155,6 @@ def lesson(one: Learning) -> str:
 
 def _ended(one: Try) -> str:
     """Why a try ended, with what its result said beyond the reason."""
-    from holdfast.plain.plainjson import spaced
-
     violations, guidance = one.data.get("violations"), one.data.get("retry_guidance")
     texts = [_violation(item) for item in violations] if isinstance(violations, (list, tuple)) else []
     more = [text for text in texts if text not in one.reason]
@@ -158,8 +167,6 @@ def _ended(one: Try) -> str:
 
 
 def _violation(item: object) -> str:
-    from holdfast.plain.plainjson import spaced
-
     if not isinstance(item, Mapping):
         return str(item)
     return str(item.get("message") or item.get("issue") or item.get("check") or spaced(dict(item)))

@@ -6,7 +6,7 @@ from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
 from holdfast.core.commands import Facts
-from holdfast.core.definition import Step
+from holdfast.core.definition import Check, Step
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Hold, Lease, State
@@ -32,6 +32,10 @@ def _of_workflow(
     return refusal
 
 
+def _go_on(_: str) -> Remedy:
+    return remedies.next_step()
+
+
 def _reopen(workflow: str) -> tuple[Remedy, ...]:
     """What can be done with finished work: to open it again throws away what came of it, so a person decides."""
     return remedies.status(workflow=workflow), remedies.reopen(remedies.STEP, workflow=workflow, who="person")
@@ -52,12 +56,8 @@ not_skippable = _of_step(
     "the step {} is not optional: only a person may skip it",
     lambda path: remedies.skip(path, who="person"),
 )
-not_begun = _of_step(
-    "not_begun", "the step {} has not begun, so there is nothing to reset", lambda path: remedies.next_step()
-)
-never_skipped = _of_step(
-    "never_skipped", "the step {} is mandatory: nobody leaves it out", lambda path: remedies.next_step()
-)
+not_begun = _of_step("not_begun", "the step {} has not begun, so there is nothing to reset", _go_on)
+never_skipped = _of_step("never_skipped", "the step {} is mandatory: nobody leaves it out", _go_on)
 not_a_task = _of_step(  # other steps say themselves how often they are tried, and who decides then
     "not_a_task", "{} is no task of a task document: only those are tried until the bounds are reached", remedies.fail
 )
@@ -100,6 +100,8 @@ def wrong_status(state: State, facts: Facts, path: str, move: str, allowed: Sequ
     status, instead = state.step(path).status, queries.onward(state, path, facts)
     wanted = " or ".join(allowed or lifecycle.sources(move))
     said = f"the step {path} is {status}; only one that is {wanted} can be {_PARTICIPLE.get(move, move)}"
+    if status == lifecycle.PENDING:
+        said = f"the step {path} has not begun, and cannot be {_PARTICIPLE.get(move, move)} yet"
     return Refused("wrong_status", said, remedy=instead, facts={"step": path, "status": status, "move": move})
 
 
@@ -113,30 +115,20 @@ def no_gate(state: State, facts: Facts, path: str) -> Refused:
 def step_blocked(path: str, missing: Sequence[str], why: Sequence[Unmet]) -> Refused:
     undone = all(one.kind == "requires" for one in why)
     said = f" before {', '.join(missing)}" if undone else ": " + "; ".join(one.message for one in why)
-    return Refused(
-        "step_blocked",
-        f"the step {path} cannot begin{said}",
-        remedy=why[0].remedies,
-        facts={"step": path, "missing": list(missing), "because": [one.message for one in why]},
-    )
+    facts = {"step": path, "missing": list(missing), "because": [one.message for one in why]}
+    return Refused("step_blocked", f"the step {path} cannot begin{said}", remedy=why[0].remedies, facts=facts)
 
 
 def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
-    return Refused(
-        "gate_unmet",
-        f"the step {path} is not done: " + "; ".join(one.message for one in unmet),
-        remedy=unmet[0].remedies,
-        facts={"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedies} for one in unmet]},
-    )
+    said = f"the step {path} is not done: " + "; ".join(one.message for one in unmet)
+    facts = {"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedies} for one in unmet]}
+    return Refused("gate_unmet", said, remedy=unmet[0].remedies, facts=facts)
 
 
 def artifact_missing(path: str, name: str, file: str) -> Refused:
-    return Refused(
-        "artifact_missing",
-        f"the artifact {name} of {path} is not there: no file {file[:200]!r} inside the project",
-        remedy="write the file, then repeat the command with its path",
-        facts={"step": path, "artifact": name, "path": file[:400]},
-    )
+    said = f"the artifact {name} of {path} is not there: no file {file[:200]!r} inside the project"
+    way = "write the file, then repeat the command with its path"
+    return Refused("artifact_missing", said, remedy=way, facts={"step": path, "artifact": name, "path": file[:400]})
 
 
 def person_needed(what: str, *own: Remedy) -> Refused:
@@ -149,12 +141,9 @@ def already_approved(state: State, path: str) -> Refused:
     grant = state.step(path).grant
     assert grant is not None
     said = {"by": grant.by, "at": grant.at, "variant": grant.variant, "modifications": dict(grant.modifications)}
-    return Refused(
-        "already_approved",
-        f"{path} is approved already, by {grant.by} at {grant.at}; nothing was changed",
-        remedy=(remedies.next_step(), remedies.reopen(path, who="person", text="to decide anew")),
-        facts={"step": path, **said},
-    )
+    message = f"{path} is approved already, by {grant.by} at {grant.at}; nothing was changed"
+    ways = (remedies.next_step(), remedies.reopen(path, who="person", text="to decide anew"))
+    return Refused("already_approved", message, remedy=ways, facts={"step": path, **said})
 
 
 def changed_meanwhile(path: str) -> Conflict:
@@ -171,48 +160,37 @@ def bad_variant(path: str, variant: str, options: Sequence[str], *, free: bool =
         said = f"{path} has no option {variant[:60]!r}; it has {', '.join(options)}"
     else:
         said = f"{path} asks for a choice: {' or '.join(options)}"
-    return Refused(
-        "bad_variant",
-        said,
-        remedy=remedies.person(path, remedies.approve(path, variant=Blank("VARIANT") if options or free else "")),
-        facts={"step": path, "variant": variant[:200], "options": list(options)},
-    )
+    own = remedies.approve(path, variant=Blank("VARIANT") if options or free else "")
+    facts = {"step": path, "variant": variant[:200], "options": list(options)}
+    return Refused("bad_variant", said, remedy=remedies.person(path, own), facts=facts)
 
 
 def wrong_reviewer(step: Step, path: str, role: str) -> Refused:
     by = step.review.by if step.review else ()
-    return Refused(
-        "wrong_reviewer",
-        f"the review of {path} is for {', '.join(by)}, not for {role or 'an unnamed agent'}",
-        remedy=gates.reviewing(step, path),
-        facts={"step": path, "role": role, "reviewers": list(by)},
-    )
+    said = f"the review of {path} is for {', '.join(by)}, not for {role or 'an unnamed agent'}"
+    facts = {"step": path, "role": role, "reviewers": list(by)}
+    return Refused("wrong_reviewer", said, remedy=gates.reviewing(step, path), facts=facts)
 
 
-def engine_must_run(path: str, name: str, untrusted: str) -> Refused:
+def engine_must_run(path: str, check: Check, untrusted: str = "") -> Refused:
     """`untrusted` is what a person has to trust before Holdfast runs it."""
-    said = f"the check {name} of {path} counts only when Holdfast runs it itself"
-    way = remedies.trust(untrusted, text=gates.READ) if untrusted else remedies.check(name)
-    return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": name})
+    said = f"the check {check.name} of {path} counts only when Holdfast runs it itself"
+    way = remedies.trust(untrusted, text=gates.READ) if untrusted else remedies.check(check.name)
+    if gates.is_lacking(check):
+        said, way = f"{said}, and the project has no {check.uses} command", remedies.equip(check.uses)
+    return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": check.name})
 
 
 def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None) -> Refused:
     """The work belongs to another branch than the one that is checked out. Nobody is switched unasked."""
     switch, abandon = shell("git", "switch", state.branch or ""), fresh or remedies.cancel(workflow=state.ulid)
-    return Refused(
-        "branch_mismatch",
-        f"{state.id} is for branch {state.branch!r}, but the current branch is {here or 'none'!r}",
-        remedy=(switch, abandon),
-        facts={
-            "workflow": state.id,
-            "branch": state.branch,
-            "current_branch": here,
-            "options": [
-                {"do": "switch", "about": f"switch to {state.branch}", "command": switch},
-                {"do": "abandon", "about": "abandon the state and start fresh", "command": abandon},
-            ],
-        },
-    )
+    said = f"{state.id} is for branch {state.branch!r}, but the current branch is {here or 'none'!r}"
+    options = [
+        {"do": "switch", "about": f"switch to {state.branch}", "command": switch},
+        {"do": "abandon", "about": "abandon the state and start fresh", "command": abandon},
+    ]
+    facts = {"workflow": state.id, "branch": state.branch, "current_branch": here, "options": options}
+    return Refused("branch_mismatch", said, remedy=(switch, abandon), facts=facts)
 
 
 def no_commit(sha: str) -> Refused:
@@ -221,27 +199,20 @@ def no_commit(sha: str) -> Refused:
 
 
 def not_its_commit(path: str, sha: str, why: str, of: str = "") -> Refused:
-    return Refused(
-        "not_its_commit",
-        f"{sha[:12]} {why}, so it does not have the work of {path}",
-        remedy=remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it"),
-        facts={"step": path, "commit": sha[:200], "of": of},
-    )
+    said = f"{sha[:12]} {why}, so it does not have the work of {path}"
+    way = remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it")
+    return Refused("not_its_commit", said, remedy=way, facts={"step": path, "commit": sha[:200], "of": of})
 
 
 def no_repository(folder: str) -> Refused:
-    return Refused(
-        "no_repository", f"{folder} is not in a git repository", remedy=shell("git", "init"), facts={"folder": folder}
-    )
+    said = f"{folder} is not in a git repository"
+    return Refused("no_repository", said, remedy=shell("git", "init"), facts={"folder": folder})
 
 
 def bad_result(step: str, path: str, passed: str, failed: str) -> Refused:
-    return Refused(
-        "bad_result",
-        f"{path} does not say whether {step} passed",
-        remedy=f'write {{"status": "{passed}"}} or {{"status": "{failed}", "violations": […]}} into {path}',
-        facts={"step": step, "path": path},
-    )
+    said = f"{path} does not say whether {step} passed"
+    way = f'write {{"status": "{passed}"}} or {{"status": "{failed}", "violations": […]}} into {path}'
+    return Refused("bad_result", said, remedy=way, facts={"step": step, "path": path})
 
 
 def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]) -> Refused:
@@ -250,81 +221,62 @@ def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]
 
 
 def parent_undone(state: State) -> Refused:
-    return Refused(
-        "parent_undone",
-        f"the plan that {state.id} builds on is not approved",
-        remedy=remedies.next_step(workflow=state.parent),
-        facts={"workflow": state.id, "parent": state.parent},
-    )
+    said = f"the plan that {state.id} builds on is not approved"
+    facts = {"workflow": state.id, "parent": state.parent}
+    return Refused("parent_undone", said, remedy=remedies.next_step(workflow=state.parent), facts=facts)
 
 
 def untrusted(name: str) -> Refused:
-    return Refused(
-        "untrusted",
-        f"the definition of {name} brings commands that nobody on this machine has trusted yet",
-        remedy=remedies.trust(name, text=gates.READ),
-        facts={"workflow_type": name},
-    )
+    said = f"the definition of {name} brings commands that nobody on this machine has trusted yet"
+    return Refused("untrusted", said, remedy=remedies.trust(name, text=gates.READ), facts={"workflow_type": name})
 
 
 def paused(state: State) -> Refused:
+    from holdfast.core import queries
+
     reason, by = (state.paused.reason, state.paused.by) if state.paused else ("", "")
     said = f"{state.id} is paused: {reason}"
-    own = remedies.unpause(by, workflow=state.ulid)
+    own = remedies.unpause(persons=queries.is_paused_by_person(state), workflow=state.ulid)
     return Refused("paused", said, remedy=own, facts={"workflow": state.id, "reason": reason, "by": by})
 
 
 def bound_reached(bound: str, used: str, limit: str) -> Refused:
     said = f"the bound on {bound} is used up: {used} of {limit}; a person decides whether to go on"
-    return Refused(
-        "bound_reached", said, remedy=remedies.extending(bound), facts={"bound": bound, "used": used, "limit": limit}
-    )
+    facts = {"bound": bound, "used": used, "limit": limit}
+    return Refused("bound_reached", said, remedy=remedies.extending(bound), facts=facts)
 
 
 def read_only_role(state: State, role: str) -> Refused:
-    return Refused(
-        "read_only_role",
-        f"{role} may look at {state.id} and changes nothing of it",
-        remedy="report what you found to the lead agent, who records it without --as and HOLDFAST_ACTOR",
-        facts={"role": role, "workflow": state.id},
-    )
+    said = f"{role} may look at {state.id} and changes nothing of it"
+    way = "report what you found to the lead agent, who records it without --as and HOLDFAST_ACTOR"
+    return Refused("read_only_role", said, remedy=way, facts={"role": role, "workflow": state.id})
 
 
 def key_conflict(key: str, revision: int) -> Conflict:
     said = f"the key {key} was used at revision {revision} for something else"
-    return Conflict(
-        "key_conflict", said, remedy="use a new key for a new command", facts={"key": key, "revision": revision}
-    )
+    facts = {"key": key, "revision": revision}
+    return Conflict("key_conflict", said, remedy="use a new key for a new command", facts=facts)
 
 
 def require_free(values: Mapping[str, object], reserved: Sequence[str]) -> None:
     """Refuses values that only Holdfast itself sets."""
     taken = next((name for name in values if name in reserved), "")
     if taken:
-        raise UsageError(
-            "reserved_key",
-            f"{taken} is set by Holdfast itself and cannot be set by hand",
-            remedy="use another key; holdfast --help names the command that does it",
-            facts={"key": taken},
-        )
+        said = f"{taken} is set by Holdfast itself and cannot be set by hand"
+        way = "use another key; holdfast --help names the command that does it"
+        raise UsageError("reserved_key", said, remedy=way, facts={"key": taken})
 
 
 def stale_revision(state: State, expected: int) -> Conflict:
-    return Conflict(
-        "stale_revision",
-        f"{state.id} is at revision {state.revision}, and this was decided by what it said at revision {expected}",
-        remedy=remedies.log(expected, workflow=state.ulid, text="look again"),
-        facts={"expected": expected, "revision": state.revision},
-    )
+    said = f"{state.id} is at revision {state.revision}, and this was decided by what it said at revision {expected}"
+    way = remedies.log(expected, workflow=state.ulid, text="look again")
+    return Conflict("stale_revision", said, remedy=way, facts={"expected": expected, "revision": state.revision})
 
 
 def lease_held(lease: Lease, target: str) -> Held:
-    return Held(
-        "lease_held",
-        f"{lease.holder} is at work on {target or 'this workflow'} since {lease.at}",
-        remedy=remedies.held(lease.token),
-        facts={"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl},
-    )
+    said = f"{lease.holder} is at work on {target or 'this workflow'} since {lease.at}"
+    facts = {"role": lease.role, "step": lease.step, "since": lease.at, "ttl_seconds": lease.ttl}
+    return Held("lease_held", said, remedy=remedies.held(lease.token), facts=facts)
 
 
 def fenced(lease: str) -> Held:
@@ -340,9 +292,8 @@ def too_late(path: str, later: Sequence[str], remedy: tuple[Remedy, ...]) -> Ref
 def no_snapshot(number: int, known: Sequence[int]) -> NotFound:
     listed = ", ".join(map(str, known)) or "none"
     said = f"there is no snapshot {number}; there are: {listed}"
-    return NotFound(
-        "no_snapshot", said, remedy=remedies.named("snapshot"), facts={"number": number, "snapshots": list(known)}
-    )
+    facts = {"number": number, "snapshots": list(known)}
+    return NotFound("no_snapshot", said, remedy=remedies.named("snapshot"), facts=facts)
 
 
 def no_such_bound(bound: str) -> UsageError:
@@ -351,47 +302,29 @@ def no_such_bound(bound: str) -> UsageError:
 
 
 def not_caught_up(state: State) -> Refused:
-    return Refused(
-        "not_caught_up",
-        f"this session has not taken up {state.id} again: its resume packet comes before any change",
-        remedy=(
-            remedies.resume_packet(workflow=state.ulid),
-            remedies.ack(Blank("ID"), workflow=state.ulid, text="then"),
-        ),
-        facts={"workflow": state.id},
-    )
+    said = f"this session has not taken up {state.id} again: its resume packet comes before any change"
+    ways = (remedies.resume_packet(workflow=state.ulid), remedies.ack(Blank("ID"), workflow=state.ulid, text="then"))
+    return Refused("not_caught_up", said, remedy=ways, facts={"workflow": state.id})
 
 
 def wrong_packet(state: State, packet: str) -> Refused:
-    return Refused(
-        "wrong_packet",
-        f"{packet[:40]!r} is not the id of this session's resume packet",
-        remedy=remedies.resume_packet(workflow=state.ulid, text="read the newest one"),
-        facts={"workflow": state.id, "packet": packet[:40]},
-    )
+    said = f"{packet[:40]!r} is not the id of this session's resume packet"
+    way = remedies.resume_packet(workflow=state.ulid, text="read the newest one")
+    return Refused("wrong_packet", said, remedy=way, facts={"workflow": state.id, "packet": packet[:40]})
 
 
 def locked(path: str, held: str, hold: Hold) -> Held:
     within = "" if path == held else f", through the lock of {held}"
-    return Held(
-        "locked",
-        f"{path} is locked by {hold.agent} since {hold.at}{within}",
-        remedy=(
-            "work on something else",
-            remedies.named("locks", text="wait"),
-            remedies.unlock(held, who="person"),
-        ),
-        facts={"path": path, "lock": held, "agent": hold.agent, "since": hold.at, "session": hold.session},
-    )
+    said = f"{path} is locked by {hold.agent} since {hold.at}{within}"
+    ways = ("work on something else", remedies.named("locks", text="wait"), remedies.unlock(held, who="person"))
+    facts = {"path": path, "lock": held, "agent": hold.agent, "since": hold.at, "session": hold.session}
+    return Held("locked", said, remedy=ways, facts=facts)
 
 
 def not_listed(entry: str, what: str, listed: Sequence[str]) -> NotFound:
-    return NotFound(
-        "not_listed",
-        f"{entry[:80]!r} is not one of the {'files to read' if what == 'reading' else what}",
-        remedy=remedies.named("reading" if what == "reading" else "remind"),
-        facts={"entry": entry[:200], what: list(listed)},
-    )
+    said = f"{entry[:80]!r} is not one of the {'files to read' if what == 'reading' else what}"
+    way = remedies.named("reading" if what == "reading" else "remind")
+    return NotFound("not_listed", said, remedy=way, facts={"entry": entry[:200], what: list(listed)})
 
 
 def bad_verdict(message: str, remedy: Remedy | str) -> UsageError:
@@ -408,8 +341,7 @@ def unexpected(error: Exception) -> HoldfastError:
     said = f"{type(error).__name__}: {error}"[:500]
     if isinstance(error, OSError) and error.strerror:
         where = f": {error.filename}" if error.filename else ""
-        return HoldfastError(
-            "system_error", f"{error.strerror}{where}", remedy=remedies.doctor(), facts={"errno": error.errno}
-        )
+        look = shell("ls", "-ld", str(error.filename)) if error.filename else remedies.doctor()
+        return HoldfastError("system_error", f"{error.strerror}{where}", remedy=look, facts={"errno": error.errno})
     remedy = "the same command with --debug shows where; please report it"
     return HoldfastError("unexpected", f"this should not happen: {said}", remedy=remedy)

@@ -115,10 +115,10 @@ def revive(**more: Any) -> Remedy:
     return Remedy("resume", text="if it is to go on after all", **more)
 
 
-def unpause(by: str, **more: Any) -> tuple[Remedy, ...]:
+def unpause(*, persons: bool, **more: Any) -> tuple[Remedy, ...]:
     """What leads on from a pause: one that a person made is theirs to end."""
     resume = Remedy("resume", text="once it may go on", **more)
-    return person("this", resume, **more) if by.partition(" ")[0] == "human" else (resume,)
+    return person("this", resume, **more) if persons else (resume,)
 
 
 def extend(**bounds: object) -> Remedy:
@@ -163,6 +163,12 @@ def finalize(merged: tuple[str, ...] = (), **more: Any) -> Remedy:
 
 def amend(step: str | Blank = "", *, retire: bool = False, **more: Any) -> Remedy:
     return Remedy("amend", {"step": step, "retire": retire}, **more)
+
+
+def equip(uses: str) -> Remedy:
+    """Gives checks that only Holdfast runs the project's command, where none was found."""
+    text = f'write {uses} = ["COMMAND"] below [commands] in .holdfast/config.toml, then'
+    return Remedy("amend", {"all": True}, text=text)
 
 
 def add_step(name: str | Blank, *, under: str = "", after: str = "", **more: Any) -> Remedy:

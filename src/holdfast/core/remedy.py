@@ -83,6 +83,8 @@ class Scope(Value):
 
 
 ANYWHERE = Scope()
+Telling = Callable[[Sequence[Remedy], Scope], str]
+"""How remedies are told in one line: as they are typed, or as calls of tools."""
 
 
 def naming(state: State, *, person: bool = False) -> Scope:
@@ -134,7 +136,7 @@ def described(error: HoldfastError, scope: Scope = ANYWHERE) -> dict[str, Any]:
     return {"error": {**said, "remedies": as_json(error.remedies, scope), "facts": rendered(error.facts, scope)}}
 
 
-def rendered(value: Any, scope: Scope, tell: Callable[[Sequence[Remedy], Scope], str] = told) -> Any:
+def rendered(value: Any, scope: Scope, tell: Telling = told) -> Any:
     """A value with every remedy in it as the reader is told it: to an agent, no command of a person."""
     if isinstance(value, Remedy):
         return tell((value,), scope)
@@ -204,6 +206,12 @@ def one_of(*choices: str) -> Blank:
 def is_blank(value: str) -> bool:
     """Whether a value that somebody gave, by itself or behind `NAME=`, is a blank that is not filled in."""
     return value.rpartition("=")[2] in WORDS
+
+
+def unfilled(value: str) -> str:
+    """What is said to somebody who gave a blank."""
+    blank = value.rpartition("=")[2]
+    return f"{blank} is a blank: {'give the file you wrote' if blank == 'PATH' else 'put the real value in its place'}"
 
 
 def quoted(word: object) -> str:

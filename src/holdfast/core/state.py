@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle
-from holdfast.core.identity import Identity
+from holdfast.core.definition import Identity
 from holdfast.core.plan import Plan
 from holdfast.core.value import Any, Value
 
@@ -153,7 +153,7 @@ class Progress(Value):
     reason: str = ""
     feedback: tuple[str, ...] = ()
     advice: str = ""
-    """The feedback that still has to be heeded: it is settled when people have the work before them, or it is done."""
+    """The feedback that is still to be acted on: settled when people have the work before them, or it is done."""
     acts: tuple[Act, ...] = ()
     artifacts: Mapping[str, Artifact] = {}
     evidence: Mapping[str, Evidence] = {}
@@ -271,6 +271,13 @@ class Carried(Identity):
     escalations: tuple[Escalation, ...] = ()
 
 
+class Shown(Value):
+    """The documents that lay in the project when a line was written: of which revision, and the hash of each."""
+
+    at: int
+    documents: Mapping[str, str]
+
+
 class State(Carried, kw_only=True):
     plan: Plan
     origin: str = "started"
@@ -296,7 +303,8 @@ class State(Carried, kw_only=True):
     stands_at: int = 0
     """The snapshot that was taken or restored last."""
     base: Mapping[str, Any] | None = None
-    renderings: tuple[tuple[int, Mapping[str, str]], ...] = ()
+    renderings: tuple[Shown, ...] = ()
+    """Documents that were shown before the newest line: the journal tells what was shown, not what is to be."""
     redacted: Mapping[str, int] = {}
     """How many likely secrets were redacted in its journal, by kind."""
 

@@ -25,8 +25,8 @@ def current_group(state: State) -> str:
 
 def tasks(state: State) -> list[str]:
     """The tasks, where they are in groups those of the current one."""
-    group = current_group(state)
     found = state.plan.of_kind(TASK)
+    group = current_group(state) if found else ""
     return [path for path in found if path.startswith(group + "/")] if group else list(found)
 
 
@@ -75,17 +75,11 @@ def named(state: State, word: str) -> str:
         here = [path for path in found if parent(path) == parent(at)]
         found = here if len(here) == 1 else found
     if len(found) > 1:
-        raise UsageError(
-            "ambiguous_step",
-            f"{word[:80]!r} could be {', '.join(found[:8])}",
-            remedy="name the task by its whole path",
-            facts={"task": word[:200], "candidates": found[:20]},
-        )
+        said = f"{word[:80]!r} could be {', '.join(found[:8])}"
+        facts = {"task": word[:200], "candidates": found[:20]}
+        raise UsageError("ambiguous_step", said, remedy="name the task by its whole path", facts=facts)
     if not found:
-        raise NotFound(
-            "no_task",
-            f"there is no task {word[:80]!r} in {state.id}",
-            remedy=remedies.named("task list"),
-            facts={"task": word[:200], "tasks": tasks[:50]},
-        )
+        said = f"there is no task {word[:80]!r} in {state.id}"
+        facts = {"task": word[:200], "tasks": tasks[:50]}
+        raise NotFound("no_task", said, remedy=remedies.named("task list"), facts=facts)
     return found[0]

@@ -43,20 +43,27 @@ class Value:
         cls._known = frozenset(cls._fields)
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        fields = self._fields
         if args:
-            if len(args) > len(fields):
-                raise TypeError(f"{type(self).__name__} takes {len(fields)} values, got {len(args)}")
-            for name, value in zip(fields, args, strict=False):
-                if name in named:
-                    raise TypeError(f"{type(self).__name__}.{name} is given twice")
-                named[name] = value
-        if not self._required <= named.keys():
-            missing = ", ".join(sorted(self._required - named.keys()))
+            if len(args) > len(self._fields):
+                raise TypeError(f"{type(self).__name__} takes {len(self._fields)} values, got {len(args)}")
+            given = dict(zip(self._fields, args, strict=False))
+            if not named.keys().isdisjoint(given):
+                raise TypeError(f"{type(self).__name__}.{', '.join(named.keys() & given)} is given twice")
+            named.update(given)
+        names = named.keys()
+        if not self._required <= names:
+            missing = ", ".join(sorted(self._required - names))
             raise TypeError(f"{type(self).__name__} lacks {missing}")
-        if not named.keys() <= self._known:
-            raise UnknownField(f"{type(self).__name__} has no field {', '.join(named.keys() - self._known)}")
+        if not names <= self._known:
+            raise UnknownField(f"{type(self).__name__} has no field {', '.join(names - self._known)}")
         self.__dict__.update(named)
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> Self:
+        """An instance of fields whose names were compared with those of the class. Reading a journal makes millions."""
+        made = object.__new__(cls)
+        made.__dict__.update(fields)
+        return made
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: use replace({name}=…)")

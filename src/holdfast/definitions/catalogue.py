@@ -87,9 +87,8 @@ class Catalogue:
         entry = Entry(name=name, path=file.path, builtin=builtin, trusted=True if builtin else None)
         try:
             definition = file.definition()
-            entry = entry.replace(
-                title=definition.title, dialect=definition.dialect, steps=len(Plan(definition.steps).leaves())
-            )
+            steps = len(Plan(definition.steps).leaves())
+            entry = entry.replace(title=definition.title, dialect=definition.dialect, steps=steps)
             if self._trusted and not builtin:
                 entry = entry.replace(trusted=self._trusted(definition.digest, file.path))
         except HoldfastError as broken:
@@ -127,9 +126,8 @@ class Catalogue:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as failure:
-            raise UsageError(
-                "unreadable", f"{folder} cannot be read: {failure.strerror}", remedy=shell("ls", "-ld", folder)
-            ) from None
+            said = f"{folder} cannot be read: {failure.strerror}"
+            raise UsageError("unreadable", said, remedy=shell("ls", "-ld", folder)) from None
         kept = (name for name in names if name.endswith(".toml") and not name.startswith("."))
         return [self._file(os.path.join(folder, name)) for name in kept]
 
@@ -139,12 +137,9 @@ class Catalogue:
         close = nearest(name, known)
         hint = f", did you mean {close!r}?" if close else ""
         broken = [entry.path for entry in entries if entry.error]
-        return NotFound(
-            "no_definition",
-            f"there is no definition {name[:80]!r}{hint}",
-            remedy=remedies.named("workflows"),
-            facts={"name": name[:200], "known": list(known), "broken": broken},
-        )
+        said = f"there is no definition {name[:80]!r}{hint}"
+        facts = {"name": name[:200], "known": list(known), "broken": broken}
+        return NotFound("no_definition", said, remedy=remedies.named("workflows"), facts=facts)
 
 
 def _name(file: DefinitionFile) -> str:
@@ -164,10 +159,7 @@ def _full_name(file: DefinitionFile) -> str:
 
 def _only(name: str, found: list[DefinitionFile], labels: list[str]) -> DefinitionFile:
     if len(found) > 1:
-        raise UsageError(
-            "ambiguous_workflow",
-            f"{name!r} can mean more than one definition: {', '.join(labels)}",
-            remedy=remedies.named("workflows"),
-            facts={"name": name, "candidates": labels},
-        )
+        said = f"{name!r} can mean more than one definition: {', '.join(labels)}"
+        facts = {"name": name, "candidates": labels}
+        raise UsageError("ambiguous_workflow", said, remedy=remedies.named("workflows"), facts=facts)
     return found[0]

@@ -47,10 +47,24 @@ class Checkpoints:
                     durable_write(path, data, alone=True)
         self._shown[state.ulid] = newest.number
 
+    def paths(self, state: State) -> dict[str, int]:
+        """Where copies lie, and which snapshot each is of: the newest one lies in two places."""
+        where = self._dialect(state.dialect).checkpoints
+        taken = [one.number for one in state.snapshots if one.revision]
+        if where is None or not taken:
+            return {}
+        return {where(state, 0): taken[-1], **{where(state, number): number for number in taken}}
+
+    def put_back(self, state: State, path: str) -> None:
+        """Writes one of them anew. Called under the lock of the workflow's views."""
+        data = self.content(state, self.paths(state)[path])
+        if data is not None:
+            durable_write(os.path.join(self._place.base(state.worktree), path), data, alone=True)
+
     def content(self, state: State, number: int) -> bytes | None:
         """The document as it was when a snapshot was taken, before it named the snapshot itself.
 
-        So no copy is ever the same as a document that lay in its place: whoever puts one there means it.
+        So no copy is ever the same as a document that lay in its place: a copy that is put there is meant.
         """
         past = state if self._is_newest(state, number) else self._past(state, number)
         if past is None:

@@ -7,17 +7,16 @@ import os
 from holdfast import git
 from holdfast.core.apply import replay
 from holdfast.core.remedy import shell
-from holdfast.core.state import State
+from holdfast.core.state import Shown, State
 from holdfast.core.value import Any
-from holdfast.documents.judging import is_rendering, is_torn, newest_hash, revision_of
 from holdfast.documents.lens.mapping import Memory, put
-from holdfast.documents.lens.spec import Dialects
+from holdfast.documents.lens.spec import DECISIONS, Dialects
 from holdfast.documents.lens.text import Writer
-from holdfast.engine.ports import Store
+from holdfast.documents.recognition import Recognition
+from holdfast.engine.ports import Showing, Store, View
 from holdfast.errors import HoldfastError
 from holdfast.files.links import require_inside
-from holdfast.files.replace import durable_write, make_directories, read_file, remove, replace, reserve
-from holdfast.git import command as git_command
+from holdfast.files.replace import Handles, durable_write, make_directories, read_file, remove, replace, reserve
 from holdfast.machine.place import Place
 from holdfast.plain import clock
 from holdfast.plain.digest import digest
@@ -26,13 +25,14 @@ from holdfast.plain.plainjson import object_in
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Mapping
-    from contextlib import AbstractContextManager
 
     from holdfast.documents.checkpoints import Checkpoints
     from holdfast.documents.guard import Guard
     from holdfast.documents.lists import Lists
 
 LARGEST = 16 << 20
+LOST = ".lost"
+"""What the slot of a document is called while the document is lost."""
 SETTLED_AFTER = 1.0
 """A file that does not parse and changed less than this many seconds ago may still be being written."""
 
@@ -44,18 +44,22 @@ class Documents:
         self._place = place
         self._store = store
         self.dialect = dialect
+        self.recognition = Recognition(store, dialect, self.render)
         self._writer = Writer()
         self._memory = Memory()
-        self._seen: dict[str, tuple[tuple[int, int, int], str]] = {}
+        self._seen: dict[str, View] = {}
         self._judged: set[tuple[str, str]] = set()
         self._written: dict[str, bytes] = {}
         self._slots: dict[tuple[str, str], str] = {}
+        self._handles = Handles()
         self._views: dict[str, bytes] = {}
         self._learned: dict[str, int] = {}
         self._lists: Lists | None = None
         self._checkpoints: Checkpoints | None = None
         self._guard: Guard | None = None
         self._heads: dict[str, tuple[int, tuple[str | None, str | None]]] = {}
+        self._inside: State | None = None
+        """The state of which `require_inside` was asked last, until it is shown."""
 
     @property
     def checkpoints(self) -> Checkpoints:
@@ -73,40 +77,63 @@ class Documents:
             self._guard = Guard(self._place, self._store, self.dialect)
         return self._guard
 
-    def render(self, state: State) -> dict[str, bytes]:
-        document = self.dialect(state.dialect).document
-        path = document.path(state)
-        self._require_inside(state, path)
-        return {path: self._writer.write(put(document, state.base, state, self._memory))} if path else {}
+    def render(self, state: State) -> bytes:
+        return self._writer.write(put(self.dialect(state.dialect).document, state.base, state, self._memory))
 
     def value(self, state: State) -> Mapping[str, Any]:
         """The native document as JSON."""
         return put(self.dialect(state.dialect).document, state.base, state)
 
-    def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
-        """Puts documents in place unless newer ones or an edit are there; gives back edits it displaced."""
-        raced: list[tuple[str, bytes]] = []
-        spoken = self.dialect(state.dialect)
-        moved = len(state.renderings) < 2 or state.renderings[-2][1].keys() != rendered.keys()
-        moved = moved or any(self.full(state, path) not in self._seen for path in rendered)
-        if rendered and all(self._overtaken(state, path) for path in rendered):
-            return raced
-        with self._lock(state):
-            for path, data in rendered.items():
-                if not self.elsewhere(state, path):
-                    displaced = self._put(state, path, data)
-                    if displaced is not None:
-                        raced.append((path, displaced))
-            for path in spoken.document.former(state) if moved else ():
-                if not self.elsewhere(state, path):
-                    self._retire(state, path)
-            if spoken.log:
-                from holdfast.documents import logs
+    def shown(self, state: State) -> Shown | None:
+        """What was shown last, where the state does not know it yet."""
+        last = self._store.shown(state.ulid)
+        if last is None or not last.path or (state.renderings and state.renderings[-1].at >= last.revision):
+            return None
+        return Shown(last.revision, {last.path: last.hash})
 
-                logs.refresh(self.full(state, spoken.log(state)), self._store, state.ulid)
-            if spoken.checkpoints:
-                self.checkpoints.refresh(state)
-            self._show_views(state)
+    def refresh(self, state: State, *, hand_over: bool = False) -> list[tuple[str, bytes]]:
+        """Shows the newest state, and again if others went on meanwhile; gives back edits that it displaced.
+
+        Who hands over has its line in the journal by then, and the process that shows asks the journal again after it.
+        Nobody hands over where the document is committed to git right after.
+        """
+        raced: list[tuple[str, bytes]] = []
+        hand_over = hand_over and not self.dialect(state.dialect).travels
+        while (showing := self._store.showing(state.ulid, hand_over=hand_over)) is not None:
+            with showing:
+                newest = self._store.load(state.ulid)
+                try:
+                    raced += self._show(newest, showing)
+                finally:
+                    self._inside = None
+            if self._store.newest(state.ulid).revision == newest.revision:
+                break
+            hand_over = True
+        return raced
+
+    def _show(self, state: State, showing: Showing) -> list[tuple[str, bytes]]:
+        raced: list[tuple[str, bytes]] = []
+        spoken, last = self.dialect(state.dialect), self._store.shown(state.ulid)
+        path = spoken.document.path(state)
+        view = None if path else View(state.revision, "", "", ())
+        full = self.full(state, path) if path else ""
+        moved = last is None or last.path != path or full not in self._seen
+        if path and not self.elsewhere(state, path):
+            displaced, view = self._put(state, path, full, last)
+            if displaced is not None:
+                raced.append((path, displaced))
+        for other in spoken.document.former(state) if moved else ():
+            if not self.elsewhere(state, other):
+                self._retire(state, other)
+        if spoken.log:
+            from holdfast.documents import logs
+
+            logs.refresh(self.full(state, spoken.log(state)), self._store, state.ulid)
+        if spoken.checkpoints:
+            self.checkpoints.refresh(state)
+        self._show_views(state)
+        if view is not None and view != last:
+            showing.keep(view)
         if spoken.learnings and self._learned.get(state.ulid, 0) < state.learnings_count:
             from holdfast.documents import learnings
 
@@ -117,8 +144,8 @@ class Documents:
     def _show_views(self, state: State) -> None:
         """Files that follow from the state alone: written when they say something else than before."""
         views = self.dialect(state.dialect).views
-        for path, value in views(state).items() if views else ():
-            full, data = self.full(state, path), self._writer.write(value)
+        for path, made in views(state).items() if views else ():
+            full, data = self.full(state, path), self._writer.write(made())
             if self._views.get(full) != data and not self.elsewhere(state, path):
                 if self.read(state, path) != data:
                     durable_write(full, data, mode=self.dialect(state.dialect).mode, alone=True)
@@ -146,11 +173,16 @@ class Documents:
     def _strayed(self, state: State) -> list[tuple[str, bytes | None]]:
         views = self.dialect(state.dialect).views
         found = []
-        for path, value in views(state).items() if views else ():
+        for path, made in views(state).items() if views else ():
             data = self.read(state, path)
-            if (data is None or object_in(data) != value) and not self.elsewhere(state, path):
+            if (data is None or object_in(data) != made()) and not self.elsewhere(state, path):
                 found.append((path, data))
         return found
+
+    def put_back(self, state: State, path: str) -> None:
+        """Writes a copy of the document anew that was made with a snapshot."""
+        with self._lock(state):
+            self.checkpoints.put_back(state, path)
 
     def copies(self, state: State) -> tuple[str, ...]:
         """Where the copies of the document lie that were made with snapshots."""
@@ -169,7 +201,7 @@ class Documents:
             if self._lists is None:
                 from holdfast.documents.lists import Lists
 
-                self._lists = Lists(self._place, self._store, self.dialect)
+                self._lists = Lists(self._place, self._store, self.dialect, self._keep_lost)
             self._lists.refresh(state, self.elsewhere)
         self.guard.refresh(state)
 
@@ -180,7 +212,7 @@ class Documents:
         nobody may put so many there in between that the state remembers it no longer, so the lock is held if need be.
         """
         found = self._look(state)
-        if found[2] is not None and is_rendering(found[0], found[1], digest(found[2])):
+        if found[2] is not None and self.recognition.shows(found[0], found[1], digest(found[2])):
             return found
         with self._lock(state):
             return self._look(found[0])
@@ -196,17 +228,19 @@ class Documents:
 
     def full(self, state: State, path: str) -> str:
         base = self._place.base(state.worktree)
-        require_inside(base, path)
+        if state is not self._inside:
+            require_inside(base, path)
         return f"{base}/{path}"
 
-    def _require_inside(self, state: State, document: str) -> None:
+    def require_inside(self, state: State) -> None:
         """Before anything is kept of a change: every file that it will be shown in lies in the project."""
         spoken, base = self.dialect(state.dialect), self._place.base(state.worktree)
         beside = (where(state) for where in (spoken.log, spoken.learnings) if where)
         listed = (spoken.index([], None, "", state.session)[0],) if spoken.index else ()
         copies = (spoken.checkpoints(state, 0),) if spoken.checkpoints else ()
-        for path in filter(None, (document, *beside, *listed, *copies)):
-            require_inside(base, path)
+        views = spoken.views(state) if spoken.views else ()
+        require_inside(base, *filter(None, (spoken.document.path(state), *beside, *listed, *copies, *views)))
+        self._inside = state
 
     def read(self, state: State, path: str) -> bytes | None:
         """What lies at a document's place; None when nothing does."""
@@ -227,16 +261,54 @@ class Documents:
 
     def is_clean(self, state: State, path: str) -> bool:
         """Whether the newest rendering is in place, judged by the file's stamp when this process wrote it."""
-        seen = self._seen.get(self.full(state, path))
-        newest = newest_hash(state, path)
-        if seen and seen[1] == newest and self._stamp(self.full(state, path)) == seen[0]:
+        full = self.full(state, path)
+        seen = self._seen.get(full)
+        if seen and seen.revision == state.revision and self._stamp(full) == seen.stamp:
             return True
         data = self.read(state, path)
-        return data is not None and digest(data) == newest
+        return data is not None and self.recognition.is_newest(state, path, digest(data))
+
+    def is_untouched(self, state: State, path: str) -> bool:
+        """Whether what was shown last is in place, by its stamp alone: enough where it is about to be replaced."""
+        last = self._store.shown(state.ulid)
+        return last is not None and last.path == path and self._stamp(self.full(state, path)) == last.stamp
+
+    def is_there(self, state: State, path: str) -> bool:
+        return os.path.lexists(f"{self._place.base(state.worktree)}/{path}")
 
     def was_placed(self, state: State, path: str) -> bool:
         """The spare slot is made only after the document itself is durable: without it, there never was one."""
         return os.path.exists(self._slot(state, path))
+
+    def was_lost(self, state: State, path: str) -> bool:
+        """Whether a document that was placed is gone without anybody's decision."""
+        if os.path.exists(self._slot(state, path) + LOST):
+            return True
+        spoken, full = self.dialect(state.dialect), self.full(state, path)
+        if not self.was_placed(state, path):
+            return False
+        if spoken.own_folder and os.path.isdir(os.path.dirname(full)):
+            return True
+        return spoken.missing not in DECISIONS or not os.path.lexists(self.full(state, spoken.sign))
+
+    def _keep_lost(self, state: State) -> None:
+        """Before the sign of a deletion comes back: what was lost together with it is marked as lost.
+
+        Without locks of the other workflows: at worst a deletion is taken for an accident.
+        """
+        spoken = self.dialect(state.dialect)
+        if not spoken.sign or os.path.lexists(self.full(state, spoken.sign)):
+            return
+        for entry in self._store.active():
+            if (entry.dialect, entry.worktree) != (state.dialect, state.worktree) or entry.ulid == state.ulid:
+                continue
+            try:
+                other = self._store.load(entry.ulid)
+            except HoldfastError:
+                continue  # one that needs a person says so when it is asked for
+            path = spoken.document.path(other)
+            if self.was_placed(other, path) and not os.path.lexists(self.full(other, path)):
+                os.replace(self._slot(other, path), self._slot(other, path) + LOST)
 
     def may_be_of(self, ulid: str, path: str) -> bool:
         """Whether a workflow of which nothing else is known may have a document there: its slots say which it wrote."""
@@ -308,56 +380,56 @@ class Documents:
         """Ids recur: the ULID of another workflow with this one's id whose rendering this is, if there is one."""
         same = [e.ulid for e in self._store.find(state.id) if (e.id, e.worktree) == (state.id, state.worktree)]
         others = (ulid for ulid in same if ulid != state.ulid)
-        return next((ulid for ulid in others if is_rendering(self._store.load(ulid), path, hashed)), "")
+        return next((ulid for ulid in others if self.recognition.shows(self._store.load(ulid), path, hashed)), "")
 
-    def _put(self, state: State, path: str, data: bytes) -> bytes | None:
-        full, new, mode = self.full(state, path), digest(data), self.dialect(state.dialect).mode
-        there = self._known_there(full)
-        if there is None:
-            current = self.read(state, path)
-            if current is None:
+    def _put(self, state: State, path: str, full: str, last: View | None) -> tuple[bytes | None, View | None]:
+        """The bytes of an edit that was displaced, and what is in place now; None where an edit is left there."""
+        stamp, mode = self._stamp(full), self.dialect(state.dialect).mode
+        is_last = last is not None and last.path == path and last.stamp == stamp
+        if is_last and last is not None and last.revision == state.revision:
+            self._seen[full] = last
+            return None, last
+        data = self.render(state)
+        new = digest(data)
+        current = last.hash if is_last and last is not None else ""
+        if not current:
+            there = self.read(state, path)
+            if there is None:
+                self._keep_lost(state)
                 for folder in self.dialect(state.dialect).folders:
                     make_directories(self.full(state, folder), 0o777)
                 durable_write(full, data, mode=mode, alone=True)
                 reserve(self._slot(state, path), dir_mode=0o700)
-                self._remember(full, new)
-                return None
-            there = digest(current)
-        if there == new:
-            return None
-        if not self._may_replace(state, path, there):
-            return None
+                remove(self._slot(state, path) + LOST)
+                return None, self._placed(state, path, full, new)
+            current = digest(there)
+        if current == new:
+            return None, self._placed(state, path, full, new)
+        if not is_last and not self._may_replace(state, path, current):
+            return None, None
         before = self._written.get(full)
-        displaced = replace(full, data, self._slot(state, path), mode=mode, dir_mode=0o700)
-        self._remember(full, new)
+        displaced = replace(full, data, self._slot(state, path), mode=mode, dir_mode=0o700, handles=self._handles)
+        view = self._placed(state, path, full, new)
         self._written[full] = data
-        if displaced is not None and (full, there) in self._judged and digest(displaced) == there:
+        if displaced is not None and (full, current) in self._judged and digest(displaced) == current:
             # An edit that is taken or kept elsewhere, with what it said. Who has it open still reads it whole.
             durable_write(self._slot(state, path), b"", mode=0o600, dir_mode=0o700, alone=True)
-        if displaced is None or displaced == before or digest(displaced) == there:
-            return None
-        return displaced
+        if displaced is None or displaced == before or digest(displaced) == current:
+            return None, view
+        return displaced, view
 
-    def _overtaken(self, state: State, path: str) -> bool:
-        """Whether a newer rendering is in place. Asked before taking the lock, as the answer may wait for the disk."""
-        there = self._known_there(self.full(state, path))
-        if there is None:
-            data = self.read(state, path)
-            there = digest(data) if data is not None else ""
-        if not there or is_rendering(state, path, there) or (self.full(state, path), there) in self._judged:
-            return False
-        found = revision_of(self._store.load(state.ulid), path, there)
-        return found is not None and found > state.revision
+    def _placed(self, state: State, path: str, full: str, hashed: str) -> View | None:
+        stamp = self._stamp(full)
+        if stamp is None:
+            return None
+        self._seen[full] = view = View(state.revision, path, hashed, stamp)
+        return view
 
     def _may_replace(self, state: State, path: str, there: str) -> bool:
-        """An older rendering may be replaced. A newer one stays; what we never wrote is an edit, and stays too."""
-        if revision_of(state, path, there) is not None or (self.full(state, path), there) in self._judged:
+        """One of ours may be replaced, by the newest. What we never wrote is an edit, and stays."""
+        if (self.full(state, path), there) in self._judged or self.recognition.wrote(state, path, there):
             return True
-        newest = self._store.load(state.ulid)
-        found = revision_of(newest, path, there)
-        if found is None:
-            return "" < self.namesake(state, path, there) < state.ulid
-        return found <= state.revision
+        return "" < self.namesake(state, path, there) < state.ulid
 
     def retire(self, state: State, path: str) -> None:
         """Takes away what lies where no document belongs, once it has been judged."""
@@ -375,10 +447,12 @@ class Documents:
             if self.dialect(state.dialect).own_folder:
                 _remove_empty(os.path.dirname(self.full(state, path)))
             return
-        ours = {hashed for _, documents in state.renderings for hashed in documents.values()}
-        is_ours = digest(data) in ours or (self.full(state, path), digest(data)) in self._judged
+        from holdfast.documents.judging import UNUSABLE, is_torn
+
+        hashed = digest(data)
+        is_ours = (self.full(state, path), hashed) in self._judged or hashed in self.recognition.hashes(state)
         if not is_ours and not self.being_written(state, path) and is_torn(data):
-            self.quarantine(path, data, "the file was empty or torn")
+            self.quarantine(path, data, UNUSABLE)
             is_ours = True
         if is_ours:
             remove(self.full(state, path))
@@ -386,9 +460,10 @@ class Documents:
                 _remove_empty(os.path.dirname(self.full(state, path)))
         self._seen.pop(self.full(state, path), None)
 
-    def _lock(self, state: State) -> AbstractContextManager[object]:
-        """The view lock: one for each shard of workflows."""
-        return self._store.exclusively(f"state/{state.ulid[-2:].lower()}")
+    def _lock(self, state: State) -> Showing:
+        showing = self._store.showing(state.ulid)
+        assert showing is not None
+        return showing
 
     def _slot(self, state: State, path: str) -> str:
         slot = self._slots.get((state.ulid, path))
@@ -404,15 +479,6 @@ class Documents:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size
 
-    def _remember(self, full: str, hashed: str) -> None:
-        stamp = self._stamp(full)
-        if stamp:
-            self._seen[full] = (stamp, hashed)
-
-    def _known_there(self, full: str) -> str | None:
-        seen = self._seen.get(full)
-        return seen[1] if seen and self._stamp(full) == seen[0] else None
-
 
 def _remove_empty(folder: str) -> None:
     try:
@@ -424,5 +490,7 @@ def _remove_empty(folder: str) -> None:
 def _committed(repository: git.Repository, branch: str, full: str) -> bool:
     """Whether a branch has the file. Where another one is checked out, it is gone, or would be in git's way."""
     inside = f":(literal){os.path.relpath(full, repository.top)}"
+    from holdfast.git.command import git as run
+
     words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
-    return bool(git_command.git(repository.top, *words, ok=(0, 128))[1])
+    return bool(run(repository.top, *words, ok=(0, 128))[1])

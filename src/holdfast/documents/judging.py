@@ -1,35 +1,28 @@
-"""What a state remembers of the documents it was shown as: their hashes, of the last revisions."""
+"""What the bytes of a document that was found tell of how they came to be."""
 
 from __future__ import annotations
 
-from holdfast.core.state import State
 from holdfast.plain.plainjson import object_in
 
 BLOCK = 4096
 """What a disk writes at once, or not at all."""
+SHORTEST = 16
+"""Other texts begin with the same few bytes."""
 
 
-def newest_hash(state: State, path: str) -> str:
-    for _, documents in reversed(state.renderings):
-        if path in documents:
-            return documents[path]
-    return ""
-
-
-def revision_of(state: State, path: str, hashed: str) -> int | None:
-    for revision, documents in reversed(state.renderings):
-        if documents.get(path) == hashed:
-            return revision
-    return None
-
-
-def is_rendering(state: State, path: str, hashed: str) -> bool:
-    """Whether this is one of the renderings we remember: a crash, or git, brought it back."""
-    return revision_of(state, path, hashed) is not None
+UNUSABLE = "the file was empty, torn or no JSON"
 
 
 def is_torn(data: bytes) -> bool:
     return object_in(data) is None
+
+
+def is_piece(data: bytes, renderings: list[bytes]) -> bool:
+    """Whether it is the beginning of a rendering, or blocks of several, or zeros: only a crash leaves that."""
+    begun = data.rstrip(b"\0")
+    if len(data) < SHORTEST or (begun and len(begun) < SHORTEST):
+        return False
+    return any(text.startswith(begun) for text in renderings) or is_patchwork(data, renderings)
 
 
 def is_patchwork(data: bytes, renderings: list[bytes]) -> bool:

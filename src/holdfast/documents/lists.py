@@ -11,7 +11,7 @@ from holdfast.core.moment import from_epoch, to_epoch
 from holdfast.core.state import State
 from holdfast.documents.lens.spec import Dialects
 from holdfast.documents.lens.text import Writer
-from holdfast.engine.ports import Store, standing
+from holdfast.engine.ports import Store, entry_of, standing
 from holdfast.errors import UsageError
 from holdfast.files.replace import durable_write, read_file
 from holdfast.machine.place import Place
@@ -23,20 +23,33 @@ ACTIVITY = 60
 
 
 class Lists:
-    def __init__(self, place: Place, store: Store, dialect: Dialects) -> None:
+    def __init__(self, place: Place, store: Store, dialect: Dialects, before: Callable[[State], None]) -> None:
+        """`before` is called before a list is written that may have been gone."""
         self._place = place
         self._store = store
         self._dialect = dialect
-        self._shown: dict[str, tuple[tuple[object, ...], float]] = {}
+        self._before = before
+        self._shown: dict[str, tuple[object, object, float]] = {}
 
     def refresh(self, state: State, elsewhere: Callable[[State, str], bool]) -> None:
-        """Written when the workflow came, went or came back, and once a minute. Its entry is settled by now."""
+        """Written when the workflow came, went, failed or came back, and once a minute. Its entry is settled by now."""
         spoken = self._dialect(state.dialect)
+        if spoken.index is None:
+            return
+        status = queries.status(state)
+        failed = status if status in ("failed", "escalated") else ""
+        stands = (*standing(state), failed)
         shown = self._shown.get(state.ulid)
-        if spoken.index is None or (shown and shown[0] == _standing(state) and time.monotonic() - shown[1] < ACTIVITY):
+        is_recent = shown is not None and time.monotonic() - shown[2] < ACTIVITY
+        if shown and is_recent and shown[0] == stands:
+            return
+        own = entry_of(state).replace(updated_at=state.created_at)
+        said = spoken.index([own.replace(status=failed) if failed else own], None, state.created_at, state.session)
+        if shown and is_recent and shown[1] == said:
+            self._shown[state.ulid] = (stands, said, shown[2])
             return
         self._write(state, state.session, elsewhere)
-        self._shown[state.ulid] = (_standing(state), time.monotonic())
+        self._shown[state.ulid] = (stands, said, time.monotonic())
 
     def _write(self, state: State, session: str, elsewhere: Callable[[State, str], bool]) -> None:
         spoken = self._dialect(state.dialect)
@@ -44,6 +57,7 @@ class Lists:
         path, _ = spoken.index([], None, "", session)
         if elsewhere(state, path):
             return
+        self._before(state)
         full = os.path.join(self._place.base(state.worktree), path)
         with self._store.exclusively("slots"):  # all workflows share the file
             entries = [
@@ -65,11 +79,6 @@ class Lists:
             if not _is_as_good(old, said):
                 # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
                 durable_write(full, Writer().write(said), alone=True)
-
-
-def _standing(state: State) -> tuple[object, ...]:
-    """What a list shows at once: that a workflow came or went, and that it failed."""
-    return *standing(state), queries.status(state) in ("failed", "escalated")
 
 
 def _is_as_good(old: object, new: object) -> bool:

@@ -6,14 +6,12 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
-from holdfast.core.apply import replay
 from holdfast.core.definition import Definition
+from holdfast.core.events import Adopted, Alerted
 from holdfast.core.needs import needs
-from holdfast.core.state import KEPT_RENDERINGS, Actor, Alert, State
+from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.files import Documents
-from holdfast.documents.judging import BLOCK, is_patchwork, is_rendering
-from holdfast.documents.lens.mapping import put
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
@@ -24,19 +22,22 @@ FILE = Actor("file", surface="document")
 GIT = Actor("file", "git", surface="document")
 HOLDFAST = Actor("engine", surface="document")
 
-CLEAN, STALE, UNPLACED, MISSING = "clean", "stale", "unplaced", "missing"
+CLEAN, STALE, UNPLACED, MISSING, LOST = "clean", "stale", "unplaced", "missing", "lost"
 WRITING, DAMAGED, FROM_GIT, EDITED, ELSEWHERE = "writing", "damaged", "from_git", "edited", "elsewhere"
-CHECKPOINT = "checkpoint"
+CHECKPOINT, LOOSE = "checkpoint", "loose"
 
 _WAITS = "and nothing can be written here: what the journal says is told"
 _UNDECIDED = {
     MISSING: f"is missing, {_WAITS}",
     UNPLACED: f"is missing, {_WAITS}",
+    LOST: f"is missing, {_WAITS}",
     STALE: f"is behind its journal, {_WAITS}",
-    DAMAGED: f"is empty or torn, {_WAITS}",
-    **dict.fromkeys((FROM_GIT, EDITED, CHECKPOINT), f"was changed, {_WAITS}"),
+    DAMAGED: f"is empty, torn or no JSON, {_WAITS}",
+    **dict.fromkeys((FROM_GIT, EDITED, CHECKPOINT, LOOSE), f"was changed, {_WAITS}"),
 }
 DEEPEST = 100
+TRIES = 3
+"""How often an edit is kept aside anew because others went on meanwhile."""
 REFUSALS = (Refused, Held, UsageError, NotFound, ValueError, RecursionError)
 """What the rules, or a document nobody can keep, lead to; a lock or a disk that fails is nobody's fault."""
 
@@ -55,12 +56,26 @@ class Reconciler:
         self._outputs = outputs
         """The files that a step hands in where they are there, by name."""
         self._noticed = noticed
+        self._raised: list[Alert] = []
+        self._newest: list[Alert] = []
+
+    def take_news(self, *, raised_here: bool = False) -> list[Alert]:
+        """What became of documents and was not told since this was asked last, newest first.
+
+        That is what this process found, and an edit that was the last thing to happen to a workflow when it was looked
+        at: its author may not have heard of it. `raised_here` leaves the latter out.
+        """
+        known = self._raised if raised_here else [*self._newest, *self._raised]
+        self._raised, self._newest = [], []
+        return list(dict.fromkeys(reversed(known)))
 
     def reconcile(self, state: State, *, writing: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
 
-        Whoever is about to write shows the document anew in any case: then an old rendering is left as it is.
+        A process that is about to write shows the document anew in any case: then an old rendering is left as it is.
         """
+        last = [alert for alert in state.alerts[-1:] if alert.at == state.updated_at]
+        self._newest += [alert for alert in last if alert.code.startswith("edit_")]
         if state.finalized:
             return state  # what became of its documents is part of how it was handed over
         if self._engine.store.read_only:
@@ -93,18 +108,21 @@ class Reconciler:
         place = self._dialect(state.dialect).document.path(state)
         if not place:
             return state
-        if self._documents.is_clean(state, place):
+        if (writing and self._documents.is_untouched(state, place)) or self._documents.is_clean(state, place):
             return self._copied(state, place) if queries.is_active(state) else state
         state, path, data = self._documents.look(state)
         if not path:
             return state
-        if writing and data is not None and is_rendering(state, path, digest(data)):
+        if writing and data is not None and self._documents.recognition.wrote(state, path, digest(data)):
+            self._documents.accept(state, path, data)
             return state
         return self._act(state, path, data)
 
     def settle(self, outcome: Outcome) -> State:
         """Decides edits that came in while documents were being replaced."""
         state = outcome.state
+        self._raised += [event.alert for event in outcome.events if isinstance(event, Alerted)]
+        self._raised += [alert for event in outcome.events if isinstance(event, Adopted) for alert in event.alerts]
         for path, data in outcome.raced:
             state = self._act(state, path, data, raced=True)
         return state
@@ -118,27 +136,49 @@ class Reconciler:
                 continue  # one that needs a person says so when it is asked for, and stops no other
 
     def classify(self, state: State, path: str, data: bytes | None) -> str:
-        if data is not None and is_rendering(state, path, digest(data)):
-            return CLEAN if self._documents.is_clean(state, path) else STALE
+        hashed = digest(data) if data is not None else ""
+        if data is not None and self._documents.recognition.shows(state, path, hashed):
+            return CLEAN if self._documents.recognition.is_newest(state, path, hashed) else STALE
         if self._documents.elsewhere(state, path):
             return ELSEWHERE
         if data is None:
+            if self._documents.was_lost(state, path):
+                return LOST
             return MISSING if self._documents.was_placed(state, path) else UNPLACED
-        namesake = self._documents.namesake(state, path, digest(data))
+        namesake = self._documents.namesake(state, path, hashed)
         if namesake:
             return ELSEWHERE if namesake > state.ulid else STALE
         document = object_in(data)
         if document is None:
-            return WRITING if self._documents.being_written(state, path) else DAMAGED
+            return self._classify_text(state, path, data)
+        if self._documents.recognition.wrote(state, path, hashed):
+            return STALE
         if self._documents.checkpoints.number_of(state, data):
             return CHECKPOINT
         if self._engine.is_base(state, document):
             return STALE  # taken before, by a process that died, or went no further yet
         if not self._dialect(state.dialect).travels and self._documents.in_head(state, path, data):
             return FROM_GIT  # where a workspace is kept in git, its journal comes with it and says what happened
-        if len(data) > BLOCK and is_patchwork(data, [Writer().write(said) for _, said in self._renderings(state)]):
+        from holdfast.documents.judging import BLOCK, is_patchwork
+
+        if len(data) > BLOCK and is_patchwork(data, self._rendered(state)):
             return DAMAGED
         return EDITED
+
+    def _classify_text(self, state: State, path: str, data: bytes) -> str:
+        """What lies there is no JSON object."""
+        from holdfast.documents.judging import is_piece
+
+        if data and is_piece(data, self._rendered(state)):
+            return DAMAGED
+        from holdfast.plain.lenient import object_in as lenient
+
+        if lenient(data) is not None:
+            return LOOSE
+        return WRITING if self._documents.being_written(state, path) else DAMAGED
+
+    def _rendered(self, state: State) -> list[bytes]:
+        return [Writer().write(said) for _, said in self._renderings(state)]
 
     def _act(self, state: State, path: str, data: bytes | None, *, raced: bool = False) -> State:
         kind = self.classify(state, path, data)
@@ -146,7 +186,9 @@ class Reconciler:
             return state
         if kind == MISSING and queries.is_active(state):
             return self._missing(state, path)
-        if kind in (UNPLACED, MISSING):
+        if kind == LOST and queries.is_active(state):
+            return self._alarm(state, path, "document_restored", f"{path} was missing and is written again", "")
+        if kind in (UNPLACED, MISSING, LOST):
             return self.settle(self._engine.show(state))
         assert data is not None
         if kind == STALE:
@@ -155,6 +197,8 @@ class Reconciler:
             return self._damaged(state, path, data)
         if kind == CHECKPOINT:
             return self._put_back(state, path, data)
+        if kind == LOOSE:
+            return self._understood(state, path, data)
         document = object_in(data) or {}
         if kind == FROM_GIT:
             return self._taken_over(state, path, data, document)
@@ -173,12 +217,10 @@ class Reconciler:
         if spoken.missing == "abandoned":
             command = cmd.Cancel(f"{path} was deleted")
             return self.settle(self._engine.execute(state.ulid, command, FILE))
-        if spoken.missing == "completed":
-            return self._deleted(state, path)
-        return self.settle(self._engine.show(state))
+        return self._deleted(state, path)
 
     def _deleted(self, state: State, path: str) -> State:
-        """Whoever deletes such a document says that the work is done. Gates hold all the same."""
+        """A user who deletes such a document says that the work is done. Gates hold all the same."""
         from holdfast.documents.lens import edits
 
         try:
@@ -191,8 +233,10 @@ class Reconciler:
     def _copied(self, state: State, path: str) -> State:
         """Scripts finish a workflow by a copy among the finished ones, and leave the document where it was."""
         for other in self._dialect(state.dialect).document.former(state):
-            data = self._documents.read(state, other)
-            if data is None or is_rendering(state, other, digest(data)) or self._documents.elsewhere(state, other):
+            data = self._documents.read(state, other) if self._documents.is_there(state, other) else None
+            if data is None or self._documents.elsewhere(state, other):
+                continue
+            if self._documents.recognition.wrote(state, other, digest(data)):
                 continue
             document = object_in(data)
             if document is not None and not self._documents.namesake(state, other, digest(data)):
@@ -204,9 +248,24 @@ class Reconciler:
 
     def _damaged(self, state: State, path: str, data: bytes) -> State:
         """Empty or torn: a crash does that, nobody is accused. A copy is kept and the document rendered again."""
-        kept = self._documents.quarantine(path, data, "the file was empty or torn")
+        from holdfast.documents.judging import UNUSABLE
+
+        kept = self._documents.quarantine(path, data, UNUSABLE)
         self._documents.accept(state, path, data)
-        return self._alarm(state, path, "document_damaged", f"{path} was damaged and is restored", kept)
+        return self._alarm(state, path, "document_damaged", f"{path} was empty, torn or no JSON, and is restored", kept)
+
+    def _understood(self, state: State, path: str, data: bytes) -> State:
+        """No JSON, but what it means is beyond doubt: an edit like any other, with the original kept."""
+        from holdfast.plain.lenient import object_in
+
+        read = object_in(data)
+        assert read is not None
+        document, overlooked = read
+        why = f"it is no JSON: {', '.join(overlooked)}"
+        kept = self._documents.quarantine(path, data, why)
+        state = self._edited(state, path, data, document)
+        said = f"{path} was read although {why}; it is written again as JSON"
+        return self._alarm(state, path, "document_understood", said, kept)
 
     def _restored(self, state: State, path: str, data: bytes) -> State:
         self._documents.accept(state, path, data)
@@ -215,28 +274,55 @@ class Reconciler:
     def _edited(
         self, state: State, path: str, data: bytes, document: Mapping[str, Any], *, found_at: str = ""
     ) -> State:
-        from holdfast.documents.lens import edits
+        from holdfast.documents.lens import edits, origin
 
         try:
             said, spoken = _canonical(document), self._dialect(state.dialect)
-            base = edits.nearest(self._renderings(state), document, spoken.document.stamp)
+            base = origin.nearest(self._renderings(state), document, spoken.document.stamp)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
             command = self._handing_in(state, edits.edit(spoken.document, state, path, base, document))
             if found_at:
-                done = {part.step for part in command.commands if isinstance(part, cmd.Done)}
-                command = command.replace(commands=(*command.commands, *edits.finishing(state, besides=done)))
-            return self._decided(state, found_at or path, data, command, FILE)
+                done = {one.step for one in command.commands if isinstance(one, cmd.Done)}
+                end = cmd.Part(
+                    f"the place of the file, {found_at}", commands=tuple(edits.finishing(state, besides=done))
+                )
+                command = command.replace(parts=(*command.parts, end))
+            return self._decided_in_parts(state, found_at or path, data, command)
         except REFUSALS as refusal:
             return self._refused(state, path, data, refusal, found_at or path)
+
+    def _decided_in_parts(self, state: State, lies_at: str, data: bytes, command: cmd.Edit) -> State:
+        """The original is kept, with what becomes of each field, before the journal has the decision.
+
+        Others may go on in between and change it: then it is kept again.
+        """
+        for _ in range(TRIES):
+            try:
+                return self._decided(state, lies_at, data, command, FILE)
+            except Refused as partly:
+                if partly.code != cmd.PARTLY:
+                    raise
+                told = tuple(map(str, partly.facts["told"]))  # type: ignore[call-overload]
+                command = command.replace(
+                    kept=self._documents.quarantine(command.path, data, "\n".join(told)), told=told
+                )
+        return self._decided(state, lies_at, data, command, FILE)
 
     def _handing_in(self, state: State, command: cmd.Edit) -> cmd.Edit:
         """A step that is handed in by an edit hands in the same files as by a command."""
         parts = [
-            part.replace(artifacts=self._outputs(state, part.step)) if isinstance(part, cmd.Submit) else part
-            for part in command.commands
+            part.replace(commands=tuple(self._with_outputs(state, one) for one in part.commands))
+            for part in command.parts
         ]
-        return command.replace(commands=tuple(parts))
+        return command.replace(parts=tuple(parts))
+
+    def _with_outputs(self, state: State, command: cmd.Command) -> cmd.Command:
+        return (
+            command.replace(artifacts=self._outputs(state, command.step))
+            if isinstance(command, cmd.Submit)
+            else command
+        )
 
     def _put_back(self, state: State, path: str, data: bytes) -> State:
         """Somebody copied a checkpoint over the document: the state goes back to it."""
@@ -271,10 +357,15 @@ class Reconciler:
         return self.settle(outcome)
 
     def _refused(self, state: State, path: str, data: bytes, refusal: Exception, lies_at: str) -> State:
-        code = refusal.code if isinstance(refusal, HoldfastError) else "not_understood"
-        kept = self._documents.quarantine(path, data, f"{code}: {refusal}")
+        code, facts = (refusal.code, refusal.facts) if isinstance(refusal, HoldfastError) else ("not_understood", {})
+        told = facts.get("told")
+        lines = "\n".join(map(str, told)) if isinstance(told, list) else f"put back: {path} ({code}): {refusal}"
+        kept = self._documents.quarantine(path, data, lines)
         self._documents.accept(state, lies_at, data)
-        return self._alarm(state, path, "edit_refused", f"an edit of {path} was refused: {refusal}", kept)
+        said = f"the edit of {path} was refused: {refusal}"
+        if facts.get("forged"):
+            return self._alarm(state, path, cmd.FORGED, f"A GATE WAS FORGED, and {said}", kept)
+        return self._alarm(state, path, "edit_refused", said, kept)
 
     def _alarm(self, state: State, path: str, code: str, message: str, kept: str) -> State:
         alert = Alert(self._engine.world.now(), code, message, path, kept)
@@ -282,16 +373,7 @@ class Reconciler:
 
     def _renderings(self, state: State) -> list[tuple[int, Mapping[str, Any]]]:
         """The last documents as they were, from the journal: what an edit may have begun from."""
-        document = self._dialect(state.dialect).document
-        first = max(1, state.revision - KEPT_RENDERINGS + 1)
-        records = list(self._engine.store.history(state.ulid))
-        past = replay(records[: first - 1])
-        found: list[tuple[int, Mapping[str, Any]]] = []
-        for record in records[first - 1 :]:
-            past = replay([record], past)
-            assert past is not None
-            found.append((record.revision, put(document, past.base, past)))
-        return found
+        return [(revision, said) for revision, _, said in self._documents.recognition.recent(state)]
 
 
 def _canonical(document: Mapping[str, Any]) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterable
 
 from holdfast.core.commands import Approve
-from holdfast.core.recognition import FORGE, code
 from holdfast.core.state import Grant, State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
@@ -28,14 +27,18 @@ class Approvals:
         self._signers = signers
         self._is_users = is_users
         self._wait = wait
+        self._here = ""
         self._signed: dict[str, bool] = {}
 
     def facts(self, state: State, steps: Iterable[str], asked: Approve | None) -> dict[str, Any]:
         """The facts about the approvals of these steps, and about the one that is asked for."""
         grants = {step: grant for step in steps if (grant := state.step(step).grant)}
         signed = bool(asked and asked.signature)
-        facts: dict[str, Any] = {"person": self._person, "here": clone.name(self._place.root)}
+        self._here = self._here or clone.name(self._place.root)
+        facts: dict[str, Any] = {"person": self._person, "here": self._here}
         if grants or asked:
+            from holdfast.core.recognition import FORGE
+
             facts["key"] = self._key(make=asked is not None and (signed or bool(self._person)))
             facts["verified"] = self._verified(state, grants, facts["key"])
             facts["forges"] = tuple(g.where for g in grants.values() if g.how == FORGE and self._is_users(g.where))
@@ -60,6 +63,7 @@ class Approvals:
 
     def _verified(self, state: State, grants: dict[str, Grant], key: bytes) -> frozenset[str]:
         """The grants of other clones whose signatures hold here, too."""
+        from holdfast.core.recognition import code
         from holdfast.machine import signing
 
         foreign = ((step, one) for step, one in grants.items() if one.signature)

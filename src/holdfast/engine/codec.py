@@ -22,12 +22,16 @@ from holdfast.plain.plainjson import compact
 VERSION = 2
 _FRAME = frozenset({"v", "seq", "synced", "prev", "sum"})
 """What a line has beside its record."""
+_ORDINARY = _FRAME | Record._required - {"revision"}
+"""What every line has."""
 _EVENTS: dict[str, type[Any]] = {cls.__name__.lower(): cls for cls in ev.Event.__args__}
 _VALUES = {
     cls.__name__: cls
     for cls in (Conduct, *vars(de).values(), *vars(st).values())
     if isinstance(cls, type) and issubclass(cls, (Value, Plan))
 }
+_SELDOM = Record._fields[Record._fields.index("events") + 1 :]
+"""What few records have."""
 _shapes: dict[type, dict[str, Callable[[Any], Any]]] = {}
 
 
@@ -84,8 +88,21 @@ def encode(value: object) -> Any:
 
 
 def decode(cls: type[Any], data: Mapping[str, Any]) -> Any:
-    shapes = _shapes_of(cls)
-    return cls(**{name: shapes[name](item) if name in shapes else item for name, item in data.items()})
+    return _made(cls, dict(data))
+
+
+def _made(cls: type[Any], fields: dict[str, Any]) -> Any:
+    """A value of plain data, which becomes its own."""
+    shapes = _shapes.get(cls)
+    if shapes is None:
+        shapes = _shapes_of(cls)
+    if shapes:
+        for name, shape in shapes.items():
+            if name in fields:
+                fields[name] = shape(fields[name])
+    if cls._required <= fields.keys() <= cls._known:
+        return cls.from_fields(fields)
+    return cls(**fields)  # which says what is missing, or not known
 
 
 def encode_event(event: ev.Event) -> dict[str, Any]:
@@ -98,9 +115,13 @@ def encode_event(event: ev.Event) -> dict[str, Any]:
 def decode_event(data: Mapping[str, Any]) -> ev.Event:
     rest = dict(data)
     name = rest.pop("event")
-    if name not in _EVENTS and name not in MOVES:
+    if name in MOVES:
+        rest["move"] = name
+        moved: ev.Event = _made(ev.Moved, rest)
+        return moved
+    if name not in _EVENTS:
         raise _newer(f"event {str(name)[:40]!r}, which this one does not know", {"event": str(name)[:40]})
-    event: ev.Event = decode(_EVENTS[name], rest) if name in _EVENTS else ev.Moved(move=name, **rest)
+    event: ev.Event = _made(_EVENTS[name], rest)
     return event
 
 
@@ -113,9 +134,11 @@ def _newer(what: str, facts: dict[str, Any]) -> Broken:
 
 def encode_record(record: Record) -> str:
     """The body of a journal line. The revision is the line's own sequence number."""
-    data = {"v": VERSION, **encode(record.replace(events=()))}
-    del data["revision"]
-    data["events"] = [encode_event(event) for event in record.events]
+    events = [encode_event(event) for event in record.events]
+    data = {"v": VERSION, "at": record.at, "actor": encode(record.actor), "command": record.command, "events": events}
+    for name in _SELDOM:
+        if value := getattr(record, name):
+            data[name] = encode(value)
     return compact(data)
 
 
@@ -124,13 +147,36 @@ def decode_record(data: dict[str, Any]) -> Record:
     written = data.get("v", 0)
     if written != VERSION:
         raise _other_version(written)
-    said = {name: item for name, item in data.items() if name not in _FRAME}
     try:
-        events = [decode_event(event) for event in data["events"]]
-        record: Record = decode(Record, {**said, "revision": data["seq"], "events": events})
+        said: dict[str, Any] = {
+            "revision": data["seq"],
+            "at": data["at"],
+            "actor": _actor(data["actor"]),
+            "command": data["command"],
+            "events": tuple([decode_event(event) for event in data["events"]]),
+        }
+        for name in data.keys() - _ORDINARY:
+            if name not in Record._known:
+                raise UnknownField(f"Record has no field {name}")
+            said[name] = decode(st.Shown, data[name]) if name == "shown" else data[name]
     except UnknownField as more:
         raise _newer(repr(str(more)[:80]), {"line": data["seq"]}) from more
-    return record
+    return Record.from_fields(said)
+
+
+def _actor(data: Mapping[str, Any]) -> st.Actor:
+    """The same few actors come back in line after line."""
+    key = tuple(data.items())
+    known = _actors.get(key)
+    if known is None:
+        if len(_actors) >= _MOST_ACTORS:
+            _actors.clear()
+        known = _actors[key] = decode(st.Actor, data)
+    return known
+
+
+_MOST_ACTORS = 1000
+_actors: dict[tuple[tuple[str, Any], ...], st.Actor] = {}
 
 
 def _other_version(written: object) -> Broken:

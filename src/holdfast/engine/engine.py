@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal, summed
 from holdfast.core.needs import needs
-from holdfast.core.refusals import stale_revision
-from holdfast.core.state import KEPT_RENDERINGS, Actor, State
+from holdfast.core.state import Actor, State
 from holdfast.core.value import Any, Value
 from holdfast.engine.codec import encode
 from holdfast.engine.ports import Store, Views, World
-from holdfast.errors import Conflict, HoldfastError
+from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact
 
@@ -60,30 +59,42 @@ class Engine:
         rules: Rules = lambda _: {},
         secrets: Callable[[], Secrets] | None = None,
         confirm: Callable[[Actor, str], None] | None = None,
+        not_shown: Callable[[State, Exception], None] = lambda state, failure: None,
+        *,
+        hands_over: bool = False,
     ) -> None:
         self._rules = rules
         self._secrets = secrets
         self._redacted: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+        """What was redacted for a start before its command was made."""
         self._confirm = confirm
         """Asks the person whose word a decision takes; refuses where they do not confirm it."""
+        self._not_shown = not_shown
+        """Told of a change that is kept, and that a document or a view could not be made to say."""
+        self._hands_over = hands_over
+        """Whether a command may leave its showing to a process that is showing the same workflow at that moment."""
         self.store = store
         self.world = world
         self._views = views
 
-    def start(self, command: cmd.Start | cmd.Adopt, actor: Actor, *, key: str = "") -> Outcome:
-        """A new workflow. The same key again gives the first one back."""
+    def start(self, command: cmd.Start | cmd.Adopt, actor: Actor, *, key: str = "", at: str = "") -> Outcome:
+        """A new workflow. The same key again gives the first one back. `at` is when, where its id says so already."""
         self._require_writable()
+        self._require_names(command, actor, key)
         payload = _payload(command) if key else ""
         known = self._started_with(key, payload)
         if known:
             return known
         from holdfast.core.decide import decide
 
-        now = self.world.now()
+        now = at or self.world.now()
         request = cmd.Request(command, actor, key=key, payload=payload)
         events, redacted = self._cleaned(decide(None, request, cmd.Facts(now=now)))
-        record = Record(1, now, actor, _name(command), events, key, payload, {}, redacted)
-        record, after, rendered = self._rendered(record, fold(None, record))
+        redacted, self._before = summed(redacted, self._before), {}
+        record = Record(1, now, actor, _name(command), events, key, payload, None, redacted)
+        after = fold(None, record)
+        self._views.require_inside(after)
         try:
             self.store.create(record, after)
         except Conflict:
@@ -92,7 +103,7 @@ class Engine:
                 raise
             return known
         self._redacted = summed(self._redacted, redacted)
-        return Outcome(after, events, self._show(after, rendered, kept=True))
+        return Outcome(after, events, self._show(after, kept=True))
 
     def execute(
         self,
@@ -118,19 +129,21 @@ class Engine:
         from holdfast.core.decide import weigh
 
         self._require_writable()
+        self._require_names(command, actor, key)
         request = cmd.Request(command, actor, token, key, _payload(command) if key else "")
         known = seen or self.store.load(ulid)
         facts = self._facts(known, command, attested)
-        rendered: dict[str, bytes] = {}
         events: tuple[ev.Event, ...] = ()
         redacted: dict[str, int] = {}
         tries, confirmed = 1, False
 
         def change(state: State) -> tuple[Record, State] | None:
-            nonlocal facts, rendered, events, redacted
+            nonlocal facts, events, redacted
             if isinstance(command, (cmd.Edit, cmd.TakeOver)) and self.is_base(state, command.document):
                 return None  # another process saw the same edit and was faster
             if expected and state.revision != expected and key not in state.keys:
+                from holdfast.core.refusals import stale_revision
+
                 raise stale_revision(state, expected)
             if state is not known and not facts.covers(needs(state, command)):
                 if tries < TRIES:
@@ -138,22 +151,23 @@ class Engine:
                 facts = self._facts(state, command, attested)
             facts = self.world.renewed(facts)
             decided = weigh(state, request, facts, self._rules)
-            if not decided.events:
+            if not decided.events or self._is_known(state, decided.events):
                 return None
             if decided.relies_on and self._confirm and not confirmed:
                 raise _Unconfirmed(decided.relies_on)
             events, redacted = self._cleaned(tuple(decided.events))
             number, name = state.revision + 1, _name(command)
-            record = Record(number, facts.now, actor, name, events, key, request.payload, {}, redacted)
+            shown = self._views.shown(state)
+            record = Record(number, facts.now, actor, name, events, key, request.payload, shown, redacted)
             after = fold(state, record) if redacted else seal(decided.state, record)
-            record, after, rendered = self._rendered(record, after)
+            self._views.require_inside(after)
             return record, after
 
         while True:
             try:
                 state = self.store.commit(ulid, change)
                 self._redacted = summed(self._redacted, redacted)
-                return Outcome(state, events, self._show(state, rendered, kept=True) if events else (), facts)
+                return Outcome(state, events, self._show(state, kept=True) if events else (), facts)
             except _Overtaken as overtaken:
                 known, tries = overtaken.state, tries + 1
                 facts = self._facts(known, command, attested)
@@ -198,10 +212,46 @@ class Engine:
         except RecursionError:
             return False  # nobody ever took what is nested so deeply
 
+    def _is_known(self, state: State, events: Sequence[ev.Event]) -> bool:
+        """Whether another process has taken what is legal of the same edit."""
+        taken = next((event for event in events if isinstance(event, ev.Edited)), None)
+        return taken is not None and taken.source == "file" and self.is_base(state, taken.document)
+
     def take_redacted(self) -> dict[str, int]:
-        """How many likely secrets of which kind were redacted since this was asked last: whoever asks tells it."""
-        taken, self._redacted = self._redacted, {}
+        """How many likely secrets of which kind were redacted since this was asked last: the one who asks tells it."""
+        taken, self._redacted, self._before = summed(self._redacted, self._before), {}, {}
         return taken
+
+    def redacted(self, value: Any) -> Any:
+        """What people and agents wrote, without likely secrets: for what is kept outside of a journal."""
+        counts: dict[str, int] = {}
+        found = self.secrets.cleaned(value, counts) if self.secrets.redact else value
+        self._before = summed(self._before, counts)
+        return found
+
+    def _require_names(self, command: cmd.Command, actor: Actor, key: str) -> None:
+        """No name that a request gives may have a likely secret in it."""
+        self.require_no_secret("key", key)
+        self.require_no_secret("role", actor.name)
+        self.require_no_secret("id of the session", actor.session)
+        if isinstance(command, cmd.StartAgent) and not command.agent:
+            self.require_no_secret("role", command.role)
+        elif isinstance(command, cmd.Lock):
+            self.require_no_secret("name of the agent", command.agent)
+            self.require_no_secret("path", *command.paths)
+        elif isinstance(command, cmd.Record):
+            self.require_no_secret("name of the value", *command.values)
+
+    def require_no_secret(self, what: str, *names: str) -> None:
+        """Refuses a name with a likely secret in it: it is compared as it was given, so it cannot be redacted."""
+        found = [one for name in filter(None, names) if self.secrets.redact for one in self.secrets.find(name)]
+        if found:
+            raise UsageError(
+                "secret_in_name",
+                f"the {what} has a likely secret in it ({found[0].kind}), and nothing was changed",
+                remedy=f"give a {what} without it",
+                facts={"name": what, "kind": found[0].kind},
+            )
 
     def preview(self, state: State | None, command: cmd.Command, actor: Actor, *, token: str = "") -> None:
         """Asks the rules and keeps nothing: a refusal is raised as it would be. Without a state, of a start."""
@@ -215,27 +265,19 @@ class Engine:
 
     def show(self, state: State) -> Outcome:
         """Puts the documents of a state in place again."""
-        return Outcome(state, raced=self._show(state, self._views.render(state)))
+        return Outcome(state, raced=self._show(state))
 
-    def _show(self, state: State, rendered: dict[str, bytes], *, kept: bool = False) -> tuple[tuple[str, bytes], ...]:
+    def _show(self, state: State, *, kept: bool = False) -> tuple[tuple[str, bytes], ...]:
         """Puts the views in place. What was just kept stays kept if that fails: a later command shows it."""
         raced: list[tuple[str, bytes]] = []
         try:
-            raced = self._views.refresh(state, rendered)
+            raced = self._views.refresh(state, hand_over=kept and self._hands_over)
             self.store.settle(state, lambda: self._views.enlist(state))
-        except (HoldfastError, OSError):
+        except (HoldfastError, OSError) as failure:
             if not kept:
                 raise
+            self._not_shown(state, failure)
         return tuple(raced)
-
-    def _rendered(self, record: Record, after: State) -> tuple[Record, State, dict[str, bytes]]:
-        """The documents are rendered before the line is written, so that the line can carry their hashes."""
-        rendered = self._views.render(after)
-        hashes = {path: digest(data) for path, data in rendered.items()}
-        if not hashes:
-            return record, after, rendered
-        kept = (*after.renderings, (record.revision, hashes))[-KEPT_RENDERINGS:]
-        return record.replace(documents=hashes), after.replace(renderings=kept), rendered
 
     def _started_with(self, key: str, payload: str) -> Outcome | None:
         known = self.store.started_with(key)

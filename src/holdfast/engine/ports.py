@@ -6,7 +6,7 @@ from _collections_abc import Callable, Iterable, Iterator, Mapping
 
 from holdfast.core import queries, remedies
 from holdfast.core.apply import Record
-from holdfast.core.state import State
+from holdfast.core.state import Shown, State
 from holdfast.core.value import Any, Protocol, Value
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.plain.plainjson import compact, parse
@@ -39,6 +39,8 @@ class Entry(Value):
     created_at: str = ""
     updated_at: str = ""
     revision: int = 0
+    to_finalize: bool = False
+    """Whether it is completed, and its result is still to be published."""
     sum: str = ""
     """Of the line of that revision, where the store knows that it is durable: what it must still have later."""
 
@@ -74,9 +76,30 @@ def entry_of(state: State) -> Entry:
         "status": "in_progress" if active else queries.status(state),
         "key": key if revision == 1 else "",
         "payload": payload if revision == 1 else "",
+        "to_finalize": queries.to_finalize(state),
         "sum": "",
     }
     return Entry(**{name: own[name] if name in own else getattr(state, name) for name in Entry._fields})
+
+
+class View(Value):
+    """What a document was last made to show: the revision, the path, the hash of its bytes and the file's stamp."""
+
+    revision: int
+    path: str
+    hash: str
+    stamp: tuple[int, ...]
+
+
+class Showing(Protocol):
+    """The right to show a workflow."""
+
+    def keep(self, view: View) -> None:
+        """What is shown from now on."""
+
+    def __enter__(self) -> Showing: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 LARGEST_COPY = 256 << 20
@@ -126,7 +149,8 @@ class Examined(Value):
     def survives(self) -> str:
         if not self.state:
             return "nothing before that can be read"
-        return f"the {self.lines} lines before it are whole, until {self.state.updated_at}"
+        before = "line before it is" if self.lines == 1 else "lines before it are"
+        return f"the {self.lines} {before} whole, until {self.state.updated_at}"
 
 
 class Fault(Value):
@@ -173,6 +197,9 @@ class Store(Protocol):
 
     def load(self, ulid: str) -> State:
         """The newest durable state."""
+
+    def newest(self, ulid: str) -> State:
+        """The newest state, also where it is not durable yet: for a writer, whose own line makes it so."""
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         """Runs `change` on the newest state with nobody else writing, and keeps the record it gives."""
@@ -252,6 +279,14 @@ class Store(Protocol):
     def exclusively(self, name: str, wait: float | None = None) -> AbstractContextManager[object]:
         """Nobody else holds this name meanwhile, in this process or another one."""
 
+    # What was shown
+
+    def shown(self, ulid: str) -> View | None:
+        """What the document was last made to show, as far as is known here: it may be lost at any time."""
+
+    def showing(self, ulid: str, *, hand_over: bool = False) -> Showing | None:
+        """Nobody else shows the workflow until this is let go. With `hand_over`, None where somebody does."""
+
     # End of life and repair
 
     def archive(self, ulid: str) -> str:
@@ -291,10 +326,17 @@ class World(Protocol):
 class Views(Protocol):
     """The documents that people and agents see."""
 
-    def render(self, state: State) -> dict[str, bytes]: ...
+    def require_inside(self, state: State) -> None:
+        """Refuses a state of which a file would lie outside of the project. Asked before anything is kept."""
 
-    def refresh(self, state: State, rendered: dict[str, bytes]) -> list[tuple[str, bytes]]:
-        """Puts documents in place, unless newer ones are there; gives back edits that came in meanwhile."""
+    def shown(self, state: State) -> Shown | None:
+        """What was shown last, where the state does not know it yet."""
+
+    def refresh(self, state: State, *, hand_over: bool = False) -> list[tuple[str, bytes]]:
+        """Shows the newest state, which is this one or a later one; gives back edits that came in meanwhile.
+
+        With `hand_over`, a process that is showing the workflow at this moment does it instead, if there is one.
+        """
 
     def enlist(self, state: State) -> None:
         """Brings the lists of workflows up to date, once the store knows where this one stands."""

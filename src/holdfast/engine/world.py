@@ -63,29 +63,34 @@ class LocalWorld:
         return moment.from_epoch(clock.seconds())
 
     def facts(self, state: State, needs: Needs) -> Facts:
-        tree = self._tree(state) if needs.tree else None
         base = self._place.base(state.worktree)
-        return Facts(
-            **self._clock(),
-            **self._approvals.facts(state, needs.grants, needs.approval),
-            known=needs,
-            hashes={path: self._hash(os.path.join(base, path)) for path in needs.hashes},
-            tree=tree.id if tree else None,
-            head=tree.head if tree else self._head(base) if needs.head else None,
-            dirty=tree.dirty if tree else False,
-            trusted=needs.trust is None or self._trusted(state, *needs.trust),
-            untrusted={
-                (step, check.name): trusted_with(state, check)
-                for step, check in needs.runs
-                if not self._trusted(state, step, check)
-            },
-            by_hand=self._by_hand(state, needs.pull_request) if needs.pull_request else (),
-            past=self._past(state, needs.past) if needs.past else None,
-            results={path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for path in needs.results},
-            parent_seal=self._seal(state) if needs.parent else None,
-            locks=self._locks(state) if needs.locks else (),
-            unknown_commits=self._unknown_commits(base, needs.commits) if needs.commits else (),
-        )
+        found = {**self._clock(), **self._approvals.facts(state, needs.grants, needs.approval), "known": needs}
+        if needs.hashes:
+            found["hashes"] = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
+        if needs.tree:
+            tree = self._tree(state)
+            found.update(tree=tree.id, head=tree.head, dirty=tree.dirty)
+        elif needs.head:
+            found["head"] = self._head(base)
+        if needs.trust:
+            found["trusted"] = self._trusted(state, *needs.trust)
+        if needs.runs:
+            untrusted = ((step, check) for step, check in needs.runs if not self._trusted(state, step, check))
+            found["untrusted"] = {(step, check.name): trusted_with(state, check) for step, check in untrusted}
+        if needs.pull_request:
+            found["by_hand"] = self._by_hand(state, needs.pull_request)
+        if needs.past:
+            found["past"] = self._past(state, needs.past)
+        if needs.results:
+            read = {path: read_regular(os.path.join(base, path), LARGEST_RESULT) for path in needs.results}
+            found["results"] = {path: object_in(data) for path, data in read.items()}
+        if needs.parent:
+            found["parent_seal"] = self._seal(state)
+        if needs.locks:
+            found["locks"] = self._locks(state)
+        if needs.commits:
+            found["unknown_commits"] = self._unknown_commits(base, needs.commits)
+        return Facts(**found)
 
     def attested(self, facts: Facts, how: str, where: str) -> Facts:
         return facts.replace(**self._approvals.attested(how, where))

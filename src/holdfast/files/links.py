@@ -9,25 +9,39 @@ from holdfast.core.remedy import Remedy, line, quoted
 from holdfast.errors import UsageError
 
 
-def require_inside(base: str, path: str) -> None:
-    """Refuses a path below a folder if a part of it is a link to somewhere outside of that folder."""
-    at = base
-    for part in path.split("/"):
-        at = os.path.join(at, part)
-        try:
-            if S_ISLNK(os.lstat(at).st_mode) and not _is_below(os.path.realpath(at), os.path.realpath(base)):
-                raise leads_out(at)
-        except OSError:
-            return
+def require_inside(base: str, *paths: str) -> None:
+    """Refuses paths below a folder if a part of them is a link to somewhere outside of that folder."""
+    asked: set[str] = set()
+    for path in paths:
+        for at in _parts(base, path):
+            if at in asked:
+                continue
+            asked.add(at)
+            try:
+                if S_ISLNK(os.lstat(at).st_mode) and not _is_below(os.path.realpath(at), os.path.realpath(base)):
+                    raise leads_out(at)
+            except OSError:
+                break
+
+
+def _parts(base: str, path: str) -> list[str]:
+    """Every part of a path, as a path of its own. The same few are asked for in each request."""
+    known = _known.get((base, path))
+    if known is None:
+        if len(_known) >= _MOST:
+            _known.clear()
+        names = path.split("/")
+        known = _known[base, path] = ["/".join((base, *names[: n + 1])) for n in range(len(names))]
+    return known
+
+
+_MOST = 1000
+_known: dict[tuple[str, str], list[str]] = {}
 
 
 def leads_out(link: str) -> UsageError:
-    return UsageError(
-        "symlink",
-        f"{link} is a symbolic link that leads out of the project, to {os.path.realpath(link)}",
-        remedy=remedy(link),
-        facts={"path": link, "target": os.path.realpath(link)},
-    )
+    said = f"{link} is a symbolic link that leads out of the project, to {os.path.realpath(link)}"
+    return UsageError("symlink", said, remedy=remedy(link), facts={"path": link, "target": os.path.realpath(link)})
 
 
 def remedy(link: str) -> Remedy:

@@ -1,7 +1,8 @@
-"""An exclusive lock on an open file, waited for without polling and never longer than asked.
+"""An exclusive lock on an open file, waited for never longer than asked.
 
 `flock` has no time limit of its own, and libraries that poll for it answer in hundreds of milliseconds when
 several processes contend. Here the kernel's queue does the waiting, in a thread, and the caller watches the clock.
+Most locks are held for less time than it takes to start a thread: those are asked for again a few times first.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import _thread
 import fcntl
 import os
+from time import sleep
 
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Remedy, shell
 from holdfast.errors import Conflict
-from holdfast.files.replace import make_directories
+from holdfast.files.replace import hand_over, make_directories
 
 _SHOWN = 200
+_ASKED, _ASKED_EVERY = 12, 0.00008
 
 
 def locked(fd: int, path: str, wait: float) -> None:
@@ -23,11 +26,13 @@ def locked(fd: int, path: str, wait: float) -> None:
     After a time-out, or any other exception, the descriptor must be closed and the file opened anew: the waiting thread
     shares its open file description, and may take and release the lock through it at any later moment.
     """
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        if wait <= 0 or not _queued(fd, wait):
-            raise _timed_out(fd, path, wait) from None
+    for _ in range(_ASKED if wait > _ASKED * _ASKED_EVERY else 1):
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sleep(_ASKED_EVERY)
+    if wait <= 0 or not _queued(fd, wait):
+        raise _timed_out(fd, path, wait)
 
 
 def unlock(fd: int) -> None:
@@ -61,10 +66,82 @@ class Locked:
         os.close(self._fd)
 
 
+class FileLock:
+    """The lock of a file that stays open, for the threads of this process as for other processes."""
+
+    def __init__(self, path: str, wait: float) -> None:
+        self.path = path
+        self.fd = -1
+        self._wait = wait
+        self._turn = _thread.allocate_lock()
+
+    def take(self, *, or_leave: bool = False) -> bool:
+        """Waits for the lock; with `or_leave`, False where somebody holds it."""
+        if not self._turn.acquire(False) and (or_leave or not self._turn.acquire(timeout=max(0.0, self._wait))):
+            if or_leave:
+                return False
+            raise _timed_out(self.fd, self.path, self._wait)
+        try:
+            while True:
+                if self.fd < 0:
+                    self.fd = self._open()
+                taken = self._taken(or_leave)
+                if self.is_current:
+                    break
+                self._close()  # removed, perhaps while it was waited for
+        except BaseException:
+            self._close()  # a thread that waited may still take the lock through this descriptor
+            self._turn.release()
+            raise
+        if not taken:
+            self._turn.release()
+        return taken
+
+    def _taken(self, or_leave: bool) -> bool:
+        if not or_leave:
+            locked(self.fd, self.path, self._wait)
+            return True
+        try:
+            fcntl.flock(self.fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is open, and was not removed since."""
+        return self.fd >= 0 and os.fstat(self.fd).st_nlink > 0
+
+    def release(self) -> None:
+        unlock(self.fd)
+        self._turn.release()
+
+    def close(self) -> None:
+        """Lets go of the file, unless the lock is held; it is opened again when it is needed."""
+        if self._turn.acquire(False):
+            self._close()
+            self._turn.release()
+
+    def _close(self) -> None:
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            fd = os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            make_directories(os.path.dirname(self.path), 0o700)
+            fd = os.open(self.path, flags, 0o600)
+        hand_over(fd, os.path.dirname(self.path))
+        return fd
+
+
 def _queued(fd: int, wait: float) -> bool:
     # The thread needs a number of its own: the caller's may be closed meanwhile, and then stand for another file.
     own = os.dup(fd)
-    decided = _thread.allocate_lock()  # whoever takes it first, waiter or clock, settles who has to let go
+    decided = _thread.allocate_lock()  # the first to take it, waiter or clock, settles who has to let go
     arrived = _thread.allocate_lock()
     arrived.acquire()
     failures: list[OSError] = []
@@ -99,14 +176,20 @@ def _queued(fd: int, wait: float) -> bool:
 
 def _timed_out(fd: int, path: str, wait: float) -> Conflict:
     pid = _holder(fd)
-    command = _command_line(pid) if pid else ""
+    if pid is None or not os.path.exists(f"/proc/{pid}"):
+        pid = open_in(path)  # who took it has ended, and a program that it started has it on
+    command = command_line(pid) if pid else ""
     holder = f"process {pid}" + (f" ({command})" if command else "") if pid else "another process"
-    return Conflict(
-        "lock_timeout",
-        f"{path} is locked by {holder}; gave up after {wait:g} s",
-        remedy=shell("ps", "-fp", str(pid)) if pid else "run the command again",
-        facts={"path": path, "wait": wait, "pid": pid, "command": command},
-    )
+    said = f"{path} is locked by {holder}; gave up after {wait:g} s"
+    way = ways(pid) if pid else "run the command again"
+    facts = {"path": path, "wait": wait, "pid": pid, "command": command}
+    return Conflict("lock_timeout", said, remedy=way, facts=facts)
+
+
+def ways(pid: int) -> tuple[Remedy, ...]:
+    """How to look at a process, and to end one that hangs: the next command finishes what it had begun."""
+    kill = shell("kill", "-KILL", str(pid), text="if it is stopped or hangs", who="person")
+    return shell("ps", "-fp", str(pid)), kill
 
 
 def _holder(fd: int) -> int | None:
@@ -124,7 +207,27 @@ def _holder(fd: int) -> int | None:
     return None
 
 
-def _command_line(pid: int) -> str:
+def processes() -> list[int]:
+    """The other processes of this machine, where the kernel tells."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid()]
+    except OSError:
+        return []
+
+
+def open_in(path: str) -> int | None:
+    """A process that has this file or folder open, where the kernel tells."""
+    real = os.path.realpath(path)
+    for pid in processes():
+        try:
+            if any(os.readlink(f"/proc/{pid}/fd/{fd}") == real for fd in os.listdir(f"/proc/{pid}/fd")):
+                return pid
+        except OSError:
+            continue  # it has ended, or is another user's
+    return None
+
+
+def command_line(pid: int) -> str:
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read(4 * _SHOWN).rstrip(b"\0").replace(b"\0", b" ")

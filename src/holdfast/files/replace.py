@@ -21,23 +21,55 @@ _FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS, where fsy
 _renameat2: Callable[[str, str, int], int] | None = None
 
 
-def replace(path: str, data: bytes, slot: str, *, mode: int = 0o600, dir_mode: int = 0o777) -> bytes | None:
+class Handles:
+    """Descriptors of files and their slots, which stay open from one replacement to the next."""
+
+    def __init__(self, most: int = 32) -> None:
+        self._most = most
+        self._open: dict[tuple[int, int], int] = {}
+
+    def of(self, path: str) -> tuple[int, os.stat_result | None]:
+        """The descriptor of the file that is at a path now; -1 where there is none, or it is not open."""
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return -1, None
+        return self._open.get((found.st_dev, found.st_ino), -1), found
+
+    def keep(self, fd: int) -> None:
+        if len(self._open) >= self._most:
+            self.close()
+        found = os.fstat(fd)
+        self._open[found.st_dev, found.st_ino] = fd
+
+    def close(self) -> None:
+        while self._open:
+            os.close(self._open.popitem()[1])
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def replace(
+    path: str, data: bytes, slot: str, *, mode: int = 0o600, dir_mode: int = 0o777, handles: Handles | None = None
+) -> bytes | None:
     """Make `path` hold `data` in one step and return the bytes it displaced, None where nothing was.
 
     `slot` is a spare file that keeps the displaced content and is written over by the next call: a path and its slot
     belong to one caller at a time. Nothing is synced. Whatever fails, `path` is as it was. A reader that holds the file
     open through two replacements sees it change under its hands.
     """
+    handles = handles or Handles()
     try:
-        _write_slot(slot, data, mode, dir_mode)
+        _write_slot(slot, data, mode, dir_mode, handles)
         for _ in range(_ROUNDS):  # others may create and remove the file all the while
             flag = EXCHANGE if _is_file(path) else NOREPLACE
             failure = rename(slot, path, flag)
             if not failure:
-                return _displaced(slot, path) if flag == EXCHANGE else None
+                return _displaced(slot, path, handles) if flag == EXCHANGE else None
             if failure == errno.ENOENT and flag == NOREPLACE:
                 if not make_directories(os.path.dirname(path), dir_mode):
-                    _write_slot(slot, data, mode, dir_mode)
+                    _write_slot(slot, data, mode, dir_mode, handles)
             elif failure in _UNSUPPORTED:
                 return _replace_beside(path, data, mode)
             elif failure not in (errno.ENOENT, errno.EEXIST):
@@ -87,14 +119,20 @@ def read_file(path: str) -> bytes:
     """The whole content of a regular file. Anything else is an OSError, and nobody is waited for."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
-        if not S_ISREG(os.fstat(fd).st_mode):
+        found = os.fstat(fd)
+        if not S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
-        parts = []
-        while part := os.read(fd, max(os.fstat(fd).st_size + 1, 1 << 16)):
-            parts.append(part)
-        return b"".join(parts)
+        return _content(fd, found.st_size)
     finally:
         os.close(fd)
+
+
+def _content(fd: int, size: int) -> bytes:
+    """Everything that is in a file, also where it has grown since its size was asked."""
+    data = os.pread(fd, size + 1, 0)
+    while len(data) > size and (more := os.pread(fd, 1 << 16, len(data))):
+        data += more
+    return data
 
 
 def write_all(fd: int, data: bytes, at: int) -> None:
@@ -161,12 +199,10 @@ def not_written(path: str, failure: OSError) -> HoldfastError:
     """What to say when the file system refused a write that was then taken back."""
     full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
     reason = failure.strerror or str(failure)
-    return HoldfastError(
-        "disk_full" if full else "write_failed",
-        f"{path} could not be written: {reason}; nothing was changed",
-        remedy=shell("df", "-h", os.path.dirname(path) or os.curdir) if full else remedies.doctor(),
-        facts={"path": path, "errno": failure.errno, "reason": reason},
-    )
+    said = f"{path} could not be written: {reason}; nothing was changed"
+    way = shell("df", "-h", os.path.dirname(path) or os.curdir) if full else remedies.doctor()
+    facts = {"path": path, "errno": failure.errno, "reason": reason}
+    return HoldfastError("disk_full" if full else "write_failed", said, remedy=way, facts=facts)
 
 
 def not_durable(path: str, failure: Exception) -> OutcomeUnknown:
@@ -221,26 +257,27 @@ def _is_file(path: str) -> bool:
     raise UsageError(code, f"{path} is {what} and is not replaced", remedy=ways, facts={"path": path})
 
 
-def _displaced(slot: str, path: str) -> bytes:
+def _displaced(slot: str, path: str, handles: Handles) -> bytes:
     try:
-        return read_file(slot)
+        fd, found = handles.of(slot)
+        return read_file(slot) if fd < 0 or found is None else _content(fd, found.st_size)
     except OSError:
         rename(slot, path, EXCHANGE)  # a link or a directory took the place at the last moment
         raise
 
 
-def _write_slot(slot: str, data: bytes, mode: int, dir_mode: int) -> None:
-    fd = _open_slot(slot, dir_mode)
-    try:
+def _write_slot(slot: str, data: bytes, mode: int, dir_mode: int, handles: Handles) -> None:
+    fd, found = handles.of(slot)
+    if fd < 0 or found is None or not _is_spare(found):
+        fd = _open_slot(slot, dir_mode)
+        handles.keep(fd)
         found = os.fstat(fd)
-        if S_IMODE(found.st_mode) != mode:
-            os.fchmod(fd, mode)
-        # Cut off after writing, not before: ext4 flushes a file that was emptied and written again when it is closed.
-        write_all(fd, data, 0)
-        if found.st_size > len(data):
-            os.ftruncate(fd, len(data))
-    finally:
-        os.close(fd)
+    if S_IMODE(found.st_mode) != mode:
+        os.fchmod(fd, mode)
+    # Cut off after writing, not before: ext4 flushes a file that was emptied and written again when it is closed.
+    write_all(fd, data, 0)
+    if found.st_size > len(data):
+        os.ftruncate(fd, len(data))
 
 
 def _open_slot(slot: str, dir_mode: int) -> int:
@@ -254,13 +291,16 @@ def _open_slot(slot: str, dir_mode: int) -> int:
         if failure.errno not in (errno.ELOOP, errno.EACCES, errno.ENXIO):
             raise
         return _open_new(slot)
-    found = os.fstat(fd)
-    # What was displaced may be known under a second name, or belong to someone else: it is let go, not written over.
-    if S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid():
+    if _is_spare(os.fstat(fd)):
         hand_over(fd, os.path.dirname(slot))
         return fd
     os.close(fd)
     return _open_new(slot)
+
+
+def _is_spare(found: os.stat_result) -> bool:
+    """What was displaced may have a second name, or belong to someone else: it is let go, not written over."""
+    return S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
 
 
 def _open_new(path: str) -> int:

@@ -10,6 +10,10 @@ from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.git.changes import is_branch_name
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
 LONGEST_ADDRESS = 2000
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
@@ -41,11 +45,9 @@ class Remote(Value):
 
 def remote_in(url: str) -> Remote | None:
     """The place that a remote's URL names; a user or password in it is left out. None where it is no host's."""
-    import re
-
-    match = next(filter(None, (re.fullmatch(form, url) for form in _REMOTES)), None) if is_short(url) else None
+    match = next(filter(None, (_matched(form, url) for form in _REMOTES)), None)
     path = match["path"].removesuffix("/").removesuffix(".git") if match else ""
-    if match is None or not re.fullmatch(rf"{_FOLDER}(?:/{_FOLDER})+", path):
+    if match is None or not _matched(rf"{_FOLDER}(?:/{_FOLDER})+", path):
         return None
     host, port = match["host"].lower(), match.groupdict().get("port") or ""
     return Remote(_ALSO.get(host, host) + ("" if port == ":443" else port), path)
@@ -53,9 +55,7 @@ def remote_in(url: str) -> Remote | None:
 
 def is_host(text: str) -> bool:
     """Whether a text is the name of a host, with or without a port."""
-    import re
-
-    return is_short(text) and re.fullmatch(rf"{_NAME}(?:{_PORT})?", text) is not None
+    return _matched(rf"{_NAME}(?:{_PORT})?", text) is not None
 
 
 def number_in(url: str) -> int | None:
@@ -63,16 +63,12 @@ def number_in(url: str) -> int | None:
 
     The address is the whole text: `https`, no user, nothing behind the number.
     """
-    import re
-
-    match = re.fullmatch(_PAGES, url) if is_short(url) else None
+    match = _matched(_PAGES, url)
     return int(match["number"]) if match else None
 
 
 def is_issue(url: str) -> bool:
-    import re
-
-    return is_short(url) and re.fullmatch(rf"{_PROJECT}/issues/{_NUMBER}", url) is not None
+    return _matched(rf"{_PROJECT}/issues/{_NUMBER}", url) is not None
 
 
 def push_command(branch: str, remote: str) -> str:
@@ -98,13 +94,12 @@ def open_command(branch: str, title: str, base: str, remote: str) -> str:
 def require_branches(*names: str) -> None:
     for name in names:
         if not is_branch_name(name):
-            raise UsageError(
-                "bad_branch",
-                f"{name[:80]!r} cannot be the name of a branch here",
-                remedy=shell("git", "check-ref-format", "--branch", Blank("NAME")),
-                facts={"value": name[:200]},
-            )
+            said = f"{name[:80]!r} cannot be the name of a branch here"
+            way = shell("git", "check-ref-format", "--branch", Blank("NAME"))
+            raise UsageError("bad_branch", said, remedy=way, facts={"value": name[:200]})
 
 
-def is_short(text: str) -> bool:
-    return len(text) <= LONGEST_ADDRESS
+def _matched(form: str, text: str) -> re.Match[str] | None:
+    import re
+
+    return re.fullmatch(form, text) if len(text) <= LONGEST_ADDRESS else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core.remedy import Blank, line, shell
 from holdfast.errors import Refused
-from holdfast.forges.addresses import number_in, open_command, push_command, remote_in, require_branches
+from holdfast.forges.addresses import open_command, push_command, remote_in, require_branches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,9 +49,6 @@ class NoForge:
         asked = {"source_branch": branch, "target_branch": base}
         fields = urlencode({f"merge_request[{name}]": value for name, value in asked.items() if value})
         return f"https://{self._at.host}/{self._at.path}/-/merge_requests/new?{fields}"
-
-    def number_in(self, url: str) -> int | None:
-        return number_in(url)
 
     def typed(self, branch: str, title: str, base: str) -> str:
         """`gh` knows more hosts than Holdfast, such as those that the user's settings of SSH rename."""

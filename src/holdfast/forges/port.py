@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast import git
 from holdfast.core.value import Protocol, Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast import git
-    from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError
 
 
 class PullRequest(Value):
@@ -73,7 +70,7 @@ class Forge(Protocol):
 
     @property
     def refusal(self) -> HoldfastError | None:
-        """Why it cannot be asked. Then everything but `page`, `number_in` and `typed` refuses with its code."""
+        """Why it cannot be asked. Then everything but `page` and `typed` refuses with its code."""
 
     def find(self, branch: str, base: str = "") -> PullRequest | None:
         """The newest open pull request of a branch, into `base` where that is named."""
@@ -100,9 +97,6 @@ class Forge(Protocol):
 
     def page(self, branch: str, base: str) -> str:
         """Where a person opens the pull request in a browser; empty where that is not known."""
-
-    def number_in(self, url: str) -> int | None:
-        """The number of the pull request whose address this is."""
 
     def typed(self, branch: str, title: str, base: str) -> str:
         """What a person types to push the branch and open its pull request."""

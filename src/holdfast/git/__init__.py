@@ -6,13 +6,15 @@ Everything a file read can answer is answered without starting git. Nothing here
 from __future__ import annotations
 
 import os
+from _collections_abc import Sequence
 
 from holdfast.core.value import Value
-from holdfast.git.command import git
 
 BLOB_LIMIT = 16 * 1024 * 1024
 COMMITTING = "holdfast-commit"
 """The note in the git folder that a commit is begun. Hooks look for it by this name."""
+MADE = "holdfast-made"
+"""The folder with a note for each commit that is made and not recorded yet."""
 
 _BRANCHES = "refs/heads/"
 _UNDER_WAY = (  # a rebase also leaves the marks of the merge or pick it stopped at, so it comes first
@@ -50,11 +52,18 @@ def find(start: str) -> Repository | None:
         folder = os.path.dirname(folder)
 
 
+def _git(top: str, *words: str, ok: Sequence[int] = (0,)) -> tuple[int, bytes]:
+    """Runs git. What does that is imported here, because files answer most questions."""
+    from holdfast.git.command import git
+
+    return git(top, *words, ok=ok)
+
+
 def branch(repo: Repository) -> str | None:
     """The name of the branch that HEAD is on, born or not; None when HEAD is detached."""
     text = _plain_head(repo)
     if text is None:
-        text = "ref: " + os.fsdecode(git(repo.top, "symbolic-ref", "-q", "HEAD", ok=(0, 1))[1]).rstrip("\n")
+        text = "ref: " + os.fsdecode(_git(repo.top, "symbolic-ref", "-q", "HEAD", ok=(0, 1))[1]).rstrip("\n")
     _, prefix, name = text.partition(f"ref: {_BRANCHES}")
     return name if prefix else None
 
@@ -72,6 +81,11 @@ def is_unsettled(repo: Repository) -> bool:
     return os.path.lexists(os.path.join(repo.git_dir, COMMITTING))
 
 
+def has_unrecorded(repo: Repository) -> bool:
+    """Whether a command has made a commit that it has still to record, or was ended before it could."""
+    return os.path.isdir(os.path.join(repo.git_dir, MADE))
+
+
 def head(repo: Repository) -> str | None:
     """The commit HEAD stands at, in full; None before the first commit."""
     text = _plain_head(repo)
@@ -84,7 +98,7 @@ def head(repo: Repository) -> str | None:
             return _packed(repo, ref)
         if is_object_id(loose.rstrip("\n")):
             return loose.rstrip("\n")
-    return os.fsdecode(git(repo.top, "rev-parse", "-q", "--verify", "HEAD", ok=(0, 1))[1]).strip() or None
+    return os.fsdecode(_git(repo.top, "rev-parse", "-q", "--verify", "HEAD", ok=(0, 1))[1]).strip() or None
 
 
 def tracked(repo: Repository, path: str) -> bool:
@@ -92,7 +106,7 @@ def tracked(repo: Repository, path: str) -> bool:
     name = inside(repo, path)
     if name is None:
         return False
-    listed = git(repo.top, "ls-files", "-z", "--", f":(literal){name}")[1]
+    listed = _git(repo.top, "ls-files", "-z", "--", f":(literal){name}")[1]
     return os.fsencode(name) in listed.split(b"\0")
 
 
@@ -102,19 +116,19 @@ def head_blob(repo: Repository, path: str, sha: str = "") -> bytes | None:
     at = sha or head(repo)
     if name is None or at is None:
         return None
-    _, listed = git(repo.top, "ls-tree", "-z", "-l", "--end-of-options", at, "--", f":(literal){name}")
+    _, listed = _git(repo.top, "ls-tree", "-z", "-l", "--end-of-options", at, "--", f":(literal){name}")
     for row in listed.split(b"\0"):
         about, _, found = row.partition(b"\t")
         if found == os.fsencode(name):
             _, kind, blob, size = about.split()
             if kind == b"blob" and int(size) <= BLOB_LIMIT:
-                return git(repo.top, "cat-file", "blob", os.fsdecode(blob))[1]
+                return _git(repo.top, "cat-file", "blob", os.fsdecode(blob))[1]
     return None
 
 
 def user(repo: Repository) -> str | None:
     """Who git takes the user for: `Name <mail>`, or the one of the two that is configured."""
-    listed = git(repo.top, "config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1))[1]
+    listed = _git(repo.top, "config", "-z", "--get-regexp", r"^user\.(name|email)$", ok=(0, 1))[1]
     entries = (entry.partition("\n") for entry in listed.decode("utf-8", "replace").split("\0"))
     found = {key: value.strip() for key, _, value in entries}
     email = found.get("user.email")

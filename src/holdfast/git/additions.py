@@ -18,6 +18,8 @@ LARGEST = "4m"
 """Larger files are not searched, nor those that git takes for binary."""
 SHOWN = 5
 _CONFIG = ".holdfast/config.toml"
+_OTHER_WORDS = "say it in the message without the secret, and commit again"
+_MOVED = "move it to a file that git ignores, and commit again"
 _FORM = ("-p", "-U0", "-M", "--no-color", "--no-ext-diff", "--no-textconv", "--dst-prefix=", "--diff-filter=d")
 
 
@@ -37,13 +39,14 @@ def require_no_secrets(
     if not found:
         return
     named = [f"{one.file}:{one.line} ({one.kind})" if one.file else f"its message ({one.kind})" for one in found]
+    named_in_message = any(not one.file for one in found)
     more = f" and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
     files = ", ".join(f'"{file}"' for file in dict.fromkeys(one.file for one in found if one.file))
     allowing = remedies.trust(_CONFIG, text=f"if it is none, add {files} to `allow` of [secrets] in {_CONFIG}, then")
     raise Refused(
         "secret_in_commit",
         f"the commit would have a likely secret: {', '.join(named[:SHOWN])}{more}",
-        remedy=("move it to a file that git ignores, and commit again", *([allowing] if files else ())),
+        remedy=tuple(filter(None, (_OTHER_WORDS if named_in_message else "", *((_MOVED, allowing) if files else ())))),
         facts={"secrets": [dict(one.items()) for one in found[:100]]},
     )
 

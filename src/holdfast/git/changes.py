@@ -13,7 +13,6 @@ from holdfast import git
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.git.command import git as run
-from holdfast.git.signals import HeldBack
 
 NAME_LIMIT = 200
 
@@ -50,30 +49,6 @@ def require_free(repo: git.Repository, name: str) -> None:
                       facts={"branch": name, "sha": at, "head": here})  # fmt: skip
 
 
-def make_branch(repo: git.Repository, name: str) -> None:
-    """Create a branch at HEAD and switch to it; files and index stay as they are.
-
-    On a branch of that name already, nothing happens; to one that stands at HEAD's commit it only switches.
-    """
-    require_free(repo, name)
-    if git.branch(repo) == name:
-        return
-    require_idle(repo)
-    if tip(repo, name) is not None:
-        switch(repo, name)
-    else:
-        _switch(repo, "branch_failed", "--no-track", "-c", name)
-
-
-def switch(repo: git.Repository, name: str) -> None:
-    """Switch to a local branch, taking along what is edited; refused where that would overwrite something."""
-    require_idle(repo)
-    if name.startswith("-") or tip(repo, name) is None:
-        raise Refused("cannot_switch", f"there is no branch {name!r}", remedy=shell("git", "branch", "--list"),
-                      facts={"branch": name, "output": ""})  # fmt: skip
-    _switch(repo, "cannot_switch", "--no-guess", name)
-
-
 def in_head(repo: git.Repository, paths: Sequence[str]) -> dict[str, str]:
     """The hashes of these paths in HEAD, where it has them."""
     head = git.head(repo)
@@ -100,12 +75,6 @@ def resolve(repo: git.Repository, word: str) -> str | None:
     asked = ("rev-parse", "-q", "--verify", "--end-of-options", f"{word}^{{commit}}")
     code, told = run(repo.top, *asked, ok=(0, 1, 128))
     return told.decode().strip() if code == 0 else None
-
-
-def parents(repo: git.Repository, sha: str) -> tuple[str, ...]:
-    """The commits that this one came from, the first one being the branch it was made on."""
-    headers = _commit(repo, sha).partition(b"\n\n")[0].split(b"\n")
-    return tuple(line[len(b"parent ") :].decode() for line in headers if line.startswith(b"parent "))
 
 
 def remote(repo: git.Repository, branch: str) -> str | None:
@@ -194,24 +163,11 @@ def _commit(repo: git.Repository, sha: str) -> bytes:
     return run(repo.top, "cat-file", "commit", _known(repo, sha))[1]
 
 
-def _switch(repo: git.Repository, code: str, *words: str) -> None:
-    try:
-        with HeldBack():  # git writes the index first and HEAD afterwards
-            run(repo.top, "switch", "-q", "--no-recurse-submodules", *words, hooks=True)
-    except HoldfastError as error:
-        if git.branch(repo) == words[-1]:
-            return  # only the hook that runs afterwards was displeased
-        sentence = f"git did not switch to {words[-1]}"
-        raise refusal(error, code, sentence, status(repo), {"branch": words[-1]}) from None
-
-
-def require_idle(repo: git.Repository, *, index: bool = True) -> None:
-    """Refuse in the middle of something that a commit or a switch would confuse; `index`: also while it is locked."""
+def require_idle(repo: git.Repository) -> None:
+    """Refuse in the middle of something that a commit or a switch would confuse."""
     operation = git.busy(repo)
     if operation is None and run(repo.top, "ls-files", "-z", "--unmerged")[1]:
         operation = "conflict"
-    if operation is None and index and os.path.lexists(os.path.join(repo.git_dir, "index.lock")):
-        operation = "change of the index"
     if operation is not None:
         raise Refused("git_busy", f"git is in the middle of a {operation}", remedy=status(repo),
                       facts={"operation": operation})  # fmt: skip

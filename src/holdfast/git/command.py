@@ -132,8 +132,9 @@ def plain_lines(text: str) -> list[str]:
     """The lines of what a program printed, without escape sequences, control characters and what may be a password."""
     import re
 
-    text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])", "", text)
-    text = re.sub(r"(?<=://)[^/\s@]*@", "", text)
+    from holdfast.plain.terminal import ESCAPES
+
+    text = re.sub(r"(?<=://)[^/\s@]*@", "", re.sub(ESCAPES, "", text))
     lines = ("".join(char for char in line if char.isprintable() or char == "\t") for line in text.splitlines())
     return [line for line in lines if line.strip()]
 

@@ -43,7 +43,7 @@ class HeldBack:
     def _note(self, number: int, _: object) -> None:
         self._came.append(number)
         if self._through:
-            self._through = False  # whoever insists does not interrupt what ends the work
+            self._through = False  # a second signal does not interrupt what ends the work
             raise _Interrupted
 
     def let_through(self) -> _Through:

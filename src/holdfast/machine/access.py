@@ -50,6 +50,32 @@ def refusal(place: Place) -> HoldfastError | None:
     )
 
 
+class Writable:
+    """Whether a project may be written, asked several times in each request.
+
+    What was found stays true while its folders have the same owner, mode and entries.
+    """
+
+    def __init__(self, place: Place, untrusted: Callable[[], HoldfastError | None]) -> None:
+        self._place = place
+        self._untrusted = untrusted
+        self._folders = tuple(dict.fromkeys((place.root, place.worktree, place.home)))
+        self._seen: list[tuple[int, int]] = []
+
+    def refusal(self) -> HoldfastError | None:
+        """Why nothing can be written; None where it can."""
+        try:
+            found = [(one.st_ino, one.st_ctime_ns) for one in map(os.lstat, self._folders)]
+        except OSError:
+            found = []
+        if found and found == self._seen:
+            return None
+        wrong = self._untrusted() or refusal(self._place)
+        # Trust in another owner is not seen in the folders.
+        self._seen = [] if wrong or stranger(self._place) else found
+        return wrong
+
+
 def named(uid: int) -> str:
     """`alice (uid 1000)`; a container often has no name for it."""
     try:

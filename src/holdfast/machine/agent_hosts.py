@@ -24,6 +24,13 @@ PACKAGES = (
     *("@charmland/crush", "@kilocode/cli", "@continuedev/cli", "@anthropic-ai/claude-agent-sdk"),
 )
 _INTERPRETERS = ("node", "bun", "deno", "python", "ruby", "bash", "sh", "dash", "zsh", "env", "npx", "uv", "uvx")
+_PASSING = ("doas", "expect", "runuser", "script", "socat", "ssh", "su", "sudo", "unbuffer")
+"""What makes a terminal for a program, and passes on to it what comes from its own."""
+_TOOLS = (*_INTERPRETERS, *_PASSING, *("ash", "busybox", "fish", "ksh", "lua", "nohup", "perl", "php", "setsid"),
+          *("systemd-run", "tclsh", "timeout"))  # fmt: skip
+_PEOPLES = ("terminator", "guake", "jupyter", "jupyter-lab", "jupyter-notebook", "jupyterhub-singleuser")
+"""Programs for people that interpreters run."""
+_EDITORS = (".vscode-server", ".vscode-server-insiders", ".cursor-server", ".windsurf-server", "code-server")
 _WORDS = 4
 """How many words of an interpreter's command line are looked at: its options, and the script."""
 
@@ -40,6 +47,18 @@ def name_of(title: str, program: str, words: Sequence[str]) -> str:
             if f"/{package}/" in one:
                 return package
     return ""
+
+
+def is_tool(program: str, words: Sequence[str]) -> bool:
+    """Whether a process is an interpreter or a program that makes terminals for others, and no terminal of people."""
+    if _stem(program).rstrip("0123456789.") not in _TOOLS or any(f"/{name}/" in program for name in _EDITORS):
+        return False
+    return not any(_stem(word) in _PEOPLES for word in words[1:_WORDS])
+
+
+def passes_on(program: str) -> bool:
+    """Whether a program makes a terminal only to pass on what comes from its own."""
+    return _stem(program) in _PASSING
 
 
 def _stem(path: str) -> str:

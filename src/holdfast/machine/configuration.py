@@ -9,7 +9,6 @@ import os
 from _collections_abc import Callable, Sequence
 from errno import EIO
 
-from holdfast.core.mistakes import mistaken
 from holdfast.core.names import unknown_key
 from holdfast.core.secrets import DEFAULT, Secrets
 from holdfast.core.value import Any, Value
@@ -97,7 +96,7 @@ def uses_pull_requests(root: str) -> bool:
 def secrets(root: str, is_trusted: Callable[[str, str], bool]) -> Secrets:
     """The table `[secrets]`, as a person trusted it; the defaults otherwise."""
     path = os.path.join(root, CONFIG)
-    if b"secrets" not in (read_regular(path, LARGEST) or b"secrets"):
+    if not os.path.lexists(path) or b"secrets" not in (read_regular(path, LARGEST) or b"secrets"):
         return DEFAULT  # asked before every change
     parsed, table, wrong = _table(root, "secrets", ("redact", "prefixes", "allow"), "redact = true")
     redact, prefixes, allow = table.get("redact", True), table.get("prefixes", {}), table.get("allow", [])
@@ -128,5 +127,7 @@ def _table(root: str, name: str, known: tuple[str, ...], example: str) -> tuple[
 
 def bad_config(path: str, mistakes: list[tuple[int, str]]) -> UsageError:
     """Line 0: the mistake is that of the whole file."""
+    from holdfast.core.mistakes import mistaken
+
     found = [{"where": f"{CONFIG}:{line}" if line else CONFIG, "message": message} for line, message in mistakes]
     return mistaken("bad_config", "configuration", found, f"correct {CONFIG}", path=path)

@@ -9,17 +9,15 @@ import os
 import sys
 
 from holdfast.core import remedies
-from holdfast.core.value import Value
 from holdfast.errors import HoldfastError
-from holdfast.machine import agent_hosts
+from holdfast.machine import agent_hosts, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _collections_abc import Iterator
+    from _collections_abc import Iterable
 
-_MOST = 200
-"""How many ancestors are followed; nobody has as many."""
-_MULTIPLEXERS = ("tmux", "screen")
+_FIRST = ("systemd", "init")
+_SCHEDULERS = ("cron", "crond", "anacron", "atd")
 _LONGEST = 100
 
 
@@ -61,110 +59,82 @@ class Person:
         self._confirmed = agreed and self._lasting
         return agreed
 
-    def confirm(self, what: str) -> None:
+    def confirm(self, what: str, *, default: bool = True) -> None:
         """Refuses what only a person may do, unless they press a key for it now, or have agreed to it just before."""
-        if not self._confirmed and not self.agrees(f"{what[:1].upper()}{what[1:]}?", default=True):
+        if not self._confirmed and not self.agrees(f"{what[:1].upper()}{what[1:]}?", default=default):
             said = "nobody confirmed it at the terminal, and nothing was changed"
             raise HoldfastError("declined", said, remedy=remedies.status(), facts={"what": what})
 
 
 def objection(pid: int = 0) -> str:
     """Why the terminal of a process is no person's; empty when nothing speaks against it."""
-    return _objection(pid or os.getpid(), set())
+    return _objection(pid or os.getpid(), frozenset())
 
 
-def _objection(pid: int, seen: set[int]) -> str:
-    ancestry = list(_ancestry(pid))
-    for one in ancestry:
-        host = agent_hosts.name_of(one.title, one.program, one.words)
-        if host:
-            return f"{host} (process {one.pid}) runs it"
+def _objection(pid: int, seen: frozenset[int]) -> str:
+    seen |= {pid}
+    ancestry = list(processes.ancestry(pid))
+    starter = _starter(ancestry)
+    if starter:
+        return f"{starter} runs it"
     if ancestry and ancestry[0].session not in [one.pid for one in ancestry]:
         return "it was detached from the shell of its terminal"
     for one in ancestry:
         if one.is_multiplexer and one.pid not in seen:
-            seen.add(one.pid)
-            clients = _clients(one.pid)
+            clients = processes.clients(one.pid)
             if not clients:
                 return f"nobody is attached to {one.title or one.program} (process {one.pid})"
-            found = filter(None, (_objection(client, seen) for client in clients))
-            return next(found, "")
+            return next(filter(None, (_objection(client, seen | {one.pid}) for client in clients)), "")
+    found = (_at_other_end(owner, ancestry[0], seen) for owner in processes.owners(ancestry))
+    return next(filter(None, found), "") or _login(ancestry, seen)
+
+
+def _at_other_end(owner: int, below: processes.Process | None, seen: frozenset[int]) -> str:
+    """Why who has the other end of a terminal speaks against a person. A login (`below` is None) takes a terminal."""
+    above = list(processes.ancestry(owner))
+    starter = _starter(above)
+    if starter or not above:
+        return f"{starter} has the other end of it" if starter else ""
+    first = above[0]
+    if below and not (agent_hosts.passes_on(first.called) or agent_hosts.is_tool(first.program, first.words)):
+        return ""
+    said = f"{first.title} (process {owner}) has the other end of it, and"
+    if first.terminal in (0, below and below.terminal):
+        return f"{said} no terminal of its own" if not below or _is_left_alone(above) else ""
+    why = "it comes back to itself" if owner in seen else _objection(owner, seen)
+    return why and f"{said} {why}"
+
+
+def _login(ancestry: list[processes.Process], seen: frozenset[int]) -> str:
+    """Why a login by ssh is no person's: one from this machine is theirs where its client stands at their terminal."""
+    connection = processes.login(ancestry)
+    if connection is None:
+        return ""
+    if not connection:
+        return "where the login comes from cannot be told"
+    clients = processes.remote_clients(connection)
+    if not clients and processes.is_here(connection[0]):
+        return f"the login comes from this machine ({connection[0]}), and its client cannot be found"
+    return next(filter(None, (_at_other_end(client, None, seen) for client in clients)), "")
+
+
+def _is_left_alone(above: list[processes.Process]) -> bool:
+    """Whether a tool made the terminal that nothing but tools started, none of which has another terminal.
+
+    One whose session began in another pid namespace has its origin hidden, and one that only passes a terminal on has
+    no use without one.
+    """
+    if not above[0].session or agent_hosts.passes_on(above[0].called):
+        return True
+    own = above[0].terminal
+    known = [*above[:1], *(one for one in above[1:] if one.pid != 1 and one.title not in _FIRST)]
+    return all(one.terminal in (0, own) and agent_hosts.is_tool(one.program, one.words) for one in known)
+
+
+def _starter(ancestry: Iterable[processes.Process]) -> str:
+    """The process that speaks against a person: an agent host, or what starts programs by the clock."""
+    for one in ancestry:
+        host = agent_hosts.name_of(one.title, one.program, one.words)
+        if host or one.title in _SCHEDULERS:
+            return f"{host or one.title} (process {one.pid})"
     return ""
-
-
-class Process(Value):
-    pid: int
-    parent: int
-    session: int
-    title: str
-    program: str
-    words: tuple[str, ...]
-
-    @property
-    def is_multiplexer(self) -> bool:
-        named = (self.title, *(path.rpartition("/")[2].lower() for path in (self.program, *self.words[:1])))
-        return any(name.partition(":")[0] in _MULTIPLEXERS for name in named)
-
-
-def _ancestry(pid: int) -> Iterator[Process]:
-    """The process and those that it comes from, as far as they can be seen."""
-    for _ in range(_MOST):
-        try:
-            one = _read(pid) if sys.platform == "linux" else _listed(pid)
-        except (OSError, ValueError):
-            return
-        yield one
-        pid = one.parent
-
-
-def _read(pid: int) -> Process:
-    title, numbers = _numbers(pid)
-    with open(f"/proc/{pid}/cmdline", "rb") as file:
-        words = file.read(1 << 16).decode("utf-8", "replace").split("\0")
-    try:
-        program = os.readlink(f"/proc/{pid}/exe")
-    except OSError:  # of another user
-        program = ""
-    return Process(pid, numbers[0], numbers[2], title, program, tuple(words))
-
-
-def _numbers(pid: int) -> tuple[str, list[int]]:
-    """The title of a process, its parent, group, session, terminal, and the group in front there."""
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        head, _, rest = file.read().decode("utf-8", "replace").rpartition(")")
-    return head.partition("(")[2], list(map(int, rest.split()[1:6]))
-
-
-def _listed(pid: int) -> Process:
-    """The same where there is no `/proc`."""
-    import subprocess
-
-    asked = ["/bin/ps", "-o", "ppid=", "-o", "args=", "-p", str(pid)]
-    parent, _, line = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip().partition(" ")
-    words = tuple(line.split())
-    return Process(pid, int(parent), os.getsid(pid), "", "", words)
-
-
-def _clients(server: int) -> list[int]:
-    """The processes in front at the terminals that a multiplexer has open: those of its clients."""
-    terminals = set()
-    try:
-        opened = os.listdir(f"/proc/{server}/fd")
-    except OSError:  # it runs with another group's rights, or there is no `/proc`
-        return []
-    for fd in opened:
-        try:
-            path = os.readlink(f"/proc/{server}/fd/{fd}")
-            if path.startswith(("/dev/pts/", "/dev/tty")) and path != "/dev/tty":
-                terminals.add(os.stat(f"/proc/{server}/fd/{fd}").st_rdev)
-        except OSError:
-            continue
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            _, (_, group, _, terminal, front) = _numbers(int(name))
-        except (OSError, ValueError):
-            continue
-        if terminal in terminals and group == front:
-            found.append(int(name))
-    return found

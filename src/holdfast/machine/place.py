@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Mapping
 from stat import S_ISREG
 
 from holdfast import git
 from holdfast.core.value import Value
 from holdfast.errors import Refused, UsageError
+from holdfast.plain.digest import digest
 
 HOME = ".holdfast"
+SHARED = ("config.toml", "allowed_signers", "approvers", "team", "team.toml", "workflows")
+"""What belongs to the user in it, and travels with git."""
 _UNSAFE = ("nfs", "9p", "smb", "cifs", "fuse.sshfs", "afs", "ceph", "lustre", "vboxsf", "drvfs")
 
 
@@ -22,7 +26,15 @@ class Place(Value):
 
     @property
     def home(self) -> str:
-        return os.path.join(self.root, HOME)
+        return f"{self.root.rstrip('/')}/{HOME}"
+
+    @property
+    def outside(self) -> str:
+        """Where records lie that outlive `.holdfast`: in git's own folder. Empty without git."""
+        if self.repository is None:
+            return ""
+        inside = os.path.relpath(self.home, self.repository.main)  # the same after a move
+        return f"{self.repository.common_dir}/holdfast-lines-{digest(os.fsencode(inside))[:8]}"
 
     def base(self, worktree: str) -> str:
         """The folder in which the documents of a workflow appear."""
@@ -52,6 +64,10 @@ class Place(Value):
         if relative == os.curdir or relative.split(os.sep)[0] == os.pardir or bad or os.path.islink(real):
             raise self._outside(path)
         return relative.replace(os.sep, "/")
+
+    def all_inside(self, files: Mapping[str, str] | None) -> dict[str, str]:
+        """The same for files by name."""
+        return {name: self.inside(file) for name, file in (files or {}).items()}
 
     def pattern(self, path: str) -> str:
         """A path, or a pattern with `*` and `?` over paths, as it is written down: it never leaves the worktree."""
@@ -131,10 +147,11 @@ def find(start: str) -> Place:
 def prepare(place: Place, *, insist: bool) -> None:
     """Makes `.holdfast` ready at the first write, also where git brought the user's own files in it.
 
-    It keeps itself out of git, those files aside.
+    It keeps itself out of git, those files aside. Records of journals that were removed with all of it say nothing.
     """
     ignore = os.path.join(place.home, ".gitignore")
-    if _is_written(ignore) and os.path.isdir(os.path.join(place.home, "journal")):
+    begun = is_begun(place.home)
+    if begun and _is_written(ignore):
         return
     if not insist:
         _refuse_unsafe(place.root)
@@ -142,10 +159,19 @@ def prepare(place: Place, *, insist: bool) -> None:
 
     make_directories(place.home, 0o700)
     os.chmod(place.home, 0o700)
+    if not begun and place.outside:
+        from shutil import rmtree
+
+        rmtree(place.outside, ignore_errors=True)
     if not _is_written(ignore):
         with open(ignore, "w", encoding="utf-8") as file:
             hand_over(file.fileno(), place.home)
-            file.write("*\n!.gitignore\n!config.toml\n!allowed_signers\n!workflows/\n!workflows/*.toml\n")
+            file.write("".join(f"{line}\n" for line in ("*", *(f"!{name}" for name in SHARED), "!workflows/*.toml")))
+
+
+def is_begun(home: str) -> bool:
+    """Whether workflows were kept here: their journals, or what lay beside them."""
+    return any(os.path.lexists(os.path.join(home, name)) for name in ("journal", "state", "index", "slots"))
 
 
 def _is_written(path: str) -> bool:

@@ -54,14 +54,14 @@ class Settings(Value):
     sudo: str = ""
     """The id of the user who called sudo, where somebody did."""
 
-    def require_person(self, what: str, remedy: Remedy) -> None:
-        """Refuses what only a person may do; a person at a terminal presses a key for it."""
+    def require_person(self, what: str, remedy: Remedy, *, default: bool = True) -> None:
+        """Refuses what only a person may do; a person at a terminal presses a key for it, Enter by `default`."""
         if self.actor.kind != "human":
             from holdfast.core.refusals import person_needed
 
             raise person_needed(what, remedy)
         if self.person is not None:
-            self.person.confirm(what)
+            self.person.confirm(what, default=default)
 
 
 def is_hosted(environ: Mapping[str, str] | None = None) -> bool:
@@ -86,10 +86,14 @@ def read(environ: Mapping[str, str], *, terminal: bool, surface: str, role: str 
         person = None if objection else people.Person(lasting=surface == "cli")
     kind = "human" if person else "agent"
     user = environ.get("USER") or environ.get("LOGNAME") or ""
-    session = next((said for name in SESSION_VARIABLES if (said := environ.get(name))), "")
+    session = next((said for name in SESSION_VARIABLES if (said := environ.get(name))), "")[:100]
+    if session:
+        from holdfast.core.secrets import harmless
+
+        session = harmless(session)
     name = role or (user if kind == "human" and user.isprintable() else "")
     return Settings(
-        actor=Actor(kind, name[:64], surface, session[:100]),
+        actor=Actor(kind, name[:64], surface, session),
         person=person,
         objection=objection,
         token=_token(environ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Iterator
 
 from holdfast.core.value import Any
@@ -128,8 +129,6 @@ def _keys(statement: str) -> list[str]:
 
 def _statements(text: str) -> Iterator[_Statement]:
     """Statements end with the line, except inside brackets."""
-    import re
-
     line, depth, start = 1, 0, 0
     found: _Statement | None = None
     item_due = in_list = False

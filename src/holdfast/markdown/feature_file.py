@@ -32,9 +32,9 @@ class Content(Value):
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as failure:
             line = self.data.count(b"\n", 0, failure.start) + 1
-            raise _unfit(path, f"is not UTF-8 at line {line}", f"file {_quoted(path)}") from None
+            raise _unfit(path, f"is not UTF-8 at line {line}", shell("file", path)) from None
         if "\0" in text:
-            raise _unfit(path, "is not text: there is a NUL byte in it", f"file {_quoted(path)}")
+            raise _unfit(path, "is not text: there is a NUL byte in it", shell("file", path))
         return _without_front_matter(text)
 
 
@@ -46,12 +46,13 @@ def load(full: str, path: str) -> Content:
         raise _missing(path) from None
     except (OSError, ValueError) as failure:
         if getattr(failure, "errno", None) == errno.ELOOP:
-            raise _unfit(path, "is a symbolic link", f"name the file itself: readlink -f {_quoted(path)}") from None
-        raise _unfit(path, f"cannot be read: {_reason(failure)}", f"ls -ld {_quoted(path)}") from failure
+            way = shell("readlink", "-f", path, text="name the file itself")
+            raise _unfit(path, "is a symbolic link", way) from None
+        raise _unfit(path, f"cannot be read: {_reason(failure)}") from failure
     try:
         return _content(fd, path)
     except OSError as failure:
-        raise _unfit(path, f"cannot be read: {_reason(failure)}", f"ls -ld {_quoted(path)}") from failure
+        raise _unfit(path, f"cannot be read: {_reason(failure)}") from failure
     finally:
         os.close(fd)
 
@@ -67,7 +68,7 @@ def names(folder: str) -> list[str]:
     except FileNotFoundError:
         raise _missing(folder) from None
     except (OSError, ValueError) as failure:
-        raise _unfit(folder, f"cannot be listed: {_reason(failure)}", f"ls -ld {_quoted(folder)}") from failure
+        raise _unfit(folder, f"cannot be listed: {_reason(failure)}") from failure
     return sorted(found, key=_by_number)
 
 
@@ -93,12 +94,9 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
             remove(temporary)
             raise
     except OSError as failure:
-        raise HoldfastError(
-            "write_failed",
-            f"{full} could not be written: {_reason(failure)}; nothing was changed",
-            remedy=shell("ls", "-ld", folder),
-            facts={"path": full, "errno": failure.errno, "reason": _reason(failure)},
-        ) from failure
+        said = f"{full} could not be written: {_reason(failure)}; nothing was changed"
+        facts = {"path": full, "errno": failure.errno, "reason": _reason(failure)}
+        raise HoldfastError("write_failed", said, remedy=shell("ls", "-ld", folder), facts=facts) from failure
     try:
         sync_directories(folder, [])
     except OSError as failure:
@@ -135,7 +133,7 @@ def _by_number(name: str) -> tuple[bool, int, str]:
 def _content(fd: int, path: str) -> Content:
     found = os.fstat(fd)
     if not S_ISREG(found.st_mode):
-        raise _unfit(path, "is not a regular file", f"ls -ld {_quoted(path)}")
+        raise _unfit(path, "is not a regular file")
     data = bytearray()
     while len(data) <= LARGEST and (part := os.read(fd, LARGEST + 1 - len(data))):
         data += part
@@ -183,15 +181,10 @@ def _missing(path: str) -> NotFound:
     return NotFound("no_feature", f"there is no {path}", remedy=shell("ls", where), facts={"path": path})
 
 
-def _unfit(path: str, why: str, remedy: Remedy | str) -> UsageError:
-    return UsageError("no_feature", f"{path} {why}", remedy=remedy, facts={"path": path, "reason": why})
+def _unfit(path: str, why: str, remedy: Remedy | str = "") -> UsageError:
+    look = remedy or shell("ls", "-ld", path)
+    return UsageError("no_feature", f"{path} {why}", remedy=look, facts={"path": path, "reason": why})
 
 
 def _reason(failure: OSError | ValueError) -> str:
     return getattr(failure, "strerror", None) or str(failure)
-
-
-def _quoted(path: str) -> str:
-    import shlex
-
-    return shlex.quote(path)

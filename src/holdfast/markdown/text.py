@@ -5,6 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable, Sequence
 
 from holdfast.core.mistakes import mistaken as listed
+from holdfast.plain.terminal import CONTROLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from holdfast.errors import UsageError
 
 LONGEST_SOURCE = 4000  # of one text with its links and marks; the parser's time may grow with the square of it
-# Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
-CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 BOX = r"\[([ xX])\](?:[ \t\n]+|$)"
 LIKE_A_BOX = r"\[\s*[xX]?\s*\](?![(\[:])"
 BAD_BOX = "a check box is '[ ]' or '[x]', with a space after it"

@@ -21,7 +21,7 @@ def digest(data: bytes) -> str:
 
 
 def keyed(key: bytes, data: bytes) -> str:
-    """The hash that only whoever has the key can make of these bytes."""
+    """The hash that only a holder of the key can make of these bytes."""
     return str(blake2b(data, digest_size=16, key=key).hexdigest())
 
 

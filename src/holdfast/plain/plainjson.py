@@ -106,8 +106,5 @@ def require(value: object, what: str) -> None:
     try:
         compact(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(
-            "not_json",
-            f"the {what} cannot be written as JSON: {error}",
-            remedy="use text, numbers, true, false, null, lists and objects",
-        ) from None
+        said = f"the {what} cannot be written as JSON: {error}"
+        raise UsageError("not_json", said, remedy="use text, numbers, true, false, null, lists and objects") from None

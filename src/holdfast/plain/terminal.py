@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import sys
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 _MARKS = "✓▶◎◐✗■▲○↷▰▱·…→↳⚠—↻"
 _ASCII = str.maketrans(_MARKS, "+>?=x#!.-#--~>>!-%")
+ESCAPES = (
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours and cursor movement
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links, device strings
+    r"|\x1b[ -/]*[0-~]"
+)
+# Line separators and turns of the writing direction show what is not there; lone surrogates cannot be stored.
+CONTROLS = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def escape(text: str, *, lines: bool = False) -> str:
@@ -76,6 +83,19 @@ class Style:
 
     def cyan(self, text: str) -> str:
         return self._paint(36, 39, text)
+
+
+def paint(style: Style, status: str) -> Callable[[str], str]:
+    """The colour of a status, of a step or of the whole workflow."""
+    if status in ("done", "completed", "finalized", "passed", "approved"):
+        return style.green
+    if status in ("active", "in_review", "in_progress"):
+        return style.cyan
+    if status in ("waiting", "blocked", "escalated", "paused", "stale", "claimed"):
+        return style.yellow
+    if status == "failed":
+        return style.red
+    return style.dim
 
 
 def bar(style: Style, percent: int) -> str:

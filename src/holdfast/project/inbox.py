@@ -90,7 +90,7 @@ def _take_over(project: Project, notes: list[Mapping[str, Any]]) -> None:
             at[session] = state.ulid if state else ""
         named = note.get("workflow") if is_ulid(note.get("workflow")) else _named(note, documents)
         if named and note.get("by") == "name" and at[session]:
-            named = ""  # a name may stand in any text: whoever is at a workflow already leaves it for an id only
+            named = ""  # a name may stand in any text: a session that is at a workflow leaves it for an id only
         if named and named != at[session]:
             at[session] = str(named)
             before = asked.pop((str(named), session), [])
@@ -179,7 +179,7 @@ def _own(note: Mapping[str, Any]) -> bool:
 
 
 def _documents(project: Project) -> dict[str, str]:
-    """The documents of the active workflows: whoever writes one by hand is at that workflow."""
+    """The documents of the active workflows: a session that writes one by hand is at that workflow."""
     from holdfast.systems.seam.adoption import adopt_at_once
 
     wired = project.wired

@@ -27,7 +27,7 @@ from holdfast.systems.seam.wired import Wired
 
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
     """The project a path lies in, found as git does. Nothing is written before the first change."""
-    if settings is None:  # a program: whoever runs it, no person reads what it decides
+    if settings is None:  # a program: no matter who runs it, no person reads what it decides
         settings = settings_.read(os.environ, terminal=False, surface="python")
     if not os.path.isdir(path):
         raise NotFound("no_folder", f"there is no folder {path!r}", remedy="name a folder that exists")
@@ -44,7 +44,7 @@ class Project:
         self._wired = wired
         self.turn = Turn(wired, lasts=one_request)
         self.set_aside = ""
-        """Where a broken document went that was in the way of a start."""
+        """Where a broken document went that lay in the place of a start."""
         self.troubles = wired.troubles
         """What was wrong with workflows that were passed over because their journal cannot be read."""
         self._healed = False
@@ -79,8 +79,8 @@ class Project:
 
         One that is active with the same id is refused, unless `fresh` gives it up first. The same `key` again returns
         the workflow that it started. `branch` is where the work goes, if not where the definition would put it.
-        `phases` are the phases where the definition leaves them open; `reading` are files that whoever takes the work
-        up has to read, and `reminders` what they have to heed.
+        `phases` are the phases where the definition leaves them open; `reading` are files that an agent has to
+        read which takes the work up, and `reminders` what it has to keep in mind.
         """
         from holdfast.project import starting
 
@@ -161,8 +161,14 @@ class Project:
 
     def _known(self, word: str) -> Workflow:
         entry = self._named(word) if word else self._only()
-        state = self.turn.look(entry.ulid) if entry.active else self.wired.store.load(entry.ulid)
+        state = self.turn.look(entry.ulid) if entry.active else self._ended(entry)
         return Workflow(self.wired, self._dated(state), self.turn)
+
+    def _ended(self, entry: Entry) -> State:
+        """A workflow that has ended, unless its document came back."""
+        from holdfast.systems.seam.returned import reopened
+
+        return reopened(self.wired, entry) or self.wired.store.load(entry.ulid)
 
     def _dated(self, state: State) -> State:
         """Marks a workflow whose parent's result has changed, so that its document says so too."""
@@ -181,10 +187,11 @@ class Project:
 
         self.heal()
         found = []
-        for entry in self.wired.store.active() if status == "active" else self.wired.store.entries():
+        store, is_open = self.wired.store, status == "active"
+        for entry in (*store.active(), *self.wired.to_finalize()) if is_open else store.entries():
             if (type and entry.type != type) or (session and entry.session != session):
                 continue
-            if status and not entry.active and status not in _words(entry.dialect, entry.status):
+            if status and not (is_open or entry.active) and status not in _words(entry.dialect, entry.status):
                 continue
             try:
                 state = self.turn.look(entry.ulid) if entry.active else self.wired.store.load(entry.ulid)
@@ -245,6 +252,7 @@ class Project:
     def _adopted(self, word: str, unknown: NotFound) -> Workflow:
         """A document without a journal is adopted on first use; when it is not clear which, the error names them."""
         from holdfast.systems.seam.adoption import adopt_on_first_use, adoptable, orphans
+        from holdfast.systems.seam.found import unreadable
 
         refusal = self.wired.store.read_only
         if refusal:
@@ -256,6 +264,8 @@ class Project:
         found = adopt_on_first_use(self.wired, word)
         if found is not None:
             return Workflow(self.wired, found)
+        for _, wrong in unreadable(self.wired):
+            raise wrong  # it may be the one that is asked for
         documents = adoptable(self.wired)
         if documents:
             unknown.remedies = (remedies.adopt(text="take over the documents that are here"),)
@@ -279,6 +289,8 @@ class Project:
         if len(candidates) == 1:
             return candidates[0]
         if candidates:
+            for entry in candidates:
+                self.wired.store.load(entry.ulid)  # one that cannot be read may be the one that is meant
             raise _ambiguous("several workflows are active:", candidates)
         raise NotFound(
             "no_workflow",

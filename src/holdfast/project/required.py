@@ -6,20 +6,14 @@ import os
 from _collections_abc import Iterable, Sequence
 
 from holdfast.core import refusals
+from holdfast.core.packet_parts import Required
 from holdfast.core.remedy import shell
-from holdfast.core.value import Value
 from holdfast.errors import NotFound
 from holdfast.machine.place import Place
 
+__all__ = ["MISSING", "OUTSIDE", "THERE", "Required", "entries", "listed", "look"]
+
 THERE, MISSING, OUTSIDE = "there", "missing", "outside"
-
-
-class Required(Value):
-    """An entry of the list, the path it means, and whether a file lies there inside the project."""
-
-    entry: str
-    path: str
-    standing: str
 
 
 def look(entries: Iterable[str], base: str) -> list[Required]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from holdfast.core import queries
-from holdfast.core.briefing import Briefing, position
+from holdfast.core.briefing import Briefing
 from holdfast.core.commands import Facts
+from holdfast.core.standing import position
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
@@ -30,12 +31,18 @@ def hook_of(session: str) -> Actor:
 
 
 def bound(project: Project, session: str) -> State | None:
-    """The active workflow that a session sat down at last."""
-    if not session:
-        return None
-    wired = project.wired
-    listed = [str(one["ulid"]) for one in wired.documents.guard.entries() if session in one.get("sessions", ())]
-    found = [state for state in loaded(wired, listed) if session in state.seats and queries.is_active(state)]
+    """The active workflow that a session sat down at last, of those that can be read."""
+    return _newest(session, loaded(project.wired, _seated(project, session)))
+
+
+def _seated(project: Project, session: str) -> list[str]:
+    """The workflows that a session sat down at and that were active then."""
+    entries = project.wired.documents.guard.entries() if session else ()
+    return [str(one["ulid"]) for one in entries if session in one.get("sessions", ())]
+
+
+def _newest(session: str, states: list[State]) -> State | None:
+    found = [state for state in states if session in state.seats and queries.is_active(state)]
     return max(found, key=lambda state: state.seats[session].at, default=None)
 
 
@@ -53,25 +60,29 @@ def named_or_chosen(project: Project, word: str, session: str, *, finished: bool
 
 def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
     """The workflow a session goes on with, and a line of each other: its own first, else the one last worked on here,
-    on this branch where there is one.
+    on this branch where there is one; where none is active here, the only one, as for a command without `-w`.
 
-    There may be a great many: only those are opened that are told of.
+    There may be a great many: only those are opened that are told of. Where the session's own cannot be read, this
+    fails: another one in its place would lead the agent to somebody else's work.
     """
     from holdfast.project.workflow import Workflow
 
     wired = project.wired
+    meant = wired.candidates()
     running = [entry for entry in wired.store.active() if entry.worktree == wired.place.key()]
-    meant = {entry.ulid for entry in wired.candidates()}
-    running.sort(key=lambda entry: (entry.ulid in meant, _touched(project, entry)), reverse=True)
-    own = bound(project, session)
+    running = running or list(meant if len(meant) == 1 else ())
+    running.sort(key=lambda entry: (entry in meant, _touched(project, entry)), reverse=True)
+    own = _newest(session, [wired.store.load(ulid) for ulid in _seated(project, session)])
     if own is not None:
         running = [entry for entry in running if entry.ulid != own.ulid]
-        first: State | None = _looked_at(project, own)
+        first: State | None = looked_at(project, own)
     else:
         first = None
         while running and first is None:
-            states = [_looked_at(project, state) for state in loaded(wired, [running.pop(0).ulid])]
+            states = [looked_at(project, state) for state in loaded(wired, [running.pop(0).ulid])]
             first = next((state for state in states if queries.is_active(state)), None)
+        left = loaded(wired, [] if first else [entry.ulid for entry in wired.to_finalize()])
+        first = first or max(left, key=lambda state: state.updated_at, default=None)
     others = [position(Briefing(state, Facts(""))) for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
     if running[OTHERS:]:
         others.append(f"and {len(running) - OTHERS} more: holdfast list")
@@ -87,7 +98,7 @@ def _touched(project: Project, entry: Entry) -> float:
         return last
 
 
-def _looked_at(project: Project, state: State) -> State:
+def looked_at(project: Project, state: State) -> State:
     """With what others wrote into its document; where that cannot be read, as the journal has it."""
     try:
         return project.wired.reconciler.reconcile(state)

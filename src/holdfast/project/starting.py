@@ -11,7 +11,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
 from holdfast.core.definition import Conduct, Definition, fill
 from holdfast.core.mistakes import check_steps
-from holdfast.core.names import checked_text, is_name
+from holdfast.core.names import checked_id, checked_text, is_name
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
@@ -57,16 +57,18 @@ def start(
             raise UsageError("bad_name", f"{name[:80]!r} cannot be a key of the context", remedy="--set KEY=VALUE")
     plainjson.require(context, "context")
     wired, place = project.wired, project.wired.place
+    wired.engine.require_no_secret("name of the session", session)
+    subject, context = _plain(wired, subject), wired.engine.redacted(context)
     definition = _configured(definition, place.root)
     loaded = _load(Asked(definition, subject, context, phases), place)
     _require_inside(system(definition.dialect), place)
     begun = _surroundings(loaded, wired, branch)
     card, spoken = system(definition.dialect), dialect(definition.dialect)
-    about = subject_of(card.name)
+    about, now = subject_of(card.name), wired.world.now()
     command = cmd.Start.of(
         loaded.definition,
         ulid.new(),
-        spoken.identify(definition, loaded.subject, loaded.context, wired.world.now()),
+        checked_id(spoken.identify(definition, loaded.subject, loaded.context, now)),
         conduct=card.loads.get(definition.loads, Conduct()),
         subject=loaded.subject,
         title=title or loaded.title or fill(definition.title, loaded.subject, loaded.context),
@@ -82,7 +84,7 @@ def start(
         begun=loaded.begun,
         own=loaded.own,
     )
-    wired.prepare()
+    wired.prepare(definition.dialect)
     project.heal()
     if card.shares == "worktree":
         _clear(project, card.name)
@@ -109,12 +111,19 @@ def start(
             if card.shares == "worktree":
                 _archive(project, command)
             command = about.furnish(wired, command)
-        outcome = wired.engine.start(command, wired.settings.actor, key=key)
+        outcome = wired.engine.start(command, wired.settings.actor, key=key, at=now)
     state = wired.reconciler.settle(outcome)
     said = about.opened(wired, state)
     workflow = Workflow(wired, state, project.turn).ahead()
     workflow.said += said
     return workflow
+
+
+def _plain(wired: Wired, subject: str) -> str:
+    """The subject without likely secrets, before an id, a folder and a branch are named after it; a file's name is
+    left as it is.
+    """
+    return subject if os.path.lexists(os.path.join(wired.place.worktree, subject)) else wired.engine.redacted(subject)
 
 
 def _require_inside(card: System, place: Place) -> None:
@@ -181,7 +190,7 @@ def find(project: Project, definition: Definition, subject: str, context: Mappin
     """The active workflow that a start with these words would go on with: of the same id, subject, feature, folder."""
     wired = project.wired
     card, part = system(definition.dialect), subject_of(definition.dialect)
-    asked = Asked(definition, subject, context)
+    asked = Asked(definition, _plain(wired, subject), context)
     asked = asked.replace(subject=part.identity(asked, wired.place))
     name = dialect(card.name).identify(definition, asked.subject, context, wired.world.now())
     _adopt_before(project, name, asked)
@@ -257,18 +266,17 @@ class _Room:
             if not fresh:
                 now = self._wired.world.now()
                 raise already_active(state, now, self._again, remedies.next_step(workflow=state.ulid))
-            self._wired.engine.preview(state, _GIVE_UP, self._wired.settings.actor)
+            self._wired.preview(state, _GIVE_UP)
         if self._card.shares != "id" and not fresh:
             self._offer_the_last()
 
     def make(self, command: cmd.Start) -> cmd.Start:
         for entry in self._active:
-            outcome = self._wired.engine.execute(entry.ulid, _GIVE_UP, self._wired.settings.actor)
-            self._wired.reconciler.settle(outcome)
+            self._wired.execute(entry.ulid, _GIVE_UP)
         return command if self._card.shares == "id" else self._free_id(command)
 
     def _offer_the_last(self) -> None:
-        """A run that was cancelled can be taken up again: whoever wants a new one says so."""
+        """A run that was cancelled can be taken up again: a new one has to be asked for."""
         ended = [entry for entry in self._wired.store.entries() if not entry.active and self._is_same(entry)]
         last = max(ended, key=lambda entry: entry.ulid, default=None)
         if last is not None and last.status == "cancelled":
@@ -318,7 +326,7 @@ def _clear(project: Project, name: str) -> None:
 
 
 def _archive(project: Project, command: cmd.Start) -> None:
-    """What a finished run left at the place of the new one is kept, for whoever wants to know how it went."""
+    """What a finished run left at the place of the new one is kept, so that people can see how it went."""
     wired, spoken = project.wired, dialect(command.dialect)
     over = [e for e in wired.store.entries() if not e.active and e.dialect == spoken.name]
     for entry in (e for e in over if e.worktree == command.worktree):
@@ -337,4 +345,4 @@ def _archive(project: Project, command: cmd.Start) -> None:
             old, new = where(state, number), where(state.replace(file=file), number)
             if os.path.exists(os.path.join(base, old)):
                 os.rename(os.path.join(base, old), os.path.join(base, new))
-        wired.reconciler.settle(wired.engine.execute(state.ulid, cmd.Refile(file), wired.settings.actor))
+        wired.execute(state.ulid, cmd.Refile(file), wired.settings.actor)

@@ -48,21 +48,22 @@ class Turn:
 
     def look(self, ulid: str, *, writing: bool = False) -> State:
         """The state, with what git brought and what others wrote into the document."""
-        store = self._wired.store
+        wired = self._wired
+        store = wired.store
         if self._lasts:
             stamp, seen = self._seen.get(ulid, ("", None))
             if seen is not None and stamp == store.stamp(ulid):
                 return seen
-        state = store.load(ulid)
+        state = store.newest(ulid) if writing and not self._lasts else store.load(ulid)
         pulled = work(state.dialect).pulled
         if pulled is not None and store.read_only is None:
-            wrong = pulled(self._wired, state)
+            wrong = pulled(wired, state)
             if wrong is not None and writing:
                 raise wrong
             state = store.load(ulid)
             if wrong is not None:
                 return state
-        return self._saw(self._wired.reconciler.reconcile(state, writing=writing))
+        return self._saw(wired.reconciler.reconcile(state, writing=writing))
 
     def facts(self, state: State) -> Facts:
         """What a reader must know to judge the gates now."""
@@ -77,14 +78,15 @@ class Turn:
 
     def execute(self, state: State, command: Command, actor: Actor, **how: Any) -> Outcome:
         """Decides a command on what was seen; the outcome has the state with edits that came in meanwhile."""
-        outcome = self._wired.engine.execute(state.ulid, command, actor, seen=state, **how)
+        wired = self._wired
+        outcome = wired.engine.execute(state.ulid, command, actor, seen=state, **how)
         if outcome.facts is not None:
             self._knows(state, outcome.facts)
-        return outcome.replace(state=self._saw(self._wired.reconciler.settle(outcome)))
+        return outcome.replace(state=self._saw(wired.reconciler.settle(outcome)))
 
     def _saw(self, state: State) -> State:
         if self._lasts:
-            self._seen[state.ulid] = self._wired.store.stamp(state.ulid), state
+            self._seen[state.ulid] = self._own.store.stamp(state.ulid), state
         return state
 
     def _knows(self, state: State, facts: Facts) -> Facts:

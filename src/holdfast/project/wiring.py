@@ -11,7 +11,6 @@ from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import sealed
 from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
-from holdfast.core.recognition import ELICITATION, TERMINAL
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Actor, Alert, Hold, State
 from holdfast.documents.files import Documents
@@ -43,10 +42,8 @@ def wire(place: Place, settings: Settings) -> Wired:
     def untrusted() -> HoldfastError | None:
         return access.untrusted(place, lambda uid: trusts_owner(place.root, uid, settings), settings.sudo)
 
-    def refusal() -> HoldfastError | None:
-        return untrusted() or access.refusal(place)
-
-    store: Store = FilesStore(place.home, wait=settings.lock_wait, refusal=refusal)
+    writable = access.Writable(place, untrusted)
+    store: Store = FilesStore(place.home, wait=settings.lock_wait, refusal=writable.refusal, outside=place.outside)
     use_systems = _enabling(place, settings, lambda digest, path: not untrusted() and is_trusted(digest, path))
     use_systems()
 
@@ -130,7 +127,15 @@ def wire(place: Place, settings: Settings) -> Wired:
     own = lambda: (HOME, *own_paths())  # noqa: E731
     approvals = _approvals(place, settings)
     world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept, by_hand, approvals, does_without)
-    engine = Engine(store, world, documents, rules, secrets, confirm if settings.person else None)
+
+    def not_shown(state: State, failure: Exception) -> None:
+        said = f"the change of {state.id} is kept, and a file that shows it could not be written: {failure}"
+        noticed.append(Alert(world.now(), "not_shown", said))
+
+    asks = confirm if settings.person else None
+    # After a command of the command line, scripts read the document at once.
+    hands_over = settings.actor.surface in ("python", "mcp")
+    engine = Engine(store, world, documents, rules, secrets, asks, not_shown, hands_over=hands_over)
     wired = Wired(
         place=place,
         settings=settings,
@@ -157,7 +162,11 @@ def _approvals(place: Place, settings: Settings) -> Approvals:
 
         return is_users(address, config)
 
-    person = {"mcp": ELICITATION}.get(actor.surface, TERMINAL) if actor.kind == "human" else ""
+    person = ""
+    if actor.kind == "human":
+        from holdfast.core.recognition import ELICITATION, TERMINAL
+
+        person = ELICITATION if actor.surface == "mcp" else TERMINAL
     signers, wait = _signers(place, settings), settings.lock_wait
     return Approvals(place, settings.data_dir, person=person, signers=signers, is_users=is_users, wait=wait)
 
@@ -173,22 +182,30 @@ def trusts_owner(root: str, uid: int, settings: Settings) -> bool:
 
 
 def _settled(place: Place, store: Store) -> str:
-    """What was done about a commit that a process left halfway."""
-    if place.repository is None or not git.is_unsettled(place.repository):
+    """What was done about a commit that a process left halfway, and which are left to record."""
+    if place.repository is None:
         return ""
-    if store.read_only is not None:
-        return "a commit of Holdfast's was interrupted, and nothing can be written here to finish it"
-    from holdfast.git import commits
+    said = []
+    if git.is_unsettled(place.repository):
+        if store.read_only is not None:
+            return "A commit of Holdfast's was interrupted, and nothing can be written here to finish it."
+        from holdfast.git import unfinished
 
-    return commits.settle(place.repository)
+        said.append(unfinished.settle(place.repository))
+    if git.has_unrecorded(place.repository) and store.read_only is None:
+        from holdfast.systems.seam.actions import left_over
+
+        said += left_over(place.repository)
+    return " ".join(filter(None, said))
 
 
 def _enabling(place: Place, settings: Settings, is_trusted: Callable[[str, str], bool]) -> Callable[[], None]:
     """What makes the systems of other packages, that the project enables at that moment, those of the thread."""
     made: list[Enabled] = []
+    config = os.path.join(place.home, "config.toml")
 
     def use_systems() -> None:
-        if not made and os.path.exists(os.path.join(place.home, "config.toml")):
+        if not made and os.path.exists(config):
             from holdfast.systems.seam.external import Enabled
 
             trusting = os.path.join(settings.data_dir, "holdfast", "trust")

@@ -1,33 +1,27 @@
-"""One workflow, from Python: what a surface calls to move it and to ask about it."""
+"""One workflow, from Python: what a surface calls to move it."""
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Iterator, Mapping, Sequence
+from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core import answers, queries, refusals
 from holdfast.core import commands as cmd
-from holdfast.core.apply import Record
-from holdfast.core.briefing import Briefing
-from holdfast.core.commands import Facts
+from holdfast.core import queries
 from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
-from holdfast.core.state import Evidence, Lease, State
+from holdfast.core.state import Evidence, Lease
 from holdfast.core.value import Any
-from holdfast.errors import Conflict
+from holdfast.errors import Conflict, Refused
 from holdfast.plain import plainjson
 from holdfast.plain.digest import digest
-from holdfast.project.turn import Turn
-from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
-from holdfast.systems.seam.wired import Wired
+from holdfast.project.looked import Looked
+from holdfast.systems.seam.registry import dialect, system, work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
-    from holdfast.core.packet import Voice
-    from holdfast.project.required import Required
     from holdfast.project.step_work import StepWork
     from holdfast.systems.seam.parts import Order
 
@@ -35,125 +29,8 @@ SESSION_TTL = 1800
 """Seconds for which a session holds its workflow without doing anything to it."""
 
 
-class Workflow:
+class Workflow(Looked):
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
-
-    def __init__(self, wired: Wired, state: State, turn: Turn | None = None) -> None:
-        self._own = wired
-        self._turn = turn or Turn(wired)
-        self.state = state
-        self.said: tuple[str, ...] = ()
-        """What an action that Holdfast did itself has to tell."""
-        self.cancelled: Callable[[], bool] | None = None
-        """Asked while checks run: whoever waits for them may want them no more."""
-
-    @property
-    def _wired(self) -> Wired:
-        self._own.use_systems()
-        return self._own
-
-    @property
-    def id(self) -> str:
-        return self.state.id
-
-    @property
-    def ulid(self) -> str:
-        return self.state.ulid
-
-    def refresh(self) -> Self:
-        """Looks again: at the journal, and at what others did to the document."""
-        self._turn.forget()
-        return self._look()
-
-    def _look(self, *, writing: bool = False) -> Self:
-        self.state = self._turn.look(self.ulid, writing=writing)
-        return self
-
-    def facts(self) -> Facts:
-        """What a reader must know to judge the gates now."""
-        return self._turn.facts(self.state)
-
-    def briefing(self) -> Briefing:
-        """What there is to say of it now; made once for a request."""
-        state, wired, settings = self.state, self._wired, self._wired.settings
-        return Briefing(state, self.facts(), texts(state.dialect), required=self.required,
-                        session=settings.actor.session, token=settings.token, person=settings.actor.kind == "human",
-                        words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
-                        read_only=wired.store.read_only, noticed=wired.noticed)  # fmt: skip
-
-    def status(self) -> dict[str, Any]:
-        return answers.status(self._look().briefing())
-
-    def summary(self) -> dict[str, Any]:
-        return answers.summary(self.briefing())
-
-    def next(self) -> dict[str, Any]:
-        return answers.next_step(self._look().going_on())
-
-    def going_on(self) -> Briefing:
-        """The same for somebody who goes on with it; refused where its system cannot be had, as any change would be."""
-        brief = self.briefing()
-        if brief.refusal:
-            raise brief.refusal
-        return brief
-
-    def document(self) -> Mapping[str, Any]:
-        """The native document, as its dialect prescribes it."""
-        return self._wired.documents.value(self._look().state)
-
-    def history(self, after: int = 0) -> Iterator[Record]:
-        return self._wired.store.history(self.ulid, after)
-
-    def metrics(self) -> dict[str, Any]:
-        from holdfast.core.metrics import metrics
-
-        return metrics(self.history(), self._wired.world.now())
-
-    def diagram(self) -> str:
-        from holdfast.core.diagram import mermaid
-
-        return mermaid(self.state)
-
-    def path(self, step: str) -> str:
-        """The path of a step named by number, id or path."""
-        return queries.resolve(self.state, step)
-
-    def execute(
-        self,
-        command: cmd.Command,
-        *,
-        key: str = "",
-        token: str = "",
-        revision: int = 0,
-        summary: str = "",
-        looked: bool = False,
-    ) -> Self:
-        """Decides any command. What the other methods do ends here.
-
-        With `revision`, only if nothing happened since that one. `summary` is what a commit says of the move, where the
-        workflow's folder is kept in git. `looked` says that the state was just looked at.
-        """
-        if not isinstance(command, cmd.Cancel):
-            system(self.state.dialect)  # refuses where the package of the system is not there
-        before = self.state if looked else self._look(writing=True).state
-        settings = self._wired.settings
-        given = {"token": token or settings.token, "key": key, "expected": revision}
-        outcome = self._turn.execute(before, command, settings.actor, **given)
-        self.state = outcome.state
-        if isinstance(command, cmd.Approve):
-            from holdfast.documents import approved
-
-            approved.keep(self._wired.place, self.state, command.step)
-        told = work(self.state.dialect).after_commit
-        if told is not None and outcome.changed:
-            self.said = told(self._wired, before, self.state, summary)
-            self._turn.forget()
-        return self
-
-    def expect(self, revision: int) -> None:
-        """Refuses where something happened since a revision. For what is done in several moves."""
-        if revision and self._look().state.revision != revision:
-            raise refusals.stale_revision(self.state, revision)
 
     def begin(self, step: str, **how: Any) -> Self:
         return self.execute(cmd.Begin(self.path(step)), **how)
@@ -165,10 +42,9 @@ class Workflow:
         from holdfast.systems.seam.parts import Handing, Order
 
         path, own = self.path(step), work(self.state.dialect)
-        given = self._inside(artifacts)
+        given = self._wired.place.all_inside(artifacts)
         said: tuple[str, ...] = ()
-        kind = self.state.plan.step(path).kind
-        if kind in self.state.conduct.criteria and self.state.step(path).status == ACTIVE:
+        if self.state.plan.step(path).kind in self.state.conduct.criteria and self.state.step(path).status == ACTIVE:
             self.expect(how.pop("revision", 0))
             self._run_criteria(path, how.get("token", ""))
         handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
@@ -178,6 +54,7 @@ class Workflow:
             command, said = self._acted(command, handing.order, token=how.get("token", ""))
         self.said = ()
         self.execute(command, **{"summary": handing.order.message, **how})
+        self._wired.recorded(self.state, path)
         self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
         return self
 
@@ -198,20 +75,22 @@ class Workflow:
         said = {"check_type": check_type, "task": task, "verdict": verdict, **found}
         return self.execute(cmd.Own(self.state.dialect, "supervise", said), **how)
 
-    def out_of_sync(self) -> str:
-        """What is wrong between the checkpoints and git; empty when all is well."""
-        return work(self.state.dialect).apart(self._wired, self.state)
-
     def _acted(self, command: cmd.Done, order: Order, *, token: str) -> tuple[cmd.Done, tuple[str, ...]]:
         """The rules are asked before anything is done: a commit that may not count is not made."""
         from holdfast.systems.seam import actions
 
         self._look(writing=True)
-        path, settings = command.step, self._wired.settings
+        path = command.step
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
-        self._wired.engine.preview(self.state, asking, settings.actor, token=token or settings.token)
-        acted = actions.perform(self._wired, self.state, path, order)
+        self._wired.preview(self.state, asking, token)
+        try:
+            acted = actions.perform(self._wired, self.state, path, order)
+        except Refused:
+            self._turn.forget()
+            if self._wired.acts(self._look(writing=True).state, path):
+                raise
+            return command, ()  # another process did it meanwhile
         self._turn.forget()
         return command.replace(data={**command.data, **acted.data}, evidence=acted.evidence), acted.said
 
@@ -242,11 +121,11 @@ class Workflow:
         return None
 
     def attach(self, step: str, artifacts: Mapping[str, str], **how: Any) -> Self:
-        return self.execute(cmd.Attach(self.path(step), self._inside(artifacts)), **how)
+        return self.execute(cmd.Attach(self.path(step), self._wired.place.all_inside(artifacts)), **how)
 
     def submit(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
         path, own = self.path(step), work(self.state.dialect)
-        handed = {**own.outputs(self._wired, self.state, path), **self._inside(artifacts)}
+        handed = {**own.outputs(self._wired, self.state, path), **self._wired.place.all_inside(artifacts)}
         self.execute(cmd.Submit(path, handed), **how)
         self.said += own.handed_in(self._wired, self.state, path)
         return self
@@ -268,9 +147,7 @@ class Workflow:
         path, gate = self.path(step), self.state.plan.step(self.path(step)).review
         decided = work(self.state.dialect).reviewed
         if decided and gate and gate.files:
-            token = how.get("token", "") or self._wired.settings.token
-            asking = cmd.Review(path, "needs_revision")
-            self._wired.engine.preview(self._look().state, asking, self._wired.settings.actor, token=token)
+            self._wired.preview(self._look().state, cmd.Review(path, "needs_revision"), how.get("token", ""))
             verdict, feedback = decided(self._wired, self.state, path, verdict or feedback)
         return self.execute(cmd.Review(path, verdict, feedback), **how)
 
@@ -308,27 +185,23 @@ class Workflow:
 
     def _hashes(self, path: str) -> dict[str, str]:
         """The artifacts of a step as they lie there now."""
-        seen = self.facts().hashes
-        named = self.state.step(path).artifacts.items()
+        seen, named = self.facts().hashes, self.state.step(path).artifacts.items()
         return {name: found[0] for name, artifact in named if (found := seen.get(artifact.path))}
 
     def reject(self, step: str, feedback: str = "", **how: Any) -> Self:
         return self.execute(cmd.Reject(self.path(step), feedback), **how)
 
     def reset(self, step: str = "", **how: Any) -> Self:
-        """A step is begun anew, with all that wait for it; without one, everything is. Only a person may."""
+        """Begins a step again, with all that wait for it; without one, everything is. Only a person may."""
         return self.execute(cmd.Reset(self.path(step) if step else ""), **how)
 
     def reopen(self, step: str, feedback: str = "", **how: Any) -> Self:
         return self.execute(cmd.Reopen(self.path(step), feedback), **how)
 
     def resume(self, step: str = "", **how: Any) -> Self:
-        """Goes on after a stop. Where only one workflow can run in a worktree, another one is in the way."""
+        """Goes on after a stop; refused where only one workflow can run in a worktree and another one does."""
         if self.state.cancelled and system(self.state.dialect).shares == "worktree":
-            key = (self.state.dialect, self.state.worktree)
-            running = [entry for entry in self._wired.store.active() if (entry.dialect, entry.worktree) == key]
-            if running:
-                raise refusals.another_runs(running[0].id, running[0].ulid)
+            self._wired.require_alone(self.state)
         return self.execute(cmd.Resume(self.path(step) if step else ""), **how)
 
     def cancel(self, reason: str = "", **how: Any) -> Self:
@@ -346,8 +219,10 @@ class Workflow:
 
     def record(self, values: Mapping[str, Any], step: str = "", **how: Any) -> Self:
         """Remembers values: of the workflow's context, or of a step."""
+        from holdfast.core.refusals import require_free
+
         plainjson.require(values, "values")
-        refusals.require_free(values, dialect(self.state.dialect).reserved)
+        require_free(values, dialect(self.state.dialect).reserved)
         return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
 
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
@@ -385,12 +260,6 @@ class Workflow:
         """This session has read its resume packet."""
         return self.execute(cmd.Acknowledge(packet), **how)
 
-    def required(self) -> list[Required]:
-        """The files that have to be read, and whether they are there."""
-        from holdfast.project.required import look
-
-        return look(self.state.reading, self._wired.place.base(self.state.worktree))
-
     def read_first(self, *paths: str, **how: Any) -> Self:
         """Adds files to the required reading; each has to be there, inside the project."""
         from holdfast.project.required import entries
@@ -426,16 +295,6 @@ class Workflow:
     def unlock(self, *paths: str, **how: Any) -> Self:
         return self.execute(cmd.Unlock(tuple(self._wired.place.pattern(path) for path in paths)), **how)
 
-    def packet(
-        self, *, occasion: str = "resume", others: Sequence[str] = (), limit: int = 0, voice: Voice | None = None
-    ) -> str:
-        """One text that gets any agent going again; `voice` is how it names commands, if not as they are typed."""
-        from holdfast.core.packet import TYPED, packet
-        from holdfast.machine import configuration
-
-        most = limit or configuration.resuming(self._wired.place.root).packet_limit
-        return packet(self.briefing(), others=others, occasion=occasion, limit=most, voice=voice or TYPED)
-
     def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
         return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)
 
@@ -467,10 +326,12 @@ class Workflow:
         else:
             tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
-            self.execute(cmd.RecordCheck(path, name, evidence), looked=True, **how)
+            self._decide(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]
 
-    def _run_check(self, path: str, name: str, data: Any = None, echo: Any = None, **how: Any) -> None:
+    def _run_check(
+        self, path: str, name: str, data: Any = None, echo: Any = None, *, looked: bool = False, **how: Any
+    ) -> None:
         from holdfast.checks import evidence as evidence_
 
         wired, state = self._wired, self.state
@@ -480,13 +341,10 @@ class Workflow:
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
         self._turn.forget()
         self._turn.saw_tree(state, tree)
-        self.execute(cmd.RecordCheck(path, name, evidence), **how)
+        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
 
     def step(self, step: str) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
         from holdfast.project.step_work import StepWork
 
         return StepWork(self, self.path(step))
-
-    def _inside(self, artifacts: Mapping[str, str] | None) -> dict[str, str]:
-        return {name: self._wired.place.inside(file) for name, file in (artifacts or {}).items()}

@@ -21,7 +21,7 @@ from holdfast.stores.lines import FIRST, Line, parsed
 from holdfast.stores.opened import FOREIGN
 
 _SHOWN = 400
-_KINDS = {"active": bool, "revision": int}
+_KINDS = {"active": bool, "revision": int, "to_finalize": bool}
 
 
 def examined(data: bytes, name: str) -> Copy:

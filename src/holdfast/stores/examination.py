@@ -14,11 +14,11 @@ from holdfast.files.locks import locked
 from holdfast.files.replace import durable_write, read_file, remove, sync_directories
 from holdfast.plain.plainjson import compact
 from holdfast.stores.index import NEWEST, Index
-from holdfast.stores.journal import Journal, lines_missing
+from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
 from holdfast.stores.opened import folded
 from holdfast.stores.snapshots import Snapshots
-from holdfast.stores.witness import Seen
+from holdfast.stores.witness import Seen, lines_missing
 
 NO_SNAPSHOT = (-1, None)
 
@@ -34,7 +34,7 @@ def examined(
     at_snapshot: State | None = None
     try:
         for line in journal:
-            state = folded(state, line, name)
+            state = folded(state, [line], name)
             lines, end = line.seq, line.end
             if line.seq == position:
                 at_snapshot = state

@@ -10,24 +10,28 @@ from holdfast.core.apply import Record
 from holdfast.core.names import checked, is_ulid
 from holdfast.core.state import State
 from holdfast.engine.codec import encode_record
-from holdfast.engine.ports import Changes, Copy, Entry, Examined, Fault, Standing, changes_between, entry_of, standing
-from holdfast.errors import Conflict, HoldfastError, NotFound, Refused
+from holdfast.engine.ports import (
+    Changes,
+    Copy,
+    Entry,
+    Examined,
+    Fault,
+    Standing,
+    View,
+    changes_between,
+    entry_of,
+    standing,
+)
+from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.files.locks import Locked
-from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
+from holdfast.files.replace import make_directories, remove, sync_directories
 from holdfast.machine.place import regular
 from holdfast.stores.index import NEWEST, Index, Listing, Mark, unkept
-from holdfast.stores.journal import Journal, lines_missing
-from holdfast.stores.journals import Journals
-from holdfast.stores.keys import Keys
-from holdfast.stores.lines import Line, sum_before
+from holdfast.stores.journal import Journal
+from holdfast.stores.journals import WORKFLOWS_AT_ONCE, Journals
 from holdfast.stores.opened import Opened, record_of
+from holdfast.stores.shown import ShowingHere, ShownFile
 from holdfast.stores.snapshots import Snapshots
-from holdfast.stores.witness import Seen
-
-
-def _shown(record: Record) -> str:
-    """The hash of the document that was rendered for a record."""
-    return next(iter(record.documents.values()), "")
 
 
 def _entry(state: State, journal: Journal) -> Entry:
@@ -35,41 +39,33 @@ def _entry(state: State, journal: Journal) -> Entry:
     return entry_of(state).replace(sum=durable.sum) if durable and durable.seq == state.revision else entry_of(state)
 
 
-def _has(copy: Copy, seen: Seen) -> bool:
-    return seen.seq <= len(copy.ends) and sum_before(copy.data, copy.ends[seen.seq - 1]) == seen.sum
-
-
-def _set_aside(path: str, ours: bytes) -> None:
-    """Keeps a journal that gives way, durably.
-
-    It is written again in any case: who made an earlier try may have died before it was durable.
-    """
-    from holdfast.stores.copies import require_beginning
-
-    try:
-        require_beginning(read_file(path), ours, path)
-    except FileNotFoundError:
-        pass
-    except OSError as failure:
-        raise not_written(path, failure) from failure
-    durable_write(path, ours, dir_mode=0o700, alone=True)
-
-
 class FilesStore:
     def __init__(
-        self, home: str, *, wait: float = 10.0, refusal: Callable[[], HoldfastError | None] = lambda: None
+        self,
+        home: str,
+        *,
+        wait: float = 10.0,
+        refusal: Callable[[], HoldfastError | None] = lambda: None,
+        outside: str = "",
     ) -> None:
+        """`outside` is a folder that is not restored or removed together with the home."""
         self._home = home
         self._refusal = refusal
         self._wait = wait
         self._index = Index(home, wait)
-        self._snapshots = Snapshots(home)
-        self._journals = Journals(home, wait, self._snapshots, self._index)
+        self._snapshots = Snapshots(home, outside)
+        self._journals = Journals(home, wait, self._snapshots, self._index, outside)
         self._marks: dict[str, list[Mark]] = {}
+        self._shown: dict[str, ShownFile] = {}
 
     def __del__(self) -> None:
-        """Whoever lets go of a store lets go of its files."""
+        self.close()
+
+    def close(self) -> None:
+        """Closes all files. One that is needed again is opened again."""
         self._journals.close()
+        for file in self._shown.values():
+            file.close()
 
     @property
     def read_only(self) -> HoldfastError | None:
@@ -86,7 +82,7 @@ class FilesStore:
 
         def make() -> Entry:
             path, body, witness = self.file_of(ulid), encode_record(record).encode(), self._journals.witness(ulid)
-            journal = Journal.create(path, body, wait=self._wait, witness=witness, document=_shown(record))
+            journal = Journal.create(path, body, wait=self._wait, witness=witness)
             self._journals.keep(ulid, Opened(journal, state))
             return _entry(state, journal)
 
@@ -96,8 +92,13 @@ class FilesStore:
         handle = self._journals.handle(ulid)
         with handle.lock:
             state = self._journals.taken(ulid, handle, handle.journal.synced_read())
-            handle.snapshot_when_due(self._snapshots.write, lambda: self.read_only is None)
+            handle.snapshot_when_due(self._snapshots, lambda: self.read_only is None)
             return state
+
+    def newest(self, ulid: str) -> State:
+        handle = self._journals.handle(ulid)
+        with handle.lock:
+            return self._journals.taken(ulid, handle, handle.journal.read())
 
     def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
         self._require_writable()
@@ -111,7 +112,7 @@ class FilesStore:
                     handle.journal.vouch()
                     if standing(after) != standing(before):
                         self._marks.setdefault(ulid, []).append(self._index.mark(ulid, entry_of(before)))
-                    handle.journal.append(encode_record(record).encode(), _shown(record))
+                    handle.journal.append(encode_record(record).encode())
                     handle.state = after
             try:
                 handle.journal.sync()
@@ -122,7 +123,7 @@ class FilesStore:
                 raise
             state = handle.state
             assert state is not None
-            handle.snapshot_when_due(self._snapshots.write)
+            handle.snapshot_when_due(self._snapshots)
             return state
 
     def settle(self, state: State, then: Callable[[], None] | None = None) -> None:
@@ -155,6 +156,23 @@ class FilesStore:
         """The lock of a folder below the home, which is made where it is missing."""
         self._require_writable()
         return Locked(os.path.join(self._home, name), self._wait if wait is None else wait)
+
+    def shown(self, ulid: str) -> View | None:
+        return self._shown_file(ulid).read(self._journals.handle(ulid).journal.inode)
+
+    def showing(self, ulid: str, *, hand_over: bool = False) -> ShowingHere | None:
+        inode, file = self._journals.handle(ulid).journal.inode, self._shown_file(ulid)
+        return ShowingHere(file, inode) if file.take(or_leave=hand_over) else None
+
+    def _shown_file(self, ulid: str) -> ShownFile:
+        known = self._shown.get(ulid)
+        if known is None:
+            if len(self._shown) >= WORKFLOWS_AT_ONCE:
+                for other in list(self._shown.values()):
+                    other.close()
+                self._shown = {}
+            known = self._shown.setdefault(ulid, ShownFile(self._snapshots.shown(ulid), self._wait))
+        return known
 
     def has(self, ulid: str) -> bool:
         return self._journals.has(ulid)
@@ -229,6 +247,8 @@ class FilesStore:
         found = next((entry for entry in self.entries() if entry.key == key), None) if key else None
         if found or not key or self.finished_count() < NEWEST:
             return found
+        from holdfast.stores.keys import Keys
+
         ulid = Keys(self._home).started_with(key, self.every(), self._key_of)
         return self._entry(ulid) if ulid else None
 
@@ -363,78 +383,11 @@ class FilesStore:
         return mark
 
     def _took(self, data: bytes, name: str, kept: str = "") -> State:
+        from holdfast.stores.imports import Imports
+
         self._require_writable()
-        copy = self.examine_copy(data, name)
-        is_here = self._journals.has_line(copy.ulid)
-        if not is_here:
-            self._require_seen(copy, [])
-        if is_here or not self._brought(copy):
-            self._followed(copy, name, kept)
-        handle = self._journals.handle(copy.ulid)
-        with handle.lock:
-            state = self._journals.taken(copy.ulid, handle, handle.journal.synced_read())
-            handle.snapshot_when_due(self._snapshots.write)
-            return state
-
-    def _brought(self, copy: Copy) -> bool:
-        """Whether the workflow was new here, and all its lines came at once."""
-        ulid = copy.ulid
-
-        def make() -> Entry:
-            if self._journals.has_line(ulid):
-                raise Conflict("journal_exists", f"there already is a journal of {ulid}", facts={"workflow": ulid})
-            self._put_in_place(copy)
-            return entry_of(copy.state).replace(sum=sum_before(copy.data, len(copy.data)))
-
-        try:
-            mark = self._added(copy.state, make)
-        except Conflict:
-            if self._journals.has_line(ulid):
-                return False  # another process was faster
-            raise
-        mark.before = entry_of(copy.state)  # an old one that is finished is counted by now, and may be listed no more
-        self._marks.setdefault(ulid, []).append(mark)
-        self._journals.forget(ulid)
-        return True
-
-    def _require_seen(self, copy: Copy, lines: Sequence[Line]) -> None:
-        """What was acknowledged is here, or the copy brings it back."""
-        seen = self._journals.seen(copy.ulid)
-        if seen and not _has(copy, seen) and [line.sum for line in lines[seen.seq - 1 : seen.seq]] != [seen.sum]:
-            raise lines_missing(self.file_of(copy.ulid), min(len(lines) + 1, seen.seq), seen.seq)
-
-    def _put_in_place(self, copy: Copy) -> None:
-        """What is known of the lines that were there is forgotten first, so that nothing speaks against the copy."""
-        with self._journals.witness(copy.ulid) as witness:
-            witness.clear()
-            self._snapshots.drop(copy.ulid)
-            durable_write(self.file_of(copy.ulid), copy.data, dir_mode=0o700, alone=True)
-            witness.put(Seen(copy.state.revision, sum_before(copy.data, len(copy.data))))
-
-    def _followed(self, copy: Copy, name: str, kept: str) -> None:
-        """The lines of a copy that has more than ours, or is preferred to ours, take their place as a whole.
-
-        Appended one by one they would be seen too soon: they say of each other that they are durable, which was true
-        where they were written and is true here only once all of them are.
-        """
-        from holdfast.stores.copies import gives_way
-
-        ulid = copy.ulid
-        archive = os.path.join(self._home, "archive", f"{ulid}-{kept}.jsonl")
-        keep = (lambda ours: _set_aside(archive, ours)) if kept else None
-        with Journal(self.file_of(ulid), wait=self._wait) as journal, journal.writing() as lines:
-            before = Opened(journal).take(lines)
-            self._require_seen(copy, lines)
-            if not gives_way(journal.content(), copy, name, keep):
-                return
-            mark = self._index.mark(ulid, entry_of(before))
-            try:
-                self._put_in_place(copy)
-            except BaseException:
-                mark.abandon()
-                raise
-            self._marks.setdefault(ulid, []).append(mark)
-        self._journals.forget(ulid)
+        known = Imports(self._home, self._wait, self._index, self._snapshots, self._journals, self._marks)
+        return known.take(self.examine_copy(data, name), name, kept, self._added)
 
     def _entry(self, ulid: str) -> Entry:
         state = self.load(ulid)
@@ -444,7 +397,7 @@ class FilesStore:
         """From the journals themselves: a handle of this process may be behind, and may be in use.
 
         One that cannot be read keeps its name as far as it can be told, and a mark: the index learns the rest from
-        whoever reads it next.
+        the next reader.
         """
         for ulid in self.every():
             try:

@@ -66,7 +66,7 @@ class Mark:
             os.close(self._fd)
 
     def abandon(self) -> None:
-        """Nothing was changed after all, or nobody knows: whoever looks next finds out."""
+        """Nothing was changed after all, or nobody knows: the next reader finds out."""
         os.close(self._fd)
 
 
@@ -205,9 +205,11 @@ class Index:
 
     def _write(self, entries: dict[str, Entry], finished: int) -> Listing:
         active = {ulid: entry for ulid, entry in entries.items() if entry.active}
-        ended = sorted((e for e in entries.values() if not e.active), key=lambda e: e.updated_at)[-NEWEST:]
+        over = [entry for entry in entries.values() if not entry.active]
+        ended = sorted(over, key=lambda e: (e.to_finalize, e.updated_at))[-NEWEST:]
         last = compact(encode(ended)).encode()
-        first = {"active": encode(list(active.values())), "finished_count": finished, "seal": digest(last)}
+        left = {"left": True} if any(entry.to_finalize for entry in ended) else {}  # hooks look for it at this place
+        first = {"active": encode(list(active.values())), **left, "finished_count": finished, "seal": digest(last)}
         data = compact(first).encode()[:-1] + _FINISHED + last + b"}"
         durable_write(self.path, data, dir_mode=0o700, alone=True)
         self._seen = None

@@ -37,9 +37,10 @@ from holdfast.stores.lines import (
     seal,
     sum_before,
 )
-from holdfast.stores.witness import Seen, Witness
+from holdfast.stores.witness import Seen, Witness, lines_missing
 
 _BLOCK = 1 << 20
+_TAIL = 1 << 16
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -48,7 +49,7 @@ class Journal:
     """One open journal, used by one thread at a time.
 
     `synced` is the highest sequence number known to be durable; `wait` bounds the seconds spent waiting for the lock.
-    `overtaken` says that the file no longer has what was read from it: whoever wants to go on opens another.
+    `overtaken` says that the file no longer has what was read from it: to go on, open another.
     """
 
     def __init__(self, path: str, *, wait: float = 10.0, witness: Witness | None = None) -> None:
@@ -58,11 +59,11 @@ class Journal:
         self._wait = wait
         self._witness = witness
         self._expected: Seen | None = None
-        self._document = ""
         self._last: Line | Position | None = None
         self._shown = 0
         self._writing = False
         self._fd = -1
+        self._inode = 0
         self._refused: OSError | None = None
         # After a failed sync, anyone's, the kernel takes the lost pages for clean and a later sync of a descriptor that
         # was opened since succeeds without them. Only what this handle wrote again, or anew, can it vouch for.
@@ -72,9 +73,7 @@ class Journal:
         self._descriptor()
 
     @classmethod
-    def create(
-        cls, path: str, body: bytes, *, wait: float = 10.0, witness: Witness | None = None, document: str = ""
-    ) -> Journal:
+    def create(cls, path: str, body: bytes, *, wait: float = 10.0, witness: Witness | None = None) -> Journal:
         """A new journal whose first line is durable, and found again after a power cut, when this returns."""
         folder = os.path.dirname(path)
         try:
@@ -90,7 +89,7 @@ class Journal:
             journal = cls(path, wait=wait)
             journal._acquire()
             journal._writing = journal._sound = True
-            journal.append(body, document)
+            journal.append(body)
             journal._release()
             journal.sync()
             sync_directories(folder, made)
@@ -111,10 +110,16 @@ class Journal:
         return last.position if isinstance(last, Line) else last
 
     @property
+    def inode(self) -> int:
+        """Of the file that is open: another one in its place is another journal."""
+        self._descriptor()
+        return self._inode
+
+    @property
     def durable(self) -> Seen | None:
         """The last line, where this handle knows that it is durable."""
         last = self._last
-        return Seen(last.seq, last.sum, self._document) if last and last.seq <= self.synced else None
+        return Seen(last.seq, last.sum) if last and last.seq <= self.synced else None
 
     def expect(self, seen: Seen) -> None:
         """Reading finds this line, which was acknowledged, or raises `Broken`."""
@@ -165,11 +170,10 @@ class Journal:
         """Hold the lock; the value of the context is what `read` had to give, and a torn tail is gone."""
         return Writing(self)
 
-    def append(self, body: bytes, document: str = "") -> Position:
+    def append(self, body: bytes) -> Position:
         """Add a JSON object, visible at once and durable after `sync`.
 
         It is not empty, has no line breaks, and leaves the names `seq`, `synced`, `prev` and `sum` to the journal.
-        `document` is the hash of the document that shows it.
         """
         if not self._writing:
             raise RuntimeError("append() belongs inside writing()")
@@ -193,7 +197,7 @@ class Journal:
             # Interrupted: the line may be there whole and seen by others, so it is neither cut off nor written over.
             self._writing = False
             raise
-        self._last, self._document = appended, document
+        self._last = appended
         return appended
 
     def sync(self) -> None:
@@ -208,7 +212,10 @@ class Journal:
                     self._rewrite()
                 finally:
                     self._release()
-            flush(self._descriptor())
+            if self._witness and self._sound and self._witness.shared(seq, self._newest, self._flush, self._is_there):
+                self.synced = seq
+                return
+            self._flush()
         except (OSError, HoldfastError) as failure:
             self.close()
             raise not_durable(self.path, failure) from failure
@@ -217,6 +224,27 @@ class Journal:
             self.testify()
         else:
             self._shown = seq  # may be shown, but is no mark to write down
+
+    def _flush(self) -> None:
+        flush(self._descriptor())
+
+    def _is_there(self) -> bool:
+        """Whether no other file took the place of this one."""
+        return os.path.samestat(os.fstat(self._descriptor()), os.stat(self.path))
+
+    def _newest(self) -> Seen:
+        """The last line that is there. Others may have written it after what was read here."""
+        last, fd = self._last, self._descriptor()
+        assert last is not None
+        size = os.fstat(fd).st_size
+        if size > last.end:
+            start = max(last.end, size - _TAIL)
+            tail = os.pread(fd, size - start, start)
+            whole = tail[: tail.rfind(b"\n") + 1]
+            line = parsed(whole[whole.rfind(b"\n", 0, -1) + 1 :], 0)
+            if line and line.seq > last.seq:
+                return Seen(line.seq, line.sum)
+        return Seen(last.seq, last.sum)
 
     def testify(self) -> None:
         """Writes down beside the journal what is durable in it."""
@@ -229,7 +257,7 @@ class Journal:
         try:
             if self._witness:
                 with self._witness:
-                    if os.path.samestat(os.fstat(self._descriptor()), os.stat(self.path)):
+                    if self._is_there():
                         write()
         except (OSError, HoldfastError):
             pass  # the lines are durable, and the next one makes up for it
@@ -252,6 +280,8 @@ class Journal:
         self._shown = 0
         if fd >= 0:
             os.close(fd)
+        if self._witness:
+            self._witness.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -263,6 +293,7 @@ class Journal:
         if self._fd < 0:
             try:
                 self._fd = self._opened()
+                self._inode = os.fstat(self._fd).st_ino
             except FileNotFoundError:
                 raise self._missing() from None
             except OSError as failure:
@@ -358,7 +389,7 @@ class Journal:
 
     def _advance(self, lines: list[Line]) -> None:
         for line in lines:
-            self._last, self._document = line, ""
+            self._last = line
             self.synced = max(self.synced, line.synced)
 
     def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
@@ -386,14 +417,14 @@ class Journal:
     def _judge(self, at: int, seq: int, mark: int) -> None:
         size = os.fstat(self._descriptor()).st_size
         if seq <= mark and size <= at:
-            raise lines_missing(self.path, seq, mark, self._expected)
+            raise lines_missing(self.path, seq, mark)
         if seq <= mark or acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
             raise self._damaged(at, seq)
 
     def _compare(self, line: Line | Position) -> None:
         expected = self._expected
         if expected and line.seq == expected.seq and line.sum != expected.sum:
-            raise lines_missing(self.path, line.seq, line.seq, expected, "another line is in its place")
+            raise lines_missing(self.path, line.seq, line.seq, "another line is in its place")
 
     def _line_at(self, place: Position | Line) -> Line | None:
         if not 0 <= place.start < place.end <= place.start + LONGEST_LINE:
@@ -448,24 +479,6 @@ class Journal:
         return Broken(
             "journal_damaged", said, remedy=remedies.doctor(), facts={"path": self.path, "offset": offset, "seq": seq}
         )
-
-
-def lines_missing(path: str, first: int, last: int, seen: Seen | None = None, why: str = "") -> Broken:
-    """Lines that were acknowledged, and that no byte of the journal shows any more."""
-    which = f"line {last} was" if first == last else f"lines {first} to {last} were"
-    missing = "it is not there" if first == last else "they are not there"
-    return Broken(
-        "lines_missing",
-        f"{path} has lost its end: {which} acknowledged, and {why or missing}",
-        remedy=remedies.doctor(),
-        facts={
-            "path": path,
-            "seq": first,
-            "last": last,
-            "missing": last - first + 1,
-            "document": seen.document if seen else "",
-        },
-    )
 
 
 class Writing:

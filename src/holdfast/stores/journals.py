@@ -9,23 +9,27 @@ from holdfast.core import remedies
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.errors import Broken, HoldfastError, NotFound
+from holdfast.machine.place import is_begun
 from holdfast.stores.index import Index
-from holdfast.stores.journal import Journal, lines_missing
+from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
 from holdfast.stores.opened import Opened
 from holdfast.stores.snapshots import Snapshots
-from holdfast.stores.witness import Seen, Witness
+from holdfast.stores.witness import Seen, Witness, lines_missing
 
 OPEN_AT_ONCE = 64
-"""How many journals may be open: a list of many workflows must not use up the descriptors of the process."""
+"""How many files may be open: a list of many workflows must not use up the descriptors of the process."""
+WORKFLOWS_AT_ONCE = OPEN_AT_ONCE // 3
+"""Each has a journal and the two records beside it."""
 
 
 class Journals:
-    def __init__(self, home: str, wait: float, snapshots: Snapshots, index: Index) -> None:
+    def __init__(self, home: str, wait: float, snapshots: Snapshots, index: Index, outside: str = "") -> None:
         self._home = home
         self._wait = wait
         self._snapshots = snapshots
         self._index = index
+        self._outside = outside
         self._open: dict[str, Opened] = {}
 
     def path(self, ulid: str) -> str:
@@ -39,13 +43,21 @@ class Journals:
 
     def every(self) -> Iterator[str]:
         yield from _ulids(os.path.join(self._home, "journal"), ".jsonl")
-        for ulid in _ulids(os.path.join(self._home, "state"), ".last"):
-            if not self.has(ulid) and self.witness(ulid).read():
+        for ulid in sorted({*_ulids(os.path.join(self._home, "state"), ".last"), *self._recorded_outside()}):
+            if not self.has(ulid) and self.witness(ulid).newest():
                 yield ulid  # its journal is gone as a whole
+
+    def _recorded_outside(self) -> list[str]:
+        """Nothing where the home is a new one."""
+        try:
+            is_old = self._outside and is_begun(self._home)
+            return list(filter(is_ulid, os.listdir(self._outside))) if is_old else []
+        except OSError:
+            return []
 
     def was_born(self, ulid: str) -> bool:
         """Whether somebody was told of the workflow: not before its first line is there."""
-        return self.has_line(ulid) or self.witness(ulid).read() is not None
+        return self.has_line(ulid) or self.witness(ulid).newest() is not None
 
     def has_line(self, ulid: str) -> bool:
         try:
@@ -66,7 +78,7 @@ class Journals:
 
     def seen(self, ulid: str) -> Seen | None:
         """The newest line of a journal that was acknowledged, as far as is known beside it."""
-        seen = self.witness(ulid).read()
+        seen = self.witness(ulid).newest()
         if seen is None and (entry := self._index.entry(ulid)) and entry.sum:
             return Seen(entry.revision, entry.sum)
         return seen
@@ -89,7 +101,7 @@ class Journals:
         try:
             journal = Journal(path, wait=self._wait, witness=self.witness(ulid))
         except NotFound:
-            if seen is None or self.witness(ulid).read() is None:
+            if seen is None or self.witness(ulid).newest() is None:
                 raise
             raise lines_missing(path, 1, seen.seq) from None
         return Opened.read(journal, self._snapshots, ulid, seen)
@@ -101,7 +113,7 @@ class Journals:
             handle = None
         if handle is None or handle.resting:
             awake = [other for other in list(self._open.values()) if not other.resting]
-            for other in awake if len(awake) >= OPEN_AT_ONCE else ():
+            for other in awake if len(awake) >= WORKFLOWS_AT_ONCE else ():
                 other.rest()
         if handle is None:
             made = self.opened(ulid)

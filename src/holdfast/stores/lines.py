@@ -54,25 +54,20 @@ def sum_before(data: bytes, end: int) -> str:
 
 
 def parsed(raw: bytes, start: int) -> Line | None:
-    """The line, if it is consistent in itself."""
-    if len(raw) > LONGEST_LINE or raw[-SEAL:] != seal(raw[:-SEAL]):
-        return None
-    return _understood(raw, start)
-
-
-def _understood(raw: bytes, start: int) -> Line | None:
-    """What a line with the right sum says, if it is one line of JSON whose head says what the JSON says."""
-    if len(raw) > LONGEST_LINE or raw.find(b"\n") != len(raw) - 1:
+    """The line, if it is consistent in itself: its sum is right, and its head says what its JSON says."""
+    size = len(raw)
+    if size > LONGEST_LINE or raw[-SEAL:] != seal(raw[:-SEAL]) or raw.find(b"\n") != size - 1:
         return None
     try:
         text = raw.decode()
         body, end = scan(text)
-        seq, synced, prev = body["seq"], body["synced"], body["prev"]
-        if end != len(text) - 1 or not 0 <= synced < seq or not raw.startswith(head(seq, synced, prev)):
+        seq, synced = body["seq"], body["synced"]
+        if end != len(text) - 1 or not 0 <= synced < seq or not raw.startswith(head(seq, synced, body["prev"])):
             return None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    return Line(seq=seq, synced=synced, body=body, start=start, end=start + len(raw), sum=body["sum"])
+    place = {"seq": seq, "synced": synced, "body": body, "start": start, "end": start + size, "sum": body["sum"]}
+    return Line.from_fields(place)
 
 
 def chained(lines: list[bytes], seq: int, end: str) -> bool:

@@ -6,7 +6,7 @@ from _collections_abc import Callable
 from _thread import allocate_lock
 
 from holdfast.core import remedies
-from holdfast.core.apply import Record, fold
+from holdfast.core.apply import Fold, Record
 from holdfast.core.state import State
 from holdfast.engine.codec import decode_record
 from holdfast.errors import Broken, HoldfastError, NotFound
@@ -28,10 +28,13 @@ def record_of(line: Line, name: str) -> Record:
         raise _strange(line, name, wrong) from wrong
 
 
-def folded(state: State | None, line: Line, name: str) -> State:
-    """The state after a line."""
+def folded(state: State | None, lines: list[Line], name: str) -> State:
+    """The state after these lines."""
+    folding, line = Fold(state), lines[0]
     try:
-        return fold(state, decode_record(line.body))
+        for line in lines:
+            folding.add(decode_record(line.body))
+        return folding.state
     except Broken:
         raise  # of a newer version, which is no damage
     except (HoldfastError, *FOREIGN) as wrong:
@@ -78,31 +81,38 @@ class Opened:
             raise
 
     def take(self, lines: list[Line]) -> State:
-        state, durable = self.state, self.journal.synced
-        for line in lines:
-            state = folded(state, line, self.journal.path)
-            if line.seq == durable:
-                self._durable = line.position, state
+        state = self.state
+        known = sum(line.seq <= self.journal.synced for line in lines)
+        if known:
+            state = folded(state, lines[:known], self.journal.path)
+            self._durable = lines[known - 1].position, state
+        if lines[known:]:
+            state = folded(state, lines[known:], self.journal.path)
         if state is None:
             raise NotFound("no_journal", f"{self.journal.path} has no first line", remedy=remedies.doctor())
         self.state = state
         return state
 
-    def snapshot_when_due(
-        self, write: Callable[[State, Position], None], may_write: Callable[[], bool] = lambda: True
-    ) -> None:
-        """Of the newest line that is known to be durable, by whoever has read so many: also by a reader."""
+    def snapshot_when_due(self, snapshots: Snapshots, may_write: Callable[[], bool] = lambda: True) -> None:
+        """Of the newest line that is known to be durable, by a process that has read so many: also by a reader.
+
+        Where several processes write, one of them is enough.
+        """
         state, position = self.state, self.journal.position
         if state is None or position is None or state.revision - self._snapshot_at < SNAPSHOT_EVERY:
             return
         if not may_write():
             return
+        if self._snapshot_at:  # one was good, or was made here
+            self._snapshot_at = max(self._snapshot_at, min(snapshots.reached(state.ulid), state.revision))
+            if state.revision - self._snapshot_at < SNAPSHOT_EVERY:
+                return
         if position.seq <= self.journal.synced:
             self._durable = position, state
         if self._durable and self._durable[0].seq > self._snapshot_at:
             position, state = self._durable
             self._snapshot_at = position.seq
-            self.journal.beside(lambda: write(state, position))
+            self.journal.beside(lambda: snapshots.write(state, position))
 
     def rest(self) -> None:
         """Lets go of the file if nobody is using it; the journal opens it again when it is needed."""

@@ -15,10 +15,14 @@ from holdfast.plain.plainjson import compact, parse
 from holdfast.stores.lines import Position
 from holdfast.stores.witness import Witness
 
+_SEQ = b'{"v":%d,"position":{"seq":' % VERSION
+_HEAD = 100
+
 
 class Snapshots:
-    def __init__(self, home: str) -> None:
+    def __init__(self, home: str, outside: str = "") -> None:
         self._folder = os.path.join(home, "state")
+        self._outside = outside
 
     def found(self, ulid: str) -> tuple[Position, State] | None:
         """The last one, and the line it was taken at; None where there is no good one."""
@@ -41,6 +45,15 @@ class Snapshots:
         path = self.path(state.ulid)
         replace(path, digest(body).encode() + b"\n" + body, path + ".slot", dir_mode=0o700)
 
+    def reached(self, ulid: str) -> int:
+        """The line that the last one says it was taken at, without reading it; 0 where there is none."""
+        try:
+            with open(self.path(ulid), "rb", buffering=0) as file:
+                _, _, seq = file.read(_HEAD).partition(_SEQ)
+            return int(seq.partition(b",")[0])
+        except (OSError, ValueError):
+            return 0
+
     def kept(self, ulid: str) -> tuple[int, State | None]:
         """The revision a snapshot is of, and what it says; -1 where there is none, 0 where it cannot be read."""
         try:
@@ -57,7 +70,7 @@ class Snapshots:
         for shard in sorted(os.listdir(self._folder)) if os.path.isdir(self._folder) else ():
             for name in sorted(os.listdir(os.path.join(self._folder, shard))):
                 ulid, path = name.partition(".")[0], os.path.join(self._folder, shard, name)
-                if is_ulid(ulid) and not has(ulid) and Witness(path).read() is None:
+                if is_ulid(ulid) and not has(ulid) and Witness(path, 0).read() is None:
                     found.append(path)
         return found
 
@@ -67,14 +80,19 @@ class Snapshots:
         With `gone`, the journal is there no more, and the record beside it goes too.
         """
         path = self.path(ulid)
-        for name in (path, path + ".slot", *([self.witness(ulid, 0).path] if gone else [])):
+        for name in (path, path + ".slot", self.shown(ulid), *([self.witness(ulid, 0).path] if gone else [])):
             remove(name)
         if os.path.isdir(os.path.dirname(path)):
             sync_directories(os.path.dirname(path), [])
 
+    def shown(self, ulid: str) -> str:
+        """Where the record of what was shown last lies."""
+        return self.path(ulid).removesuffix("json") + "shown"
+
     def witness(self, ulid: str, wait: float) -> Witness:
-        """The record of the last line that was acknowledged, which lies beside the snapshot."""
-        return Witness(self.path(ulid).removesuffix("json") + "last", wait)
+        """The records of the last line that was acknowledged: one beside the snapshot, one outside of the home."""
+        outside = f"{self._outside}/{ulid}" if self._outside else ""
+        return Witness(self.path(ulid).removesuffix("json") + "last", wait, outside)
 
     def path(self, ulid: str) -> str:
         return os.path.join(self._folder, ulid[-2:].lower(), f"{ulid}.json")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from holdfast.core import lifecycle, queries, remedies
 from holdfast.errors import HoldfastError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.workflow import Workflow
+from holdfast.project.workflow import Workflow
 
 LONGEST = 300
 """How much of a text is shown with the question."""
@@ -39,9 +36,4 @@ def about(workflow: Workflow, path: str) -> list[str]:
 
 
 def declined(path: str) -> HoldfastError:
-    return HoldfastError(
-        "declined",
-        f"{path} was not approved",
-        remedy=remedies.reject(path),
-        facts={"step": path},
-    )
+    return HoldfastError("declined", f"{path} was not approved", remedy=remedies.reject(path), facts={"step": path})

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
+from _collections_abc import Sequence
 
 from holdfast.core import refusals, remedies
 from holdfast.plain.terminal import Style
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _collections_abc import Sequence
 
 DEFINITION = """\
 name = "release"

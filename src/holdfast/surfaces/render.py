@@ -5,20 +5,16 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import moment, queries
-from holdfast.core.answers import NEWEST_NOTES
-from holdfast.core.briefing import Briefing, alert_text, people_of
+from holdfast.core.apply import Record
+from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
-from holdfast.core.remedy import ANYWHERE, Remedy, Scope, told, typed
+from holdfast.core.remedy import ANYWHERE, Remedy, Scope, Telling, told, typed
 from holdfast.core.value import Any
-from holdfast.plain.terminal import Style, bar, clip, columns, escape, pad, wrap
-from holdfast.surfaces.tree import TreeView, paint
+from holdfast.plain.terminal import Style, bar, clip, columns, escape, pad, paint, wrap
+from holdfast.surfaces.tree import TreeView
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.apply import Record
-
-    Telling = Callable[[Sequence[Remedy]], str]
-    _Row = tuple[str, Callable[[str], str], str]
+_Onward = Callable[[Sequence[Remedy]], str]
+_Row = tuple[str, Callable[[str], str], str]
 
 WIDEST = 100
 """On a wider terminal the right column would be too far from its names."""
@@ -27,17 +23,10 @@ UNCUT = 1000
 _LABEL = 8
 
 
-def status(
-    brief: Briefing,
-    style: Style,
-    width: int = 80,
-    *,
-    scope: Scope = ANYWHERE,
-    tell: Callable[[Sequence[Remedy], Scope], str] = told,
-) -> str:
+def status(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANYWHERE, tell: Telling = told) -> str:
     """The whole picture: headline, tree, what blocks it, and what people should know."""
     width = max(40, min(width, WIDEST))
-    onward: Telling = lambda ways: tell(ways, scope)  # noqa: E731
+    onward: _Onward = lambda ways: tell(ways, scope)  # noqa: E731
     blocks = [_headline(brief, style, width), TreeView(brief.state, brief.facts, style, width).lines()]
     blocks += [_now(brief, style, width, scope, onward), _around(brief, style, width, onward)]
     return _joined(blocks)
@@ -69,31 +58,47 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     return out
 
 
-def _now(brief: Briefing, style: Style, width: int, scope: Scope, onward: Telling) -> list[str]:
+def _now(brief: Briefing, style: Style, width: int, scope: Scope, onward: _Onward) -> list[str]:
     """What blocks it, and the one command that leads on; for the current step and for others that are open."""
     state = brief.state
     if state.finished_at and not state.cancelled:
-        return [f"{style.green(pad('Now', _LABEL))}all steps are done"]
-    others = [] if brief.stopped else [path for path in brief.begun if path != brief.step]
+        return [f"{style.green(pad('Now', _LABEL))}all steps are done", *_left(brief, style, width, scope, onward)]
     out: list[str] = []
-    for path in [*([brief.step] if brief.step else []), *others[:2]]:
+    for path in _shown(brief):
         label = style.bold(style.cyan(pad("Now" if not out else "Also", _LABEL)))
         unmet = brief.blockers if path == brief.step else brief.blockers_of(path)
         name = "" if brief.stopped else f"{_name(brief, path)}: "
         more = f" (and {len(unmet) - 1} more)" if len(unmet) > 1 else ""
-        # The tree shows why a step stands still; here it would be said twice.
-        message = _STUCK.get(unmet[0].kind, unmet[0].message)
+        # The tree shows why a step stands still, and the headline why the workflow does.
+        message = unmet[0].message if unmet[0].kind == "check" else unmet[0].ours
         said = wrap(escape(f"{name}{message}{more}", lines=True), width - _LABEL, 4)
         out += [(label if not n else " " * _LABEL) + line for n, line in enumerate(said)]
         out.append(" " * _LABEL + style.cyan(escape(onward(unmet[0].remedies))))
         own = () if scope.person else brief.for_person if path == brief.step else people_of([unmet[0].remedies])
         out += [f"{' ' * _LABEL}For a person: {style.cyan(escape(typed(one, scope)))}" for one in own]
-    if len(others) > 2:
-        out.append(" " * _LABEL + style.dim(f"… {len(others) - 2} more open"))
+    more_open = 0 if brief.stopped else len({*brief.begun} - {*_shown(brief)})
+    if more_open:
+        out.append(" " * _LABEL + style.dim(f"… {more_open} more open"))
     return out
 
 
-_STUCK = {"blocked": "blocked", "failed": "failed", "escalated": "escalated to a person"}
+def _left(brief: Briefing, style: Style, width: int, scope: Scope, onward: _Onward) -> list[str]:
+    """What is left to do of a workflow whose steps are all done, and who does it."""
+    if brief.first is None:
+        return []
+    told = [line for one in brief.blockers for line in wrap(escape(one.message, lines=True), width - _LABEL, 4)]
+    own = () if scope.person else brief.for_person
+    return [
+        *(" " * _LABEL + line for line in told),
+        " " * _LABEL + style.cyan(escape(onward(brief.now))),
+        *(f"{' ' * _LABEL}For a person: {style.cyan(escape(typed(one, scope)))}" for one in own),
+    ]
+
+
+def _shown(brief: Briefing) -> list[str]:
+    """The steps whose blockers are told: the current one, and two others that are open."""
+    others = [] if brief.stopped else [path for path in brief.begun if path != brief.step]
+    return [*([brief.step] if brief.step else []), *others[:2]]
 
 
 def _name(brief: Briefing, path: str) -> str:
@@ -101,7 +106,7 @@ def _name(brief: Briefing, path: str) -> str:
     return path if label == brief.state.plan.step(path).id else f"{path} ({label})"
 
 
-def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[str]:
+def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[str]:
     """Agents, bounds, alerts and notes, each with its label."""
     state, facts = brief.state, brief.facts
     rows: list[_Row] = []
@@ -127,7 +132,9 @@ def _around(brief: Briefing, style: Style, width: int, onward: Telling) -> list[
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
     rows += [("Decided", str, text) for text in brief.decided]
     rows += [("Asked", str, text) for text in brief.asked]
-    rows += [("Failed", str, text) for text in brief.failures]
+    shown = {(path, brief.blockers_of(path)[0].name) for path in _shown(brief)}
+    failed = brief.failed(lambda one: one.stands or (one.step, one.check) in shown)
+    rows += [("Failed", str, text) for text in failed]
     return _labelled([*rows, *_kept(brief)], style, width)
 
 
@@ -155,20 +162,14 @@ def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
     return out
 
 
-def next_step(
-    brief: Briefing,
-    style: Style,
-    width: int = 80,
-    *,
-    scope: Scope = ANYWHERE,
-    tell: Callable[[Sequence[Remedy], Scope], str] = told,
-) -> str:
+def next_step(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANYWHERE, tell: Telling = told) -> str:
     """The current step: what the work is, what its gates ask, what was decided and went wrong, what to do now."""
     width = max(40, min(width, WIDEST))
     path = brief.step
     if path is None:
         done = f"{style.green('✓')} {escape(brief.title)}: all steps are done"
-        return "\n".join([done, *_labelled(_claimed(brief, style), style, width)]) + "\n"
+        left = _left(brief, style, width, scope, lambda ways: tell(ways, scope))
+        return "\n".join([done, *left, *_labelled(_claimed(brief, style), style, width)]) + "\n"
     agents, task = brief.state.plan.step(path).agents, brief.task
     view = TreeView(brief.state, brief.facts, style, width)
     right = " · ".join(w for w in (brief.step_status.replace("_", " "), brief.tries) if w)

@@ -9,8 +9,7 @@ from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record
 from holdfast.core.recognition import SIGNATURE, TERMINAL
 from holdfast.core.value import assert_never
-from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
-from holdfast.surfaces.tree import paint
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, paint, wrap
 
 WIDEST_ACTOR = 18
 _LINES = 2
@@ -119,6 +118,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             return ("waiting" if said else "", event.line, said) if event.line else None
         case ev.Refiled():
             return "", f"archived in {event.file}", ""
+        case ev.Renamed():
+            return "", "renamed", event.title
         case ev.Amended():
             added = f" {event.step.id}" if event.op == "add" and event.step else ""
             where = f" below {event.path}" if added and event.path else f" {event.path}" if not added else ""

@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable
-
 from holdfast.core import conditions, gates, lifecycle, moment, queries
 from holdfast.core.commands import Facts
 from holdfast.core.lifecycle import MARKS
 from holdfast.core.state import State
-from holdfast.plain.terminal import Style, clip, columns, escape, pad, wrap
+from holdfast.plain.terminal import Style, clip, columns, escape, pad, paint, wrap
 
 MANY_LINES = 40
 SHOWN_DONE = 2
 SHOWN_PENDING = 3
 SHOWN_OPEN = 12
 INDENT = "  "
-
-
-def paint(style: Style, status: str) -> Callable[[str], str]:
-    """The colour of a status, of a step or of the whole workflow."""
-    if status in ("done", "completed", "finalized", "passed", "approved"):
-        return style.green
-    if status in ("active", "in_review", "in_progress"):
-        return style.cyan
-    if status in ("waiting", "blocked", "escalated", "paused", "stale", "claimed"):
-        return style.yellow
-    if status == "failed":
-        return style.red
-    return style.dim
 
 
 class TreeView:
@@ -103,7 +88,7 @@ class TreeView:
             return out
         if progress.status != lifecycle.PENDING:
             out += self.gates(path, indent + INDENT * 2)
-            out += self.feedback(path, indent + INDENT * 2) if progress.status != lifecycle.DONE else []
+            out += self.stands(path, indent + INDENT * 2)
         elif self.folded and not plan.is_leaf(path):
             return out
         return out + self._level(path, indent + INDENT)
@@ -146,7 +131,6 @@ class TreeView:
 
     def gates(self, path: str, indent: str) -> list[str]:
         """Every gate of a step with its verdict, one line each."""
-        progress = self.state.step(path)
         rows = conditions.of_step(self.state, path, self.facts)
         widest = min(20, max((columns(escape(row.name)) for row in rows), default=0))
         out = []
@@ -156,28 +140,16 @@ class TreeView:
             label = pad(clip(escape(name), widest), widest)
             room = self.width - len(indent) - widest - 4
             out.append(f"{indent}{colour(_VERDICTS[verdict])} {label}  {colour(clip(escape(text), room))}")
-            evidence = progress.evidence.get(name) if verdict == "failed" else None
-            said = gates.telling(evidence) if evidence else ""
-            if said:
-                out.append(f"{indent}{' ' * (widest + 4)}{self.style.dim(clip(escape(said), room))}")
         return out
 
-    def feedback(self, path: str, indent: str, most: int = 2) -> list[str]:
-        """Why a step stands still, or what the try before left behind."""
-        progress = self.state.step(path)
-        stands = progress.reason if progress.status in lifecycle.STUCK else ""
-        text, colour = stands or "".join(progress.feedback[-1:]), self.style.yellow if stands else self.style.dim
+    def stands(self, path: str, indent: str, most: int = 2) -> list[str]:
+        """Why a step stands still."""
+        progress, colour = self.state.step(path), self.style.yellow
+        text = progress.reason if progress.status in lifecycle.STUCK else ""
         wrapped = wrap(escape(text, lines=True), self.width - len(indent) - 2, most) if text else ()
         return [f"{indent}{colour('↳ ' if not n else '  ')}{colour(line)}" for n, line in enumerate(wrapped)]
 
 
 _QUIET = frozenset({lifecycle.PENDING, lifecycle.SKIPPED})
-_VERDICTS = {
-    "passed": "✓",
-    "failed": "✗",
-    "stale": "↻",
-    "claimed": "⚠",
-    "waiting": "◐",
-    "in_review": "◎",
-    "missing": "○",
-}
+_JUDGED = ("passed", "failed", "stale", "claimed", "waiting", "in_review", "missing")
+_VERDICTS = dict(zip(_JUDGED, "✓✗↻⚠◐◎○", strict=True))

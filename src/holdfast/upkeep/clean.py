@@ -15,17 +15,13 @@ from holdfast.core.definition import BUILT_IN
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Value
 from holdfast.documents import reconcile as kinds
-from holdfast.documents.judging import is_rendering
 from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.files.replace import remove
 from holdfast.plain.digest import digest
+from holdfast.project.project import Project
 from holdfast.systems.seam.registry import dialect, system
+from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep import surroundings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
-    from holdfast.systems.seam.wired import Wired
 
 DAY = 86_400
 STALE_AFTER = 7 * DAY
@@ -107,7 +103,7 @@ def _document(wired: Wired, state: State) -> str:
         data = wired.documents.read(state, path)
         if data is None or wired.documents.elsewhere(state, path):
             return ""
-        ours = is_rendering(state, path, digest(data))
+        ours = wired.documents.recognition.wrote(state, path, digest(data))
         return path if ours or not wired.documents.namesake(state, path, digest(data)) else ""
     except HoldfastError:
         return ""
@@ -117,7 +113,7 @@ def _archived(wired: Wired, state: State, path: str) -> bool:
     """False when somebody opened the workflow again meanwhile."""
     if path:
         data = wired.documents.read(state, path)
-        if data is not None and not is_rendering(state, path, digest(data)):
+        if data is not None and not wired.documents.recognition.wrote(state, path, digest(data)):
             wired.documents.quarantine(path, data, f"changed after {state.id} had ended, and cleaned away")
         remove(wired.documents.full(state, path))
     try:

@@ -9,23 +9,22 @@ from holdfast.core import moment, queries, refusals, remedies
 from holdfast.core.briefing import ALERTS_FOR
 from holdfast.core.remedy import shell
 from holdfast.core.state import State
+from holdfast.documents import beside
 from holdfast.documents import reconcile as kinds
 from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
+from holdfast.project.project import Project
+from holdfast.systems.seam import unversioned
 from holdfast.systems.seam.found import orphaned, refusal_of_adoption
-from holdfast.systems.seam.registry import dialect, system, upkeep
+from holdfast.systems.seam.registry import dialect, system, systems, upkeep
+from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep import hooks, installed, losses, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
-    from holdfast.systems.seam.wired import Wired
 
 __all__ = ["Finding", "Report", "examine", "repair"]
 
 REPAIR = remedies.doctor(repair=True)
-SAFE = (kinds.STALE, kinds.UNPLACED, kinds.DAMAGED)
+SAFE = (kinds.STALE, kinds.UNPLACED, kinds.LOST, kinds.DAMAGED)
 """What can be put right without asking anyone: the document is rendered again, a damaged one kept first."""
 
 
@@ -55,6 +54,7 @@ def examine(project: Project) -> Report:
             *surroundings.definitions(wired),
             *surroundings.secrets(wired, whole),
             surroundings.git(wired),
+            *surroundings.excluded(wired, _in_use(whole)),
         )
     )
 
@@ -74,7 +74,8 @@ def repair(project: Project) -> Report:
         refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
     if damaged:
-        wired.settings.require_person("cut off the damaged end of a journal", REPAIR)
+        ends = ", ".join(f"{_shown(wired, one.name)} after line {one.lines}{_rest(one)}" for one in damaged)
+        wired.settings.require_person(f"cut off {ends}", REPAIR, default=False)
     for reading in damaged:
         done.extend(losses.give_up(wired, reading))
     if damaged:
@@ -83,6 +84,13 @@ def repair(project: Project) -> Report:
         wired.reconciler.heal()
     after = examine(project)
     return Report((*(ok("repaired", said) for said in done), *after.findings))
+
+
+def _rest(reading: Examined) -> str:
+    """How much of a journal is given up."""
+    missing = reading.damage.facts.get("missing") if reading.damage else None
+    number, of = (missing, "line") if isinstance(missing, int) else (reading.size - reading.end, "byte")
+    return f" ({number} {of}{'' if number == 1 else 's'})"
 
 
 def _repaired(wired: Wired) -> Iterator[str]:
@@ -105,10 +113,8 @@ def _repaired(wired: Wired) -> Iterator[str]:
     if faults:
         wired.store.rebuild()
     for fault in faults:
-        is_index = fault.code == "index"
-        yield (
-            "the index was rebuilt from the journals" if is_index else f"{fault.path} was dropped: its workflow is gone"
-        )
+        dropped = f"{fault.path} was dropped: its workflow is gone"
+        yield "the index was rebuilt from the journals" if fault.code == "index" else dropped
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     if Report(tuple(hooks.guard(wired, whole))).worst != OK:
         wired.documents.guard.rebuild()
@@ -117,9 +123,40 @@ def _repaired(wired: Wired) -> Iterator[str]:
         if reading.state and not reading.damage and _document(wired, reading.state)[0] in SAFE:
             wired.reconciler.reconcile(wired.store.load(reading.ulid))
             yield f"the document of {reading.state.id} was rendered again"
-    dropped = surroundings.drop_slots(wired)
-    if dropped:
-        yield f"{dropped} spare files of workflows that are gone were removed"
+    for reading in readings:
+        if reading.state and not reading.damage:
+            yield from _put_back(wired, reading.state)
+    unversioned.keep_out(wired, _in_use(whole), again=True)
+    spare = surroundings.drop_slots(wired)
+    if spare:
+        yield f"{spare} spare files of workflows that are gone were removed"
+
+
+def _put_back(wired: Wired, state: State) -> Iterator[str]:
+    """Writes the files beside a document again that are missing or torn."""
+    lost = _amiss(wired, state)
+    for path in lost:
+        if path in wired.documents.checkpoints.paths(state):
+            wired.documents.put_back(state, path)
+        yield f"{path} was written again"
+    if lost:
+        wired.reconciler.settle(wired.engine.show(wired.store.load(state.ulid)))
+
+
+def _amiss(wired: Wired, state: State) -> list[str]:
+    """The files beside the document of an active workflow that are missing or torn."""
+    if not queries.is_active(state) or not os.path.isdir(wired.place.base(state.worktree)):
+        return []
+    try:
+        return beside.amiss(wired.documents, state)
+    except HoldfastError:
+        return []  # what lies there cannot be read, which the document's own finding says
+
+
+def _in_use(states: list[State]) -> list[str]:
+    """The systems that have active workflows, as far as they can be had."""
+    known = {card.name for card in systems()}
+    return sorted({state.dialect for state in states if queries.is_active(state)} & known)
 
 
 def _shown(wired: Wired, path: str) -> str:
@@ -143,7 +180,9 @@ def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
             remedy = ("restore the file from a backup", keep)
             yield broken("journal_damaged", message, remedy, path)
         elif reading.damage:
-            yield broken(reading.damage.code, reading.damage.message, reading.damage.remedies, path)
+            said = reading.damage.message
+            message = said if reading.name in said else f"{path}: {said}"
+            yield broken(reading.damage.code, message, reading.damage.remedies, path)
         elif reading.state is None:
             message = f"{path} has no first line: its writer died before anything was promised"
             yield warning("journal_empty", message, f"rm {path}", path)
@@ -192,8 +231,10 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
             case kinds.STALE | kinds.UNPLACED:
                 yield warning("document_stale", f"{path} is behind its journal", REPAIR, path)
             case kinds.DAMAGED:
-                yield warning("document_damaged", f"{path} is empty or torn; the journal has it whole", REPAIR, path)
-            case kinds.MISSING if dialect(state.dialect).missing == "rendered":
+                yield warning(
+                    "document_damaged", f"{path} is empty, torn or no JSON; the journal has it whole", REPAIR, path
+                )
+            case kinds.LOST:
                 yield warning("document_stale", f"{path} is missing; the journal has it whole", REPAIR, path)
             case kinds.MISSING:
                 done = dialect(state.dialect).missing == "completed"
@@ -201,11 +242,17 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
                 about = {"workflow": state.ulid, "text": "then"}
                 again = remedies.reopen(remedies.STEP, **about) if done else remedies.resume(**about)
                 yield warning("document_missing", message, (status.replace(text="if it should go on"), again), path)
-            case kinds.EDITED | kinds.FROM_GIT:
+            case kinds.EDITED | kinds.FROM_GIT | kinds.LOOSE | kinds.CHECKPOINT:
                 where = "came with git" if kind == kinds.FROM_GIT else "was edited"
                 yield warning("document_edited", f"{path} {where}; the next command decides about it", status, path)
             case _:
                 yield broken("document_unreadable", f"{path}: {kind}", shell("ls", "-ld", path), path)
+        try:
+            wired.documents.require_inside(state)
+        except HoldfastError as link:
+            yield broken(link.code, link.message, link.remedies, str(link.facts["path"]))
+        for lost in _amiss(wired, state):
+            yield warning("view_missing", f"{lost} is missing or torn; the journal has it whole", REPAIR, lost)
         for wrong, file in upkeep(state.dialect).findings(wired, state):
             yield broken(wrong.code, wrong.message, wrong.remedies, file)
         for alert in state.alerts:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from holdfast.core.remedy import Remedy, told
 from holdfast.core.value import Value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    _Remedies = Remedy | str | tuple[Remedy | str, ...]
+_Remedies = Remedy | str | tuple[Remedy | str, ...]
 
 OK, WARNING, BROKEN = "ok", "warning", "broken"
 LEVELS = (OK, WARNING, BROKEN)

@@ -11,11 +11,8 @@ from holdfast.core.state import State
 from holdfast.documents.lens.fields import is_moment
 from holdfast.machine.place import read_regular
 from holdfast.project.required import MISSING, OUTSIDE, look
+from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep.findings import Finding, ok, warning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
 
 REPAIR = remedies.doctor(repair=True)
 LOG = ".holdfast/hook.log"

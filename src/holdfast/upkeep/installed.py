@@ -6,6 +6,9 @@ Files of a project may come from anybody, so only lines of this very installatio
 from __future__ import annotations
 
 import os
+import select
+import shlex
+import time
 from _collections_abc import Iterator
 
 from holdfast.core import remedies
@@ -14,24 +17,14 @@ from holdfast.errors import HoldfastError
 from holdfast.hosts.installing import installation, lines
 from holdfast.hosts.installing.setting import PROJECT, SCOPES, Setting, setting
 from holdfast.plain.plainjson import compact, object_in
+from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep.findings import Finding, ok, warning
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
 
 HOOK_WITHIN, SERVER_WITHIN = 10, 30
 """Seconds. A server imports a good deal when it starts."""
-_HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "holdfast doctor", "version": "1"},
-    },
-}
+_CLIENT = {"name": "holdfast doctor", "version": "1"}
+_GREETING = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": _CLIENT}
+_HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": _GREETING}
 
 
 def hosts(wired: Wired) -> Iterator[Finding]:
@@ -73,7 +66,7 @@ def _host(wired: Wired, host: str, at: Setting, tried: dict[str, str]) -> Iterat
 def _tried(wired: Wired, about: str, line: str, at: Setting) -> str:
     """What is wrong with a line; empty when it does what it is there for."""
     own = at.server if about == "MCP server" else at.hook
-    words = list(own) if line == lines.joined(list(own)) else []
+    words = list(own) if line == shlex.join(own) else []
     if not words and lines.is_portable(line):
         words = ["holdfast", own[-1] if about == "MCP server" else "hook"]
     if not words:
@@ -89,18 +82,11 @@ def _fires(wired: Wired, words: list[str]) -> str:
     import subprocess
 
     place = wired.place
-    event = {
-        "hook_event_name": "PreToolUse",
-        "session_id": "doctor",
-        "cwd": place.worktree,
-        "tool_name": "Write",
-        "tool_input": {"file_path": os.path.join(place.home, "guard")},
-    }
-    told = compact(event).encode()
+    call = {"tool_name": "Write", "tool_input": {"file_path": os.path.join(place.home, "guard")}}
+    event = {"hook_event_name": "PreToolUse", "session_id": "doctor", "cwd": place.worktree, **call}
+    told, within = compact(event).encode(), HOOK_WITHIN
     try:
-        done = subprocess.run(
-            words, input=told, capture_output=True, cwd=place.worktree, timeout=HOOK_WITHIN, check=False
-        )
+        done = subprocess.run(words, input=told, capture_output=True, cwd=place.worktree, timeout=within, check=False)
     except subprocess.TimeoutExpired:
         return f"the hook did not answer within {HOOK_WITHIN} seconds"
     wanted = b'"deny"' if os.path.isdir(place.home) else b""
@@ -127,9 +113,6 @@ def _serves(wired: Wired, words: list[str]) -> str:
 
 def _answered(process: Any) -> dict[str, Any]:
     """The first line that a server says to a greeting; empty when it says none in time."""
-    import select
-    import time
-
     try:
         process.stdin.write(compact(_HELLO).encode() + b"\n")
         process.stdin.flush()

@@ -7,17 +7,13 @@ from _collections_abc import Iterator
 
 from holdfast.core import remedies
 from holdfast.core.state import State
-from holdfast.documents.judging import is_rendering
 from holdfast.engine.ports import LARGEST_COPY, Examined
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.seam.registry import dialect, upkeep
+from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep.findings import Finding, broken
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.wired import Wired
 
 REPAIR = remedies.doctor(repair=True)
 
@@ -26,21 +22,21 @@ def finding(wired: Wired, reading: Examined, path: str) -> Finding:
     """What is missing, what is still there, and where the rest may be."""
     damage = reading.damage
     assert damage is not None
-    said = [damage.message.replace(reading.name, path), reading.survives, *_showing(wired, reading)]
+    said = [damage.message.replace(reading.name, path), reading.survives, *_showing(wired, reading.state)]
     copies = [name for name, data in _copies(wired, reading) if _reaches(wired, reading, name, data)]
     back = REPAIR.replace(text=f"bring the lines back from {copies[0]}") if copies else None
     keep = REPAIR.replace(text="give the missing lines up; copies go to quarantine")
-    return broken(
-        damage.code, "; ".join(said), (back or "restore the file from a backup", *([] if back else [keep])), path
-    )
+    ways = (back,) if back else ("restore the file from a backup", keep)
+    return broken(damage.code, "; ".join(said), ways, path)
 
 
-def _showing(wired: Wired, reading: Examined) -> Iterator[str]:
-    """The documents that still show what the missing lines said."""
-    shown = reading.damage.facts.get("document") if reading.damage else None
-    for path, data in _documents(wired, reading.state) if reading.state and shown else ():
-        if digest(data).startswith(str(shown)):
-            yield f"{path} still shows what they led to"
+def _showing(wired: Wired, state: State | None) -> Iterator[str]:
+    """The documents that show something else than the lines that are left."""
+    if state is not None:
+        known = {digest(wired.documents.render(state)), *(h for s in state.renderings for h in s.documents.values())}
+        for path, data in _documents(wired, state):
+            if digest(data) not in known:
+                yield f"{path} shows more than these lines"
 
 
 def bring_back(wired: Wired, reading: Examined) -> str:
@@ -87,14 +83,15 @@ def give_up(wired: Wired, reading: Examined) -> Iterator[str]:
     count = reading.damage.facts.get("missing") if reading.damage else None
     kept = wired.store.repair(reading.ulid, reading)
     if count:
-        yield f"{path} goes on after line {reading.lines}: {count} lines that were acknowledged are given up"
+        which = "1 line that was acknowledged is" if count == 1 else f"{count} lines that were acknowledged are"
+        yield f"{path} goes on after line {reading.lines}: {which} given up"
     else:
         yield f"{path} was cut at byte {reading.end}; the whole of it is in {kept}"
     if reading.state is None:
         return
     state = wired.store.load(reading.ulid)
     for document, data in _documents(wired, state):
-        if not is_rendering(state, document, digest(data)):
+        if not wired.documents.recognition.wrote(state, document, digest(data)):
             copy = wired.documents.quarantine(document, data, "it shows lines of the journal that were given up")
             wired.documents.accept(state, document, data)
             yield f"{document} is rendered again; what it showed is in {copy}"

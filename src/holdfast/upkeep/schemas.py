@@ -1,39 +1,31 @@
-"""The JSON Schema (draft-07) of each document a dialect writes, as it comes with the package.
-
-A dialect's main document has the dialect's name; a second one is called `dialect-document`, such as `skill-index`.
-"""
+"""The JSON Schema of each document that a dialect writes."""
 
 from __future__ import annotations
-
-import os
 
 from holdfast.core import remedies
 from holdfast.core.names import nearest
 from holdfast.core.value import Any
+from holdfast.documents.lens.schema import schemas
 from holdfast.errors import NotFound
-from holdfast.systems.seam.registry import folders
+from holdfast.systems.seam.registry import described, dialect, systems
 
 
 def names() -> list[str]:
-    return sorted(_paths())
+    return sorted(_systems())
 
 
 def schema(name: str) -> dict[str, Any]:
-    from json import load
-
-    paths = _paths()
-    known = sorted(paths)
-    if name not in known:
+    found = _systems()
+    if name not in found:
+        known = sorted(found)
         close = nearest(name, tuple(known))
         said = f"there is no schema {name[:60]!r}; there are: {', '.join(known)}"
-        raise NotFound(
-            "no_schema", said, remedy=remedies.schema(close or known[0]), facts={"name": name[:200], "known": known}
-        )
-    with open(paths[name], encoding="utf-8") as file:
-        found: dict[str, Any] = load(file)
-    return found
+        facts = {"name": name[:200], "known": known}
+        raise NotFound("no_schema", said, remedy=remedies.schema(close or known[0]), facts=facts)
+    return schemas(dialect(found[name]), described(found[name]))[name]
 
 
-def _paths() -> dict[str, str]:
-    listed = ((folder, name) for folder in folders("schemas") for name in os.listdir(folder))
-    return {name.removesuffix(".json"): os.path.join(folder, name) for folder, name in listed}
+def _systems() -> dict[str, str]:
+    """The system of each schema."""
+    own = {card.name: described(card.name).files for card in systems()}
+    return {name: system for system, files in own.items() for name in (system, *(f"{system}-{file}" for file in files))}

@@ -7,21 +7,24 @@ from _collections_abc import Iterator
 from stat import S_IMODE, S_ISDIR, S_ISLNK
 
 from holdfast.core import remedies
+from holdfast.core.apply import summed
 from holdfast.core.definition import Step
 from holdfast.core.names import is_ulid
 from holdfast.core.remedy import shell
+from holdfast.core.state import State
 from holdfast.errors import HoldfastError
+from holdfast.files.locks import ways
 from holdfast.files.replace import remove
+from holdfast.git import exclude, index_lock, is_unsettled, unfinished
+from holdfast.git.command import git as run
+from holdfast.machine import configuration
 from holdfast.machine import place as places
+from holdfast.systems.seam import unversioned
+from holdfast.systems.seam.actions import left_over
+from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep.findings import Finding, broken, ok, warning
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import State
-    from holdfast.systems.seam.wired import Wired
-
-THEIRS = frozenset((".gitignore", "config.toml", "allowed_signers", "workflows"))
-"""What belongs to the user in `.holdfast`, and travels with git."""
+THEIRS = frozenset((".gitignore", *places.SHARED))
 SHOWN = 20
 
 
@@ -146,8 +149,6 @@ def drop_slots(wired: Wired, ulid: str = "") -> int:
 
 
 def definitions(wired: Wired) -> list[Finding]:
-    from holdfast.definitions import load
-
     found = []
     try:
         entries = wired.catalogue.all()
@@ -157,7 +158,7 @@ def definitions(wired: Wired) -> list[Finding]:
         shown = os.path.relpath(entry.path, wired.place.root)
         if entry.error:
             found.append(warning("definition", f"{shown}: {entry.error}", remedies.check_file(shown), shown))
-        elif entry.trusted is False and _commands(load(entry.path).steps):
+        elif entry.trusted is False and _commands(wired.catalogue.load(entry.path).steps):
             message = f"{shown} brings commands that nobody on this machine has trusted"
             found.append(warning("untrusted", message, remedies.trust(shown, text="read it, then"), shown))
     good = len(entries) - len(found)
@@ -166,9 +167,6 @@ def definitions(wired: Wired) -> list[Finding]:
 
 def secrets(wired: Wired, states: list[State]) -> Iterator[Finding]:
     """What was redacted, and whether what the project says of secrets counts."""
-    from holdfast.core.apply import summed
-    from holdfast.machine import configuration
-
     counts: dict[str, int] = {}
     for state in states:
         counts = summed(counts, state.redacted)
@@ -189,10 +187,28 @@ def _commands(steps: tuple[Step, ...]) -> bool:
     return any(check.run for step in steps for check in step.checks) or any(_commands(s.steps) for s in steps)
 
 
-def git(wired: Wired) -> Finding:
-    from holdfast.git import commits, is_unsettled
-    from holdfast.git.command import git as run
+def excluded(wired: Wired, systems: list[str]) -> Iterator[Finding]:
+    """Whether git passes by what is not for it."""
+    repository = wired.place.repository
+    if repository is None:
+        return
+    path = os.path.relpath(exclude.file(repository), wired.place.root)
+    try:
+        wanted = unversioned.lines(wired.place, repository, systems)
+        absent = [line for line in exclude.absent(repository, wanted) if not line.startswith("!")]
+    except (HoldfastError, OSError) as wrong:
+        told = wrong.remedies if isinstance(wrong, HoldfastError) else (shell("ls", "-ld", path),)
+        yield warning("exclude", f"git cannot be told which files are not for it: {wrong}", told, path)
+        return
+    if absent:
+        message = f"stash -u and clean -fd of git take {', '.join(absent)}: {path} does not name them"
+        yield warning("exclude", message, remedies.doctor(repair=True), path)
+    else:
+        named = ", ".join(line for line in wanted if not line.startswith("!"))
+        yield ok("exclude", f"stash -u and clean -fd of git pass by {named}", path)
 
+
+def git(wired: Wired) -> Finding:
     repository = wired.place.repository
     try:
         version = os.fsdecode(run(wired.place.root, "--version")[1]).strip()
@@ -201,7 +217,13 @@ def git(wired: Wired) -> Finding:
             return warning("git", f"{error.message}; nothing here needs it", error.remedies)
         return broken("git", f"{error.message}, and {repository.top} is a repository", error.remedies)
     if repository and is_unsettled(repository):
-        message = "a commit of Holdfast's is under way; if its process is stopped or hangs, end that"
-        return warning("commit_unfinished", message, shell("ps", "-fp", str(commits.committing(repository))))
+        message = "a commit of Holdfast's is under way"
+        return warning("commit_unfinished", message, ways(unfinished.committing(repository)))
+    if repository and os.path.lexists(index_lock.path_of(repository)) and not index_lock.holder(repository):
+        rest = shell("rm", "--", index_lock.path_of(repository), text="if no git runs in this repository")
+        return warning("index_locked", index_lock.told(repository), rest, index_lock.path_of(repository))
+    left = left_over(repository) if repository and wired.store.read_only is None else []
+    if left:
+        return warning("commit_unrecorded", " ".join(left), remedies.next_step())
     where = f"the repository {repository.top}" if repository else "no repository"
     return ok("git", "; ".join(filter(None, (f"{version}, {where}", wired.settled))))

@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.checks.results import Reading, Results, read_junit
+from holdfast.checks.results import Reading
+from holdfast.checks.results.junit import read as read_junit
+from holdfast.checks.results.model import Results
 from tests.tiers import examples
 
 DATA = Path(__file__).parent / "data"

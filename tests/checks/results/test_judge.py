@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.checks.results import Results, Verdict, must_fail, must_pass
+from holdfast.checks.results.judge import Verdict, must_fail, must_pass
+from holdfast.checks.results.model import Results
 
 A, B = "tests/test_a.py::test_login", "tests/test_b.py::test_logout"
 FAILS = Results(failing=(A,), passing=(B,), reasons={A: "assert 1 == 2"}, total=2)

@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
-from holdfast.checks.results import Reading, Results, merged, read_junit, report_path
+from holdfast.checks.results import Reading, merged, report_path
 from holdfast.checks.results.gathered import MOST_NAMES
 from holdfast.checks.results.junit import MOST_BYTES
+from holdfast.checks.results.junit import read as read_junit
+from holdfast.checks.results.model import Results
 
 
 def followed(text: str | bytes) -> Results | None:
@@ -332,3 +334,7 @@ def test_a_report_wins_over_output_and_output_fills_what_it_lacks():
 )
 def test_the_command_says_where_its_report_goes(argv, path):
     assert report_path(argv) == path
+
+
+def test_what_a_terminal_would_swallow_is_no_part_of_a_name():
+    assert followed(b"a.py::test_\x1bPpayload\x1b\\x PASSED\n1 passed in 0.01s\n").passing == ("a.py::test_x",)

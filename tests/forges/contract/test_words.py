@@ -238,8 +238,8 @@ def test_any_other_remote_has_no_page(remote):
         ("https://codeberg.org/o/r/pulls/999999999", 999_999_999),
     ],
 )
-def test_the_number_is_read_from_the_address_of_a_pull_request(url, number, forge):
-    assert forge.number_in(url) == number
+def test_the_number_is_read_from_the_address_of_a_pull_request(url, number):
+    assert addresses.number_in(url) == number
 
 
 @pytest.mark.parametrize(
@@ -252,5 +252,5 @@ def test_the_number_is_read_from_the_address_of_a_pull_request(url, number, forg
      "https://github.com/o/r/s/pull/12", "https://github.com/o/r/issues/12", "https://gitlab.com/g/p/merge_requests/3",
      "https:///o/r/pull/12", "https://github.com:x/o/r/pull/12", "https://" + "a" * 2000 + "/o/r/pull/12"],
 )  # fmt: skip
-def test_anything_else_has_no_number(url, forge):
-    assert forge.number_in(url) is None
+def test_anything_else_has_no_number(url):
+    assert addresses.number_in(url) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import socket
 
 import pytest
@@ -15,6 +14,7 @@ from holdfast.forges.github.client import Client
 from holdfast.forges.github.gh_transport import gh_in
 from holdfast.forges.github.token_transport import TokenTransport
 from tests.forges.github.server import BRANCH, HERE, Fault
+from tests.processes import ends
 
 
 @pytest.fixture
@@ -180,18 +180,6 @@ def test_a_gh_that_hangs_is_ended_with_all_it_started(stand_in, tmp_path, by_gh)
     stand_in(f"sleep 600 & echo $! > '{tmp_path}/sleeper'; wait")
     assert failure(lambda: Client(by_gh(timeout=1), HERE).threads(1)).code == "github_unreachable"
     assert ends(int((tmp_path / "sleeper").read_text()))
-
-
-def ends(pid):
-    """Whether a process is gone or goes; waits for it a generous while."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([descriptor], [], [], 60)[0])
-    finally:
-        os.close(descriptor)
 
 
 def test_a_gh_that_complains_without_end_is_stopped(stand_in, by_gh):

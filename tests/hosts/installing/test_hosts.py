@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def test_claude_code_gets_hooks_beside_those_of_others_a_status_line_and_a_serve
         ours = settings["hooks"][event][-1]
         assert ours.get("matcher", "") == matcher
         assert [hook["command"] for hook in ours["hooks"]] == [at.hook_line]
-    assert settings["statusLine"] == {"type": "command", "command": lines.joined(lines.status_words())}
+    assert settings["statusLine"] == {"type": "command", "command": shlex.join(lines.status_words())}
     assert list(settings)[:3] == ["permissions", "hooks", "model"]
     servers = lived_in.json(".mcp.json")["mcpServers"]
     assert servers["other"] == {"command": "x"}

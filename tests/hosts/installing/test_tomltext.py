@@ -76,3 +76,10 @@ def test_a_file_that_cannot_be_edited_as_text_is_refused(text):
 def test_a_broken_file_is_named_with_the_line():
     with pytest.raises(UsageError, match=r"^config.toml:2: "):
         tomltext.put('a = 1\nb = "\n', "config.toml", PATH, TABLE)
+
+
+@pytest.mark.parametrize("value", ["[" * 2000 + "]" * 2000, "1" * 5000])
+def test_a_file_that_the_parser_gives_up_on_is_named_with_the_line_too(value):
+    with pytest.raises(UsageError, match=r"^config.toml:2: ") as refusal:
+        tomltext.put(f"a = 1\nb = {value}\n", "config.toml", PATH, TABLE)
+    assert refusal.value.code == "broken_file"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pty
 import select
 import sys
 import time
@@ -102,7 +101,7 @@ class Project:
         env: dict[str, str] | None = None,
     ) -> Answer:
         """A terminal of one's own; `says` is typed at the first prompt, after what happens meanwhile."""
-        primary, secondary = pty.openpty()
+        primary, secondary = forked.terminal()
         ends = (secondary, secondary, secondary)
         process = forked.start(words, ends, cwd=self.root, env={**self.env, **(env or {})}, session=True)
         os.close(secondary)
@@ -221,3 +220,13 @@ def project(empty) -> Project:
     """A project in which a release was started."""
     empty.opened().start("release", "1.4.0")
     return empty
+
+
+@pytest.fixture
+def desk(project, tmp_path):
+    from tests.surfaces.cli.desk import Desk
+
+    project.until("sign-off").ok("begin", "sign-off")
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    return Desk(project, folder)

@@ -102,3 +102,30 @@ def test_nothing_is_installed_through_one_and_the_remedy_works(bench, outside):
     assert bench.typed(answer.error["remedies"][-1]["command"]).code == 0
     bench.ok("install", "claude-code")
     assert listed(outside) == ["mine"]
+
+
+BESIDE = (".claude/locks.json", ".claude/learnings.jsonl", ".claude/checkpoint.json", ".claude/agent-state.json")
+
+
+@pytest.mark.parametrize("path", BESIDE)
+def test_a_file_beside_a_document_that_leads_out_is_no_silent_success(bench, outside, path):
+    bench.ok("start", *SYSTEMS["orchestrator"])
+    place = bench.root / path
+    place.unlink(missing_ok=True)
+    place.symlink_to(outside / "mine")
+    answer = bench.agent("lock", "src/*", "--agent", "a", "--json")
+    assert (answer.code, answer.error["code"]) == (2, "symlink"), answer
+    assert (outside / "mine").read_text() == "mine\n"
+    told = bench.agent("doctor")
+    assert "leads out of the project" in told.out + told.err, told
+
+
+def test_a_change_that_no_file_could_show_is_told(bench):
+    bench.ok("start", *SYSTEMS["orchestrator"])
+    place = bench.root / ".claude/locks.json"
+    place.unlink(missing_ok=True)
+    place.mkdir()
+    (place / "mine").write_text("mine\n")
+    answer = bench.ok("lock", "src/*", "--agent", "a")
+    assert "could not be written" in answer.err, answer
+    assert "locks.json" in answer.err, answer

@@ -506,6 +506,7 @@ BAD = [
     (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "api"), 2, "bad_verdict"),
     (("supervise", "pre_task", "1.1", "--verdict", "AUTO_FIX", "--conflict", "pattern"), 2, "bad_text"),
     (("supervise", "pre_task", "1.1", "--file", "nowhere.json"), 4, "no_file"),
+    (("supervise", "pre_task", "1.1", "--token", "9-00000000000000000000000000000000"), 5, "fenced"),
     (("commit", "1.1"), 2, "bad_usage"),
     (("commit", "-m", "x"), 2, "bad_usage"),
     (("commit", "1.1", "--supervisor", "-m", "x"), 2, "bad_usage"),

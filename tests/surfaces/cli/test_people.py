@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+from holdfast.errors import Refused
+from holdfast.surfaces import tools
 from tests.surfaces.cli.conftest import DEFINITION
 from tests.tiers import need
 
@@ -59,7 +61,7 @@ def test_a_person_sees_what_is_approved_and_says_yes(project):
 
 def test_nobody_is_asked_about_what_would_be_refused(project):
     project.until("sign-off")
-    assert_refused(project, "the step sign-off is pending")
+    assert_refused(project, "the step sign-off has not begun")
     project.ok("begin", "sign-off")
     project.ok("task", "add", "read it twice", "--under", "sign-off")
     assert_refused(project, "sign-off/1 is not done")
@@ -67,6 +69,9 @@ def test_nobody_is_asked_about_what_would_be_refused(project):
     project.ok("task", "done", "1")
     project.people_ok("pause", "--reason", "lunch")
     assert_refused(project, "is paused: lunch")
+    assert project.agent("resume", "--json").error["code"] == "person_needed"
+    with pytest.raises(Refused, match="only a person may end a pause that a person made"):
+        tools.call(project.opened(), "resume_workflow", {"workflow_id": project.opened().workflow().id})
     project.people_ok("resume")
     project.people_ok("approve", "sign-off", says="y")
     again = project.person("approve", "sign-off")

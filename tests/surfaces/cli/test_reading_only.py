@@ -71,6 +71,23 @@ def as_reader(bench: Bench, *words: str, stdin: str = "") -> Answer:
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
+def test_who_may_not_read_the_state_is_shown_what_keeps_them_from_it(bench):
+    """No command sends to one that sends back to it."""
+    need("root", "setpriv", "a folder that other users may read")
+    bench.start()
+    os.chmod(bench.root.parent, 0o755)
+    os.chmod(bench.root / ".holdfast", 0o700)
+    for path in (bench.root, *bench.root.rglob("*")):
+        if path.name != ".holdfast" and ".holdfast" not in path.parts:
+            os.chown(path, 0, 0)
+    for words in ("status", "next", "list", "doctor", "note x"):
+        command = ("setpriv", "--reuid=12345", "--regid=12345", "--clear-groups", HOLDFAST, *words.split())
+        done = subprocess.run(command, cwd=bench.root, capture_output=True, text=True)
+        assert done.returncode, (words, done)
+        assert "ls -ld" in done.stderr + done.stdout, (words, done)
+        assert "→ holdfast" not in done.stderr, (words, done)
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_read_works_on_a_read_only_mount(bench, mounted, system):
     bench.ok("start", *SYSTEMS[system])

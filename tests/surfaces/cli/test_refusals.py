@@ -203,3 +203,11 @@ def test_a_damaged_journal_is_broken_data(project):
     journal.write_bytes(data)
     answer = project.agent("begin", "draft", "--json")
     assert (answer.code, bool(answer.error["remedy"])) == (6, True)
+
+
+def test_a_token_in_the_place_of_a_number_is_called_one_and_not_repeated(project):
+    secret = "0123456789abcdef" * 2
+    answer = project.agent("agent", "end", f"1-{secret}")
+    assert answer.code == 2
+    assert "this is the token of a lease" in answer.err
+    assert secret not in answer.out + answer.err

@@ -230,8 +230,13 @@ def test_the_commands_of_a_person_are_shown_to_a_person_who_reads_status_or_the_
 
 
 def test_at_a_check_that_nobody_trusted_only_the_command_of_trust_names_no_workflow(project):
-    first = project.until("verify").ok("begin", "verify", "--json").json["workflow_id"]
+    first = project.until("verify").ok("status", "--json").json["workflow_id"]
     project.ok("start", "release", "1.5.0")
+    for command, moves in (("next", ("begin", "done")), ("status", ("begin",))):
+        shown = [line.strip() for line in project.ok(command, "-w", first).out.splitlines() if "holdfast " in line]
+        assert shown == [f"holdfast {move} verify -w {first}" for move in moves]
+    assert project.ok("next", "-w", first, "--json").json["required_action"] == f"holdfast begin verify -w {first}"
+    project.ok("begin", "verify", "-w", first)
     said = project.ok("next", "-w", first)
     lines = [line.strip() for line in said.out.splitlines() if "holdfast " in line]
     assert lines == [f"holdfast check lint --passed-or-failed -w {first}", "read it, then: holdfast trust release"]

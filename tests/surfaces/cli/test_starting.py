@@ -488,6 +488,13 @@ def test_a_run_that_goes_on_says_so_only_when_it_is_asked(started):
     assert "DEV_" not in started.ok("done", TASK).out
 
 
+def test_a_workflow_that_gives_no_signal_says_so(bench):
+    bench.ok("start", "tdd", "Add login", "--set", "test_command=sh run.sh")
+    refused = bench.agent("signal")
+    assert (refused.out, refused.code) == ("", 3)
+    assert "gives no signal" in refused.err
+
+
 def test_a_blocked_run_says_so(started):
     answer = started.ok("block", TASK, "--reason", "no database")
     line = f"DEV_BLOCKED: {TASK} blocked: no database"
@@ -513,11 +520,6 @@ def test_a_folder_says_when_a_feature_is_over_and_when_all_are(bench):
     assert out.splitlines()[-1] == "DEV_CONTINUE"
     answer = finish(bench, "task_execution/2-out/1")
     assert answer.out.splitlines()[-1] == "DEV_COMPLETE: All features done"
-
-
-def test_a_cycle_has_no_signal(bench):
-    bench.ok("start", "tdd", "Add login", "--set", "test_command=sh run.sh")
-    assert bench.ok("signal", "--json").json["signal"] == ""
 
 
 def test_a_compaction_is_in_the_history(started):

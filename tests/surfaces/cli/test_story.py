@@ -311,9 +311,7 @@ def test_a_failure_says_how_many_tries_are_left_and_its_reason_once(project):
     )
     assert over.count("boom") == 1
     for shown in (project.ok("status").out, project.ok("next").out):
-        assert shown.count("verify, attempts 1, 2 failed: boom") == 1
-        assert shown.count("failed 2 times: boom") == 1
-        assert shown.count("boom") == 2
+        assert shown.count("failed 2 times: boom") == shown.count("boom") == 1
 
 
 def test_a_list_has_the_engine_s_word_for_people_and_both_for_scripts(project):

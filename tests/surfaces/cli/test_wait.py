@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import holdfast
+from holdfast.surfaces.cli.waiting import happened
 from tests.docs.blocks import matches
 
 
@@ -37,6 +39,16 @@ def test_a_wait_ends_when_a_person_decides(waiting):
     assert (decided["step"], decided["decision"]) == ("sign-off", "approved")
     assert said["required_action"].startswith("holdfast begin ")
     assert said["remedies"][0]["command"] == said["required_action"]
+
+
+def test_a_decision_after_the_look_is_told_by_the_next_look(waiting):
+    """Otherwise the answer would name the decision, and ask for it at the same time."""
+    project, revision = waiting
+    workflow = holdfast.open(project.root).workflow()
+    seen = workflow.briefing()
+    assert project.person("approve", "sign-off", "--yes").code == 0
+    assert not happened(workflow, seen, "person", revision)
+    assert happened(workflow, workflow.refresh().briefing(), "person", revision)
 
 
 @pytest.mark.parametrize(

@@ -6,79 +6,15 @@ the name of one.
 
 from __future__ import annotations
 
-import os
-import pty
-import select
-import sys
-import time
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tests import forked
-from tests.surfaces.cli.conftest import Project
+from tests.surfaces.cli.desk import APPROVE
 from tests.tiers import need
 
-PATIENCE = 60
-APPROVE = "holdfast approve sign-off"
-RUNS = '"$@"; exit $?'
-"""What a host does: it runs what it is told, and stays above it."""
-
-
-class Desk:
-    """A person's terminal, with a shell line in it; whatever asks a question there gets an answer."""
-
-    def __init__(self, project: Project, programs: Path) -> None:
-        self.project, self.programs = project, programs
-        path = f"{programs}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-        self.env = {**project.env, "PATH": path, "TERM": "xterm", "TMUX_TMPDIR": str(programs), "SHELL": "/bin/sh"}
-        self.env["SCREENDIR"] = str(programs / "screens")
-        (programs / "screens").mkdir(mode=0o700)
-
-    def host(self, name: str, does: str = RUNS) -> str:
-        path = self.programs / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{does}\n")
-        path.chmod(0o755)
-        return str(path)
-
-    def types(self, line: str, *, answer: str = "y", ahead: str = "", until: Path | None = None) -> str:
-        """All that is shown until the line has ended, or there is a file."""
-        primary, secondary = pty.openpty()
-        if ahead:
-            os.write(primary, ahead.encode())
-        ends = (secondary, secondary, secondary)
-        words = ["sh", "-c", line]
-        process = forked.Process(words, ends, env=self.env, cwd=self.project.root, session=True, program=words)
-        os.close(secondary)
-        out, answered, deadline = b"", 0, time.monotonic() + PATIENCE
-        while time.monotonic() < deadline and not (until and until.exists()):
-            if not select.select([primary], [], [], 0.1)[0]:
-                continue
-            try:
-                out += os.read(primary, 65536)
-            except OSError:  # the other end of the terminal is gone
-                break
-            if out.count(b"[y/N] ") + out.count(b"[Y/n] ") > answered:
-                answered += 1
-                os.write(primary, f"{answer}\n".encode())
-        if until and until.exists():
-            process.kill()
-        process.wait()
-        os.close(primary)
-        return out.decode(errors="replace").replace("\r\n", "\n")
-
-    @property
-    def approved(self) -> bool:
-        return self.project.step("sign-off") == "done"
-
-
-@pytest.fixture
-def desk(project, tmp_path):
-    project.until("sign-off").ok("begin", "sign-off")
-    folder = tmp_path / "programs"
-    folder.mkdir()
-    return Desk(project, folder)
+FORGEABLE = Path(__file__).parents[3] / "docs/explanation/gates-and-trust.md"
 
 
 def test_a_person_approves_with_a_key_pressed_after_the_question(desk):
@@ -121,6 +57,8 @@ CHEATS = {
 
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_an_agent_host_above_is_seen_whatever_lies_between(desk, cheat):
+    if cheat == "setsid":
+        need("root")  # nobody else may take a terminal from its session
     line = CHEATS[cheat].replace("sh -c 'exec -a", "bash -c 'exec -a")
     shown = desk.types(f"{desk.host('claude')} {line}")
     assert "this terminal is no person's: claude (process" in shown or cheat in ("nohup",), shown
@@ -184,6 +122,72 @@ def test_behind_a_multiplexer_its_client_counts(desk, tmp_path, program, host):
     assert desk.approved is (host == "code")
     if host == "claude":
         assert "this terminal is no person's: claude (process" in said.read_text()
+
+
+def test_what_is_started_by_the_clock_is_no_person(desk, tmp_path):
+    """By `at`, with a terminal that the job makes for itself. The jobs of the machine are left alone."""
+    need("root", "mounts", "script", "atd")
+    said, spool = tmp_path / "said", "/var/spool/cron"
+    asks = desk.host("asks", f"cd {desk.project.root}; {APPROVE} 2>{said}.err; mv {said}.err {said}")
+    job = desk.host("job", f"(sleep 2; echo y; sleep 2) | script -qec {asks} /dev/null")
+    own = f"mount -t tmpfs own {spool}; mkdir {spool}/atjobs {spool}/atspool; touch {spool}/atjobs/.SEQ"
+    runs = desk.host("runs", f"{own}; chown -R daemon:daemon {spool}; echo {job} | at now; atd -s; sleep 30")
+    desk.types(f"timeout --foreground 40 unshare --mount --pid --fork --kill-child --mount-proc {runs}", until=said)
+    assert "this terminal is no person's" in said.read_text()
+    assert not desk.approved
+
+
+PUSH = """\
+import fcntl, os, sys, termios, time
+terminal = os.open("/dev/tty", os.O_RDWR)
+def push(line):
+    for key in line.encode():
+        fcntl.ioctl(terminal, termios.TIOCSTI, bytes([key]))
+push(sys.argv[1] + "\\n")
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.5)
+    push("y\\n")
+"""
+SENDS = {
+    "tmux send-keys": (
+        "tmux -L own -f /dev/null new-session sh",
+        "tmux -L own send-keys '{}' Enter",
+        "tmux -L own capture-pane -p",
+    ),
+    "screen -X stuff": (
+        "screen -c /dev/null -S own sh",
+        "screen -S own -X stuff '{}^M'",
+        "screen -S own -X hardcopy shown; cat shown",
+    ),
+}
+"""How a person opens it, how an agent sends keys to it, and how it sees the question."""
+
+
+def forged(desk, line: str, end: Path) -> None:
+    """No program of the same user can tell. So the question names what is approved, and the page names the way."""
+    out = desk.types(line, answer=None, until=end)
+    assert desk.approved
+    assert "Approve sign-off?" in out
+
+
+@pytest.mark.parametrize("way", SENDS)
+def test_keys_that_an_agent_sends_to_a_persons_terminal_are_told_from_no_others(desk, tmp_path, way):
+    need(way.partition(" ")[0])
+    end, (opens, sends, shows) = tmp_path / "end", SENDS[way]
+    sent = sends.format(f"{APPROVE}; echo >{end}; exit"), sends.format("y")
+    agent = desk.host("agent", f"sleep 2; {sent[0]}; until ({shows}) | grep -q y/N; do sleep 0.2; done; {sent[1]}")
+    runs = f"setsid {desk.host('claude')} {agent} </dev/null >/dev/null 2>&1 & {opens}"
+    forged(desk, f"timeout --foreground 50 sh -c {shlex.quote(runs)}", end)
+    assert f"`{way}`" in FORGEABLE.read_text()
+
+
+def test_keys_that_an_agent_pushes_into_its_own_terminal_are_told_from_no_others(desk, tmp_path):
+    need("TIOCSTI")
+    end, push = tmp_path / "end", tmp_path / "push.py"
+    push.write_text(PUSH)
+    agent = desk.host("agent", f"sleep 2; python3 {push} '{APPROVE}; echo >{end}; exit' {end}")
+    forged(desk, f"{desk.host('claude')} {agent} </dev/null >/dev/null 2>&1 & sh -i", end)
+    assert "`TIOCSTI`" in FORGEABLE.read_text()
 
 
 def test_a_program_is_no_person_at_whatever_terminal_it_runs(desk):

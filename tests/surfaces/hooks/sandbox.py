@@ -98,7 +98,7 @@ class Sandbox:
         self._stack.enter_context(contextlib.chdir(self.root))
         self._furnish()
         self._begin()
-        for name in CHANGING:
+        for name in self._changing():
             shutil.copytree(self.root / name, self._pristine / name, symlinks=True)
         self._there = self._elsewhere()
         return self
@@ -156,9 +156,13 @@ class Sandbox:
 
     def restore(self) -> None:
         """Everything is again as it was before the first event."""
-        for name in CHANGING:
+        for name in self._changing():
             shutil.rmtree(self.root / name)
             shutil.copytree(self._pristine / name, self.root / name, symlinks=True)
+
+    def _changing(self) -> list[str]:
+        """With the records of journals that lie in git's folder."""
+        return [*CHANGING, *(str(path.relative_to(self.root)) for path in self.root.glob(".git/holdfast-lines-*"))]
 
     def filled(self, data: bytes) -> bytes:
         """An event with the paths and names of this project in it."""

@@ -211,8 +211,10 @@ def test_documents_lie_in_the_worktree_of_their_workflow(scene, tmp_path):
 # What only a person does
 
 
-def test_the_guard_knows_every_command_that_is_a_person_s():
-    assert set(guard._ONLY_PEOPLE) == {*naming.PEOPLES, "mcp"}
+@pytest.mark.parametrize("command", [*naming.PEOPLES, "mcp"])
+def test_the_guard_knows_every_command_that_is_a_person_s(scene, command):
+    scene.given(paths=[DOCUMENT])
+    assert scene.bash(f"holdfast {command}")
 
 
 @pytest.mark.parametrize(

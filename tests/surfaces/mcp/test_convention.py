@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from tests.surfaces.mcp.house import EXAMPLES, SESSION, House, beyond, running, told
+from tests.surfaces.mcp.house import BLUEPRINT, EXAMPLES, SESSION, House, beyond, running, told
 
 OLD_ID = "generation-scene-0204-20251110-143000"
 
@@ -20,10 +20,13 @@ def given(tool: str, id: str) -> dict[str, Any]:
     return json.loads(json.dumps(EXAMPLES[tool]["input"]).replace(OLD_ID, id))
 
 
+def place(id: str, name: str) -> str:
+    return f"workspace/sessions/{SESSION}/generation-runs/{id}/{name}"
+
+
 def file(house: House, id: str, name: str) -> str:
-    path = f"workspace/sessions/{SESSION}/generation-runs/{id}/{name}"
-    house.bench.write(path, "[]\n")
-    return path
+    house.bench.write(place(id, name), "[]\n")
+    return place(id, name)
 
 
 def test_the_eight_examples_go_through_a_client_as_they_stand(house, era):
@@ -56,8 +59,24 @@ def test_the_eight_examples_go_through_a_client_as_they_stand(house, era):
             expected = wanted("get_next_step", id)
             more = beyond("get_next_step", following, expected)
             assert following == {**expected, **more}
-            assert list(more) == ["step", "agents", "turn", "task", "conditions", "inputs", "for_person"]
-            assert more["for_person"] == [{"who": "person", "command": "holdfast approve verification-plan"}]
+            assert more == {
+                "step": "verification-plan",
+                "agents": ["verification-planner"],
+                "turn": "person",
+                "task": {"text": "Create human-readable plan for approval", "file": BLUEPRINT},
+                "conditions": [
+                    {"kind": "output", "name": "verification_plan", "verdict": "passed"},
+                    {"kind": "approval", "name": "approval", "verdict": "waiting"},
+                ],
+                "inputs": [
+                    {
+                        "step": "blueprint-validation",
+                        "name": "constraints_list",
+                        "path": place(id, "constraints-list.json"),
+                    }
+                ],
+                "for_person": [{"who": "person", "command": "holdfast approve verification-plan"}],
+            }
             listed = await told(client, "list_workflows", **EXAMPLES["list_workflows"]["input"])
             assert listed == wanted("list_workflows", id)
             assert await told(client, "approve_step", **given("approve_step", id)) == wanted("approve_step", id)

@@ -109,8 +109,7 @@ def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
         if not complete or not all(error[name] for name in ("code", "message", "remedy")):
             return text
         takes_calls(error["remedy"])
-        own = [one for one in error["remedies"] if one["who"] == "person"]
-        return "" if all(map(is_persons, own)) else text
+        return "" if all(map(is_whole, error["remedies"])) and is_told(error) else text
     said = result.structured_content
     jsonschema.validate(said, tools.output_schema(tool))
     if json.loads(text) != said:
@@ -120,12 +119,24 @@ def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
     return "" if small else f"{len(text.encode())} bytes"
 
 
-def is_persons(remedy: dict[str, Any]) -> bool:
-    """Whether it is a command that a person types, with every blank in it named."""
+def is_whole(remedy: dict[str, Any]) -> bool:
+    """Whether it says whose it is and what to do, with every blank named; a person's is a command or words."""
     shape = [name for name in ("who", "text", "command", "blanks") if name in remedy]
-    blank = [one for one in remedy.get("blanks", ()) if one not in remedy["command"]]
-    whole = list(remedy) == shape and all(remedy.values()) and not blank
-    return whole and remedy["who"] == "person" and remedy["command"].startswith("holdfast ")
+    command = remedy.get("command", "")
+    blanks = [one for one in remedy.get("blanks", ()) if one not in command]
+    takes_calls(command)
+    own = remedy["who"] != "person" or not command or command.startswith("holdfast ")
+    return list(remedy) == shape and all(remedy.values()) and len(shape) > 1 and not blanks and own
+
+
+def is_told(error: dict[str, Any]) -> bool:
+    """Whether the line for an agent is made of what is an agent's, and of nothing that is a person's."""
+    line = error["remedy"]
+    agents = [one for one in error["remedies"] if one["who"] != "person"]
+    peoples = [one["command"] for one in error["remedies"] if one["who"] == "person" and "command" in one]
+    return all(one.get("command", one.get("text", "")) in line for one in agents) and not any(
+        command in line for command in peoples
+    )
 
 
 def takes_calls(remedy: str) -> None:

@@ -294,7 +294,7 @@ class TestTheEnd:
 
     def test_deleting_an_adopted_document_says_so_too(self, found):
         account = found(example())
-        account.path.unlink()
+        shutil.rmtree(account.path.parent)
         assert account.look().status()["status"] == "completed"
         assert documents(account.bench.root) == []
 
@@ -373,31 +373,44 @@ class TestWhatAnAgentWrites:
         assert [record.command for record in account.look().history()] == ["start", "edit"]
 
     @pytest.mark.parametrize(
-        "forge",
+        "spoil",
         [
-            lambda d: d.update(workflow="Another"),
             lambda d: d.pop("workflow"),
-            lambda d: d.update(workflow_type="planning"),
+            lambda d: d.update(workflow=""),
+            lambda d: d.update(workflow_type=7),
             lambda d: d.pop("phase"),
             lambda d: d["phase"].update(current=0),
             lambda d: d["phase"].update(status="nearly"),
-            lambda d: d.update(required_reading="@a.md"),
+            lambda d: d.update(required_reading={"a": 1}),
             lambda d: d.update(key_reminders=["", " "]),
         ],
     )
-    def test_an_edit_that_cannot_be_taken_is_set_aside_whole_and_the_document_restored(self, account, forge):
+    def test_a_field_that_cannot_be_taken_is_put_back_and_the_others_are_taken(self, account, spoil):
         before = account.document
 
         def change(document: dict[str, Any]) -> None:
-            document["context"]["taken"] = False
-            forge(document)
+            document["context"]["taken"] = True
+            spoil(document)
 
         account.edit(change)
         written = account.path.read_bytes()
-        assert account.alerts() == ["edit_refused"]
-        assert said(account.document) == said(before)
+        assert account.alerts() == ["edit_partly_refused"]
+        assert said(account.document) == {**said(before), "context": {"taken": True}}
         assert account.quarantined() == [written]
-        assert account.state.context == {}
+
+    def test_a_workflow_that_is_renamed_keeps_its_id_and_its_file(self, account):
+        account.edit(lambda d: d.update(workflow="Move to Postgres", workflow_type="implementation"))
+        state = account.state
+        assert (state.title, state.id) == ("Move to Postgres", account.id)
+        account.look().remind("Back up first")
+        assert account.document["workflow"] == "Move to Postgres"
+        assert account.document["workflow_type"] == "implementation"
+        assert documents(account.bench.root) == [account.path]
+        assert account.alerts() == []
+        listed = account.bench.ok("list", "--json").json["workflows"]
+        assert [(one["workflow_id"], one["title"]) for one in listed] == [(account.id, "Move to Postgres")]
+        assert account.bench.ok("adopt").out.strip() != ""
+        assert len(account.bench.open().list(status="active")) == 1
 
     @pytest.mark.parametrize("data", [b"", b'{"workflow": "Dat', b"[]", b"\xff\xfe"])
     def test_a_broken_file_is_kept_aside_and_restored_from_the_journal(self, account, data):

@@ -61,8 +61,8 @@ def test_a_grant_says_how_and_where_the_person_was_recognised(here):
 
 def test_what_comes_by_git_is_kept_and_shown_as_claimed_everywhere(here, there):
     assert grant(there) == grant(here)
-    where = grant(here).where
-    said = f"the approval of {FIRST} is only claimed: {grant(here).by} gave it at a terminal on {where}"
+    given = f"{grant(here).by} is said to have given it at a terminal on {grant(here).where}"
+    said = f"the approval of {FIRST} is only claimed: {given}"
     status = there.ok("status", "--json").json
     assert next(step for step in status["steps"] if step["path"] == FIRST)["approval"] == "claimed"
     assert status["claimed"] == there.ok("next", "--json").json["claimed"] == [said]
@@ -82,12 +82,12 @@ def test_a_person_sees_all_of_them_and_confirms_them_with_one_command(there):
     assert verdict(there) == "claimed"
     answer = there.person("approve", "--claimed", prompt="[y/N] ", says="y")
     assert answer.code == 0, answer
-    for shown in (FIRST, before.by, before.where, "requirements.md", "Confirm this approval?"):
+    for shown in (FIRST, before.by, before.where, "requirements.md", "Confirm this step?"):
         assert shown in answer.out
     assert (verdict(there), grant(there).where.partition(":")[2]) == ("valid", "there")
     assert there.workflow().state.step(FIRST).past_grants[-1] == before
     there.ok("begin", SECOND)
-    assert there.ok("approve", "--claimed").out == "no approval is only claimed here\n"
+    assert there.ok("approve", "--claimed").out == "nothing is only claimed here\n"
 
 
 def test_a_file_that_changed_since_is_not_confirmed_with_the_others(there):
@@ -101,12 +101,12 @@ def test_finalize_by_a_person_confirms_and_by_an_agent_does_not(tmp_path):
     push(here)
     there = clone(here, tmp_path / "there")
     status = there.ok("status", "-w", SLUG, "--json").json
-    assert (status["status"], len(status["claimed"])) == ("completed", len(PHASES))
+    assert (status["status"], len(status["claimed"])) == ("claimed", len(PHASES))
     assert "only claimed" in there.ok("status", "-w", SLUG).out
     assert there.refused("finalize", "-w", SLUG)["code"] == "gate_unmet"
     answer = there.person("finalize", "-w", SLUG, prompt="[y/N] ", says="y")
     assert answer.code == 0, answer
-    assert "Confirm 5 approvals?" in answer.out
+    assert "Confirm these 5 steps?" in answer.out
     assert there.workflow().state.finalized
 
 

@@ -117,6 +117,7 @@ def test_a_damaged_copy_gives_way_to_the_journal_here(site, words):
 
 
 def test_what_cannot_be_committed_is_no_success(site):
+    site.ok("note", "which the last commit does not have", "-w", SLUG)
     site.write(JOURNAL, "garbage\n")
     site.write(".git/hooks/pre-commit", "#!/bin/sh\nexit 1\n").chmod(0o755)
     (site.root / ".git/index.lock").touch()

@@ -53,7 +53,8 @@ def written(state: State) -> dict[str, Any]:
 
 def view(state: State, phase: str = ONE) -> Any:
     assert gated.DIALECT.views is not None
-    return gated.DIALECT.views(state).get(f"workflow/{state.id}/{phase}/status.json")
+    made = gated.DIALECT.views(state).get(f"workflow/{state.id}/{phase}/status.json")
+    return made() if made else None
 
 
 def invalid(document: Any, schema: str = "gated") -> list[str]:
@@ -105,7 +106,6 @@ def test_everything_the_documents_say_is_known():
     ]
     assert [(one.step, one.iteration, one.resolution) for one in state.escalations] == [(ONE, 4, "")]
     assert (state.context["pr_number"], state.context["last_reviewed_at"]) == (7, "2026-02-27T11:00:00Z")
-    assert state.read_only == FEATURE.read_only
     assert [step.id for step in state.plan.steps] == list(gated_words.PHASES)
 
 
@@ -434,7 +434,7 @@ def test_the_examples_are_valid_and_every_field_of_them_is_described():
     assert invalid(detail(), "gated-status") == []
     schema = schemas.schema("gated")
     assert set(example()) <= set(schema["properties"])
-    assert set(example()["phases"][ONE]) <= set(schema["definitions"]["phase"]["properties"])
+    assert set(example()["phases"][ONE]) <= set(schema["properties"]["phases"]["properties"][ONE]["properties"])
     assert set(detail()) <= set(schemas.schema("gated-status")["properties"])
 
 

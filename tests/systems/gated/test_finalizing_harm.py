@@ -74,7 +74,7 @@ def refused(house: House, phase: str, path: str) -> None:
     docs = {str(one): one.read_bytes() for one in (house.root / "docs").rglob("*") if one.is_file()}
     at = house.git("rev-parse", "HEAD")
     error = house.refused("finalize")
-    assert (error["code"], error["remedy"]) == ("gate_unmet", f"holdfast reopen {phase} -w {SLUG}")
+    assert (error["code"], error["remedy"]) == ("gate_unmet", f"holdfast reopen {phase}")
     assert error["facts"]["path"] == path
     assert {str(one): one.read_bytes() for one in (house.root / "docs").rglob("*") if one.is_file()} == docs
     assert (house.state()["status"], house.git("rev-parse", "HEAD")) == ("completed", at)

@@ -69,6 +69,8 @@ def test_a_clone_shows_a_feature_at_first_sight_and_goes_on_with_it(here, there)
     assert SECOND in here.ok("next").out
     assert here.phases()[:2] == ["approved", "in_progress"]
     here.make(SECOND)
+    assert "only claimed" in here.refused("done", SECOND)["message"]
+    assert here.person("approve", "--claimed", "--yes").code == 0
     here.reviewed(SECOND, 1)
     push(here)
     pull(there)
@@ -93,9 +95,9 @@ def test_clones_take_turns_through_a_whole_feature(here, there):
         house.reviewed(phase, 1)
         house.approve(phase)
         push(house)
-    for house in (here, there):
+    for house, status in ((here, "claimed"), (there, "completed")):
         pull(house)
-        assert house.ok("status", "-w", SLUG, "--json").json["status"] == "completed"
+        assert house.ok("status", "-w", SLUG, "--json").json["status"] == status
     assert records(here) == records(there)
     pull(here)
     assert here.refused("finalize", "-w", SLUG)["code"] == "gate_unmet"

@@ -147,6 +147,7 @@ def test_a_good_copy_of_the_journal_is_all_it_takes(site, begun):
 def forked(site, tmp_path) -> Site:
     """Another clone handed the phase in; here somebody blocked it, and then git brought the other way."""
     other = site.copy(tmp_path / "other")
+    other.workflow().approve(FIRST)
     other.workflow("agent").done(SECOND)
     site.workflow("agent").block(SECOND, "no key")
     for name in (JOURNAL, DOCUMENT, f"{HOME}/{SECOND}/status.json"):
@@ -162,7 +163,7 @@ def test_a_fork_is_shown_from_both_sides(forked):
     assert (answer.code, error["code"]) == (5, "journal_forked")
     assert error["remedy"] == f"holdfast recover {SLUG} --take GIT_OR_HERE"
     assert (error["facts"]["here"]["what"], error["facts"]["git"]["what"]) == ("block", "done")
-    assert error["facts"]["git"]["lines"] == 1
+    assert error["facts"]["git"]["lines"] == 2
     assert "agent ada" in error["message"]
     assert {name: forked.everything()[name] for name in before} == before
 
@@ -215,6 +216,7 @@ def begun_anew(site, tmp_path) -> Site:
     other = site.copy(tmp_path / "other")
     other.lost("document deleted")
     other.recovered()
+    other.workflow().approve(FIRST)
     other.workflow("agent").done(SECOND)
     site.git("pull", "-q", str(other.root), site.branch)
     return site
@@ -227,6 +229,7 @@ def test_a_journal_that_was_begun_anew_elsewhere_is_a_fork_too(begun_anew, tmp_p
     assert (answer.json["error"]["facts"]["common"], begun_anew.read(JOURNAL)) == (0, theirs)
     assert begun_anew.person("recover", "--take", "git").code == 0
     assert begun_anew.document() == Site(tmp_path / "other").document()
+    begun_anew.workflow().approve(FIRST)
     begun_anew.opinion(SECOND, 1)
     begun_anew.ok("review", SECOND)
     assert begun_anew.status(SECOND)["status"] == "user_review"
@@ -237,6 +240,7 @@ def test_a_journal_that_was_begun_anew_elsewhere_gives_way_to_the_one_here(begun
     assert without_time(begun_anew.document()) == without_time(begun.document())
     journal = next((begun_anew.root / ".holdfast/journal").rglob("*.jsonl")).read_bytes()
     assert (begun_anew.root / JOURNAL).read_bytes() == journal
+    begun_anew.workflow().approve(FIRST)
     begun_anew.ok("done", SECOND)
 
 
@@ -249,6 +253,7 @@ def test_a_damaged_journal_cannot_be_taken(forked):
 def test_a_journal_waits_until_git_is_done(site, tmp_path):
     """In the middle of a merge nobody knows what the journal will be."""
     other = site.copy(tmp_path / "other")
+    other.workflow().approve(FIRST)
     other.workflow("agent").done(SECOND)
     site.write(JOURNAL, other.read(JOURNAL))
     site.write(".git/MERGE_HEAD", f"{site.head}\n")
@@ -265,7 +270,7 @@ def test_a_journal_that_somebody_took_away_is_none(site, begun):
     (site.root / JOURNAL).unlink()
     (site.root / DOCUMENT).unlink()
     assert site.person("recover", SLUG, "--yes").code == 6
-    assert site.person("doctor", "--repair").code == 0
+    assert site.person("doctor", "--repair", says="y").code == 0
     answer = site.person("recover", SLUG, "--yes")
     assert answer.code == 0, answer
     assert without_time(site.document()) == without_time(begun.document())

@@ -408,10 +408,6 @@ def test_what_is_no_text_of_a_fair_size_is_refused(file, tmp_path):
     assert large.remedy == f"have the reviewer write {PATH} anew, as a text of at most 1048576 bytes"
 
 
-def test_a_name_that_cannot_be_written_down_is_refused(file):
-    assert "'a\\nb'" in refusal_of(file(APPROVE), "a\nb").message
-
-
 WORDS = "## Decision|: |APPROVED|NEEDS_REVISION|**[MAJOR]**|[minor]|no |<!--|-->|<b>|```|---|1. |- |> |    |](|&#91;"
 PIECES = st.sampled_from([*WORDS.split("|"), "|", "|---|---|\n", "\n", "\n\n", "\t", *"#*_`[\\"])
 

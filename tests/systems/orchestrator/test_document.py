@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,7 @@ from holdfast.errors import UsageError
 from holdfast.systems.orchestrator.document import DIALECT, DOCUMENT
 from holdfast.systems.orchestrator.rules import supervision
 from holdfast.upkeep import schemas
-from tests.orchestrated import DATA, Run, example, invalid, plain
-from tests.workbench import Bench
+from tests.orchestrated import DATA, example, invalid, plain
 
 NOW = "2026-01-15T12:40:00.000Z"
 DOLLAR = 1_000_000
@@ -30,31 +28,6 @@ def adopted(document: dict[str, Any]) -> State:
 
 def written(state: State) -> dict[str, Any]:
     return plain(put(DOCUMENT, state.base, state))
-
-
-@pytest.fixture
-def bench(tmp_path):
-    return Bench(tmp_path / "project").begun()
-
-
-@pytest.fixture
-def run(bench):
-    return Run(bench)
-
-
-@pytest.fixture
-def executing(run):
-    return run.planned()
-
-
-@pytest.fixture
-def found(bench):
-    """The convention's own example, which the first look adopts."""
-
-    def found(document: dict[str, Any] | None = None) -> Path:
-        return bench.write(".claude/agent-state.json", json.dumps(document or example(), indent=2))
-
-    return found
 
 
 class TestTheExampleOfTheConvention:

@@ -12,22 +12,6 @@ import pytest
 from holdfast.core import moment
 from holdfast.core.state import BEGAN
 from tests.orchestrated import Run, invalid, plain
-from tests.workbench import Bench
-
-
-@pytest.fixture
-def bench(tmp_path):
-    return Bench(tmp_path / "project").begun()
-
-
-@pytest.fixture
-def run(bench):
-    return Run(bench)
-
-
-@pytest.fixture
-def executing(run):
-    return run.planned()
 
 
 class Account:

@@ -19,13 +19,15 @@ from holdfast.core.decide import decide
 from holdfast.core.definition import Approval, Choice
 from holdfast.core.reading import read
 from holdfast.core.state import Actor, Evidence, State
+from holdfast.documents.lens.changes import changes
 from holdfast.documents.lens.edits import edit
-from holdfast.documents.lens.mapping import Memory, changes, put
+from holdfast.documents.lens.mapping import Memory, put
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import entry_of
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.systems.skill.document import DIALECT, DOCUMENT, found_at, index
 from holdfast.systems.skill.words import PHASE_WORDS, WORKFLOW_WORDS
+from tests.core.play import kept
 from tests.tiers import examples
 
 DATA = Path(__file__).parent / "data"
@@ -80,7 +82,7 @@ class Life:
     def do(self, command: cmd.Command, by: Actor = PERSON) -> Life:
         at = f"2026-01-01T{10 + self.minute // 60:02}:{self.minute % 60:02}:00.500Z"
         facts = Facts(now=at, boot="boot", mono=float(self.minute), hashes={"PLAN.md": ("hash", 3)})
-        events = decide(self.state, cmd.Request(command, by), facts)
+        events = kept(command, lambda one: decide(self.state, cmd.Request(one, by), facts))
         if events:
             self.minute += 1
             revision = self.state.revision + 1 if self.state else 1
@@ -212,7 +214,7 @@ def test_a_document_that_nobody_touched_asks_for_nothing(life):
     document = life.document()
     assert list(changes(DOCUMENT, life.now, document, document)) == []
     asked = edit(DOCUMENT, life.now, PATH, put(DOCUMENT, life.now.base, life.now), document)
-    assert (asked.commands, asked.entries) == ((), ())
+    assert asked.parts == ()
 
 
 @given(lives())
@@ -544,8 +546,8 @@ def test_how_far_an_unlisted_step_has_come_is_read_from_current_step():
     assert queries.current(state) == "publish/docs"
 
 
-def test_what_a_definition_requires_and_the_document_lacks_holds_nothing_up():
-    steps = [{"id": "plan"}, {"id": "red"}, {"id": "green", "requires": ["plan", "red"]}]
+def test_what_a_definition_requires_and_may_be_left_out_holds_nothing_up():
+    steps = [{"id": "plan", "optional": True}, {"id": "red"}, {"id": "green", "requires": ["plan", "red"]}]
     definition = read({"name": "tdd", "step": steps})
     state = adopted(example("tdd"), definition)
     assert state.plan.requires("green") == ("red",)

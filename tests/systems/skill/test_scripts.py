@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.errors import Refused
 
 DATA = Path(__file__).parent / "data"
 
@@ -51,15 +52,22 @@ def skill(tmp_path):
     """A folder with the document of a skill, which Holdfast has adopted."""
 
     class Skill:
-        def __init__(self, name: str, stem: str) -> None:
+        def __init__(self, name: str, stem: str, called: str = "") -> None:
             self.file = f".claude/workflow-state/active/{stem}.json"
             (tmp_path / self.file).parent.mkdir(parents=True)
             shutil.copy(DATA / f"{name}.json", tmp_path / self.file)
+            if called:
+                document = self.document()
+                document["_schema"]["skill"] = called
+                (tmp_path / self.file).write_text(json.dumps(document))
             self.workflow()
 
         def run(self, script: str) -> None:
             env = {"STATE_FILE": self.file, "PATH": "/usr/local/bin:/usr/bin:/bin"}
             subprocess.run(["bash", "-euc", script], cwd=tmp_path, env=env, check=True)
+
+        def drop(self, stem: str, document: dict) -> None:
+            (tmp_path / f".claude/workflow-state/active/{stem}.json").write_text(json.dumps(document))
 
         def workflow(self, word: str = "") -> holdfast.Workflow:
             return holdfast.open(str(tmp_path)).workflow(word)
@@ -70,8 +78,31 @@ def skill(tmp_path):
     return Skill
 
 
-def test_the_script_that_moves_on_to_the_next_phase(skill):
+def test_the_script_that_moves_on_is_refused_where_a_shipped_definition_asks_for_a_test(skill):
     tdd = skill("tdd", "tdd-b2c3d4e5")
+    tdd.run(PHASE)
+    state = tdd.workflow().state
+    assert state.step("green").status == "active"
+    assert [alert.code for alert in state.alerts] == ["edit_refused"]
+
+
+def test_a_document_that_says_its_tests_ran_finishes_nothing_until_a_person_confirms_it(skill):
+    tdd = skill("tdd", "tdd-b2c3d4e5")
+    forged = tdd.document()
+    forged["workflow"]["id"] = "tdd-11111111"
+    forged["workflow"]["created_at"] = "2026-01-02T00:00:00Z"
+    for phase in forged["state_machine"]["phases"][:3]:
+        phase["status"] = "completed"
+    forged["state_machine"]["phases"][3]["status"] = "in_progress"
+    forged["state_machine"]["current_phase"] = "commit"
+    tdd.drop("tdd-11111111", forged)
+    with pytest.raises(Refused) as caught:
+        tdd.workflow("tdd-11111111").done("commit")
+    assert "the checks of red are only claimed" in str(caught.value)
+
+
+def test_the_script_that_moves_on_to_the_next_phase(skill):
+    tdd = skill("tdd", "tdd-b2c3d4e5", "mine")
     tdd.run(PHASE)
     assert tdd.workflow().status()["step"] == "refactor"
     assert [phase["status"] for phase in tdd.document()["state_machine"]["phases"]] == [
@@ -83,10 +114,18 @@ def test_the_script_that_moves_on_to_the_next_phase(skill):
     assert tdd.workflow().state.alerts == ()
 
 
-def test_the_script_that_completes_a_task(skill):
+def test_the_script_that_completes_a_task_is_refused_where_a_shipped_definition_asks_for_a_test(skill):
     dev = skill("dev", "dev-ed6828a3")
     dev.run(TASK)
-    assert dev.workflow().status()["step"] == "task_execution/3/red"
+    state = dev.workflow().state
+    assert state.step("task_execution/2/green").status == "active"
+    assert len(state.alerts) == 1
+
+
+def test_the_script_that_completes_a_task(skill):
+    dev = skill("dev", "dev-ed6828a3", "mine")
+    dev.run(TASK)
+    assert dev.workflow().status()["step"] == "task_execution/3"
     assert dev.document()["tasks"][1]["commit_sha"] == "abc1234"
     assert dev.document()["tasks"][1]["tdd_phases"]["refactor"] == "completed"
 
@@ -95,7 +134,11 @@ def test_the_script_that_records_a_checkpoint(skill):
     dev = skill("dev", "dev-ed6828a3")
     workflow = dev.workflow()
     for step in ("2/green", "2/refactor", "2", "3/red", "3/green", "3/refactor", "3"):
-        workflow.begin(f"task_execution/{step}").done(f"task_execution/{step}")
+        path = f"task_execution/{step}"
+        workflow.begin(path)
+        for check in workflow.state.plan.step(path).checks:
+            workflow.check(check.name, passed=True, step=path)
+        workflow.done(path)
     workflow.begin("verification")
     dev.run(CHECKPOINT)
     assert dev.workflow().state.step("verification").evidence["lint"].passed
@@ -111,7 +154,7 @@ def test_a_checkpoint_that_comes_too_early_is_refused_and_kept(skill):
 
 
 def test_the_script_that_completes_the_workflow(skill, tmp_path):
-    tdd = skill("tdd", "tdd-b2c3d4e5")
+    tdd = skill("tdd", "tdd-b2c3d4e5", "mine")
     tdd.run(COMPLETE)
     found = tdd.workflow("tdd-auth-login-b2c3")
     assert found.status()["status"] == "completed"
@@ -122,7 +165,7 @@ def test_the_script_that_completes_the_workflow(skill, tmp_path):
 
 
 def test_what_a_script_writes_into_the_history_is_not_said_twice(skill):
-    dev = skill("dev", "dev-ed6828a3")
+    dev = skill("dev", "dev-ed6828a3", "mine")
     dev.run(TASK)
     dev.workflow()
     told = [entry for entry in dev.document()["history"] if entry["event"] == "task_completed" and entry["task"] == 2]
@@ -131,7 +174,7 @@ def test_what_a_script_writes_into_the_history_is_not_said_twice(skill):
 
 def test_a_copy_among_the_finished_ones_finishes_a_workflow_that_may_be_finished(skill, tmp_path):
     """The script of the convention leaves the document itself where it was."""
-    tdd = skill("tdd", "tdd-b2c3d4e5")
+    tdd = skill("tdd", "tdd-b2c3d4e5", "mine")
     tdd.run(COMPLETE.replace('rm "$STATE_FILE"', ""))
     assert tdd.workflow("tdd-auth-login-b2c3").status()["status"] == "completed"
     assert not (tmp_path / tdd.file).exists()

@@ -19,8 +19,9 @@ from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State
 from holdfast.definitions.file import load
+from holdfast.documents.lens.changes import changes
 from holdfast.documents.lens.edits import edit
-from holdfast.documents.lens.mapping import changes, put
+from holdfast.documents.lens.mapping import put
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import entry_of
 from holdfast.errors import HoldfastError, Refused, UsageError

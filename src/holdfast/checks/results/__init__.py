@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
-from holdfast.checks.results.judge import Verdict, must_fail, must_pass
-from holdfast.checks.results.model import Results, function_name
-
-__all__ = [
-    "Reading",
-    "Results",
-    "Verdict",
-    "function_name",
-    "merged",
-    "must_fail",
-    "must_pass",
-    "read_junit",
-    "report_path",
-]
+from holdfast.checks.results.model import Results
 
 _LONGEST_LINE = 4000  # bytes; what follows on the same line is dropped
 _REPORT_OPTIONS = ("--junitxml", "--junit-xml", "--junitfile")
@@ -36,11 +23,10 @@ class Reading:
         self._others = (CargoOutput(), GoOutput())
 
     def take(self, chunk: bytes) -> None:
-        first, *rest = chunk.split(b"\n")
-        self._append(first)
-        for piece in rest:
-            self._close()
-            self._append(piece)
+        for at, piece in enumerate(chunk.split(b"\n")):
+            if at:
+                self._close()
+            self._line += piece[: _LONGEST_LINE - len(self._line)]
 
     def results(self) -> Results | None:
         """What the run found; None when no known tool spoke. Ask at the end: an unfinished line is taken as it is."""
@@ -48,9 +34,6 @@ class Reading:
             self._close()
         found = [results for reader in (self._pytest, *self._others) if (results := reader.results()) is not None]
         return _together(found) if found else None
-
-    def _append(self, piece: bytes) -> None:
-        self._line += piece[: _LONGEST_LINE - len(self._line)]
 
     def _close(self) -> None:
         from holdfast.checks.results.gathered import plain
@@ -61,13 +44,6 @@ class Reading:
         if not self._pytest.holds_the_floor:
             for reader in self._others:
                 reader.take(line)
-
-
-def read_junit(data: bytes) -> Results | None:
-    """The results in a JUnit XML report of at most 16 MiB; None when it is not one."""
-    from holdfast.checks.results.junit import read
-
-    return read(data)
 
 
 def merged(reading: Results | None, report: Results | None) -> Results | None:

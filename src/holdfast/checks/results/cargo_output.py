@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.checks.results.gathered import MOST_NAMES, Gathered
+import re
+
+from holdfast.checks.results.gathered import Gathered
 from holdfast.checks.results.model import Results
 
 _REMARKS = (" - should panic", " - compile fail", " - compile")  # said of a test, but not part of its name
@@ -12,8 +14,6 @@ class CargoOutput:
     """Follows the lines of any number of test binaries."""
 
     def __init__(self) -> None:
-        import re
-
         self._ended = re.compile(r"test (\S.*) \.\.\. (ok|FAILED|ignored)(?:, .*)?(?: <[^>]*>)?$")
         self._begun = re.compile(r"running (\d+) tests?$")
         self._summary = re.compile(r"test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;")
@@ -27,7 +27,6 @@ class CargoOutput:
         self._listing = False
         self._test = ""
         self._reason_next = False
-        self._notes: dict[str, str] = {}
         self._compile_error = ""
         self._last_error = ""
         self._passed = 0
@@ -46,16 +45,10 @@ class CargoOutput:
     def results(self) -> Results | None:
         if not self._spoke:
             return None
-        for name in self._gathered.failing:
-            self._gathered.failed(name, self._notes.get(name, ""))
-        passed = max(self._passed, len(self._gathered.passing))
-        total = max(self._ran, passed + len(self._gathered.failing))
         named = len(self._gathered.passing)
-        return self._gathered.results(total=total, unnamed=max(self._gathered.unkept, self._unnamed(named)))
-
-    def _unnamed(self, named: int) -> int:
-        """Binaries may share names, so that fewer names than passes is normal once names are printed at all."""
-        return 0 if named else self._passed
+        total = max(self._ran, max(self._passed, named) + len(self._gathered.failing))
+        # Binaries may share names, so that fewer names than passes is normal once names are printed at all.
+        return self._gathered.results(total=total, unnamed=max(self._gathered.unkept, 0 if named else self._passed))
 
     def _of_a_test(self, line: str) -> bool:
         ended = self._ended.match(line)
@@ -98,8 +91,8 @@ class CargoOutput:
             self._note(line)
 
     def _note(self, reason: str) -> None:
-        if len(self._notes) < MOST_NAMES:
-            self._notes.setdefault(self._test, reason)
+        if self._test not in self._gathered.notes:
+            self._gathered.note(self._test, reason)
 
     def _compiled(self, line: str) -> None:
         """An error of the compiler belongs to the file of the first place it names."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.checks.results.model import LONGEST, Results
+from holdfast.plain.terminal import CONTROLS, ESCAPES
 
 MOST_NAMES = 5000
-_ESCAPES = r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[ -/]*[0-~]"
-# Besides control characters: marks that turn the direction of text, and halves of characters that JSON can spell.
-_UNSAFE = r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 def plain(line: str) -> str:
     """A line without colours and control characters; tabs stay, because some tools part columns by them."""
-    import re
-
-    return re.sub(_UNSAFE, "", re.sub(_ESCAPES, "", line))
+    return re.sub(CONTROLS, "", re.sub(ESCAPES, "", line))
 
 
 def short(text: str) -> str:
@@ -34,6 +32,8 @@ class Gathered:
         self.failing: dict[str, str] = {}
         self.passing: dict[str, None] = {}
         self.broken: dict[str, str] = {}
+        self.notes: dict[str, str] = {}
+        """What may be the reason of a test, should it fail."""
         self.skipped = 0
         self.ran = 0
         self.unkept = 0
@@ -59,12 +59,18 @@ class Gathered:
             self.failing[name] = ""
         self.failing[name] = self.failing[name] or short(reason)
 
+    def note(self, name: str, reason: str) -> None:
+        if name in self.notes or len(self.notes) < MOST_NAMES:
+            self.notes[name] = reason
+
     def broke(self, file: str, reason: str) -> None:
         file = short_name(file)
         if file and (file in self.broken or len(self.broken) < MOST_NAMES):
             self.broken[file] = self.broken.get(file) or short(reason)
 
     def results(self, *, total: int | None = None, unnamed: int | None = None) -> Results:
+        for name in self.failing:
+            self.failed(name, self.notes.get(name, ""))
         return Results(
             failing=tuple(self.failing),
             passing=tuple(name for name in self.passing if name not in self.failing),

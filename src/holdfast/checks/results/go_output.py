@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 from holdfast.checks.results.gathered import MOST_NAMES, Gathered
 from holdfast.checks.results.model import Results
 from holdfast.core.value import Any
@@ -13,8 +16,6 @@ class GoOutput:
     """Follows the lines. Plain output does not count what passed: each package that did counts as one test."""
 
     def __init__(self) -> None:
-        import re
-
         self._ended = re.compile(r"--- (PASS|FAIL|SKIP): (\S+) \([\d.]+s\)$")
         self._begun = re.compile(r"=== (RUN|CONT|NAME|PAUSE)\s+(\S+)$")
         self._package = re.compile(r"(ok  |FAIL|\?   )\t(\S+)(?:\s(.*))?$")
@@ -27,7 +28,6 @@ class GoOutput:
         self._json = False
         self._test = ""
         self._open: dict[str, None] = {}
-        self._notes: dict[str, str] = {}
         self._panic = ""
         self._building = False
         self._build_explained = False
@@ -44,14 +44,10 @@ class GoOutput:
     def results(self) -> Results | None:
         if not self._spoke:
             return None
-        for name in self._gathered.failing:
-            self._gathered.failed(name, self._notes.get(name, ""))
         total = self._gathered.ran + self._unnamed
         return self._gathered.results(total=total, unnamed=self._unnamed + self._gathered.unkept)
 
     def _event(self, line: str) -> None:
-        import json
-
         try:
             event: Any = json.loads(line)
         except (ValueError, RecursionError):
@@ -97,7 +93,7 @@ class GoOutput:
             self._failures += 1
             self._gathered.failed(test)
         else:
-            self._notes.pop(test, None)
+            self._gathered.notes.pop(test, None)
         if action == "pass":
             self._gathered.passed(test)
 
@@ -125,8 +121,8 @@ class GoOutput:
             self._keep(found[1])
 
     def _keep(self, note: str) -> None:
-        if self._test and (self._test in self._notes or len(self._notes) < MOST_NAMES):
-            self._notes[self._test] = note
+        if self._test:
+            self._gathered.note(self._test, note)
 
     def _close(self, word: str, package: str, rest: str) -> None:
         if word == "FAIL":
@@ -144,14 +140,11 @@ class GoOutput:
                 self._gathered.broke(package, rest.strip("[]"))
         elif self._open:  # they began and nothing ended them: the process died under them
             for test in list(self._open):
-                self._keep_for(test, self._panic or "the test did not end")
+                if test not in self._gathered.notes:
+                    self._gathered.note(test, self._panic or "the test did not end")
                 self._tell("fail", test)
         elif not self._failures and not self._json:
             self._gathered.broke(package, self._panic or "the package failed outside its tests")
-
-    def _keep_for(self, test: str, note: str) -> None:
-        if len(self._notes) < MOST_NAMES:
-            self._notes.setdefault(test, note)
 
 
 _KEYS = ("Action", "Package", "ImportPath", "Test", "Output")

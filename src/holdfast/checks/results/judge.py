@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Callable, Iterable
 
 from holdfast.checks.results.model import Results, function_name, is_file, matches
@@ -78,8 +79,6 @@ def _passes_already(test: str) -> Verdict:
 
 
 def _red_of_unknown_tool(named: str, output: str) -> Verdict:
-    import re
-
     if not named:
         return Verdict(False, "", "the output is of no known test tool: name the test that must fail", unnamed=True)
     if re.search(rf"(?<!\w){re.escape(named)}(?!\w)", output):

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Mapping
+from xml.parsers import expat
 
 from holdfast.checks.results.gathered import Gathered
 from holdfast.checks.results.go_output import GoOutput
 from holdfast.checks.results.model import Results
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from xml.parsers.expat import XMLParserType
 
 MOST_BYTES = 16 * 1024 * 1024
 _MOST_TEXT = 65536  # characters kept of one failure
@@ -24,8 +22,6 @@ class _RefusedError(Exception):
 
 def read(data: bytes) -> Results | None:
     """The results in a report. None for what is too large, is not JUnit's XML, or declares a document type."""
-    from xml.parsers import expat
-
     if len(data) > MOST_BYTES:
         return None
     parser = expat.ParserCreate()
@@ -40,7 +36,7 @@ def read(data: bytes) -> Results | None:
 class _Report:
     """Takes the elements in the order of the document."""
 
-    def __init__(self, parser: XMLParserType) -> None:
+    def __init__(self, parser: expat.XMLParserType) -> None:
         self.gathered = Gathered()
         self._depth = 0
         self._by_pytest = False
@@ -152,8 +148,6 @@ def _reason(message: str, text: str) -> str:
 
 
 def _note_of_go(text: str) -> str:
-    import re
-
     notes: list[str] = re.findall(r"^\s+\S+\.go:\d+: (\S.*)$", text, flags=re.MULTILINE)
     return notes[-1] if notes else ""
 

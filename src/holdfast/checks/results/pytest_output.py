@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.checks.results.gathered import MOST_NAMES, Gathered, short
 from holdfast.checks.results.model import Results
 
@@ -13,8 +15,6 @@ class PytestOutput:
     """Follows the lines. What tests printed is shown between the run and the summary, and is not mistaken for them."""
 
     def __init__(self) -> None:
-        import re
-
         words = "PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS|RERUN"
         self._verbose = re.compile(rf"(\S[^:]*\.\w+::.*) ({words})(?: \(.*\))?\s*(?:\[[ \d%/]+\])?\s*$")
         self._parallel = re.compile(rf"\[gw\d+\] \[[ \d%/]+\] ({words}) (\S.*?)\s*$")

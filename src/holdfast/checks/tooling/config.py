@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.checks.tooling.folder import NAMES, Tool
-from holdfast.core.names import nearest
+from holdfast.core.names import unknown_key
 from holdfast.core.value import Any
 from holdfast.machine import configuration
 from holdfast.machine.configuration import CONFIG
@@ -56,25 +56,19 @@ class _Reader:
             return ()
         for index, word in enumerate(data):
             if not isinstance(word, str) or not word or "\0" in word:
-                self.mistakes.append(
-                    ((*where, index), f"word {index + 1} of {where[-1]} must be text, not empty, no NUL")
-                )
+                said = f"word {index + 1} of {where[-1]} must be text, not empty, no NUL"
+                self.mistakes.append(((*where, index), said))
         return tuple(data)
 
     def _report(self, data: object, where: tuple[str, ...]) -> str:
         if data == "" or _stays_inside(data):
             return str(data)
-        self.mistakes.append(
-            (where, "report must be the path of a file inside the project, of A-Z a-z 0-9 _ . - + @ / and blanks")
-        )
+        said = "report must be the path of a file inside the project, of A-Z a-z 0-9 _ . - + @ / and blanks"
+        self.mistakes.append((where, said))
         return ""
 
     def _known(self, data: dict[str, Any], where: tuple[str, ...], known: tuple[str, ...]) -> None:
-        for key in data:
-            if key not in known:
-                close = nearest(key, known)
-                hint = f", did you mean {close!r}?" if close else f"; known are {', '.join(known)}"
-                self.mistakes.append(((*where, key), f"unknown key {key[:60]!r}{hint}"))
+        self.mistakes += [((*where, key), unknown_key(key, known)) for key in data if key not in known]
 
 
 def _stays_inside(path: object) -> bool:

@@ -83,9 +83,8 @@ class _Project:
     def _test_file(self) -> str:
         import re
 
-        names = (
-            f"tests/{name}" for name in self._folder.names("tests") if re.fullmatch(r"test_[A-Za-z0-9_]*\.py", name)
-        )
+        found = self._folder.names("tests")
+        names = (f"tests/{name}" for name in found if re.fullmatch(r"test_[A-Za-z0-9_]*\.py", name))
         return self._folder.first(*names)
 
 

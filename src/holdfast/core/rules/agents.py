@@ -10,9 +10,7 @@ from holdfast.core import events as ev
 from holdfast.core import refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, optional_text
-from holdfast.core.patterns import matches
-from holdfast.core.rules import locks
-from holdfast.core.state import Lease
+from holdfast.core.state import Lease, State
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
 
@@ -33,10 +31,12 @@ LOOKING = (*(cmd.Acknowledge, cmd.Compacted, cmd.Sit, cmd.Leave, cmd.Touch, cmd.
 
 
 def check_role(draft: Draft, request: cmd.Request) -> None:
-    """Roles that the workflow keeps from writing hand what they found to whoever leads the work."""
+    """Roles that the workflow keeps from writing hand what they found to the lead."""
     role = request.actor.name
-    if not role or isinstance(request.command, LOOKING):
+    if not role or not draft.state.read_only or isinstance(request.command, LOOKING):
         return
+    from holdfast.core.patterns import matches
+
     if any(matches(pattern, role) for pattern in draft.state.read_only):
         raise refusals.read_only_role(draft.state, role)
 
@@ -46,13 +46,9 @@ def check_fence(draft: Draft, request: cmd.Request) -> None:
 
     What another agent holds is left alone, unless the request's own lease is of the step itself, or nearer to it.
     """
-    leases, own = draft.state.leases.values(), None
-    if request.token:
-        number, _, secret = request.token.partition("-")
-        key = digest(secret.encode())
-        own = next((lease for lease in leases if (str(lease.token), lease.key) == (number, key)), None)
-        if own is None:
-            raise refusals.fenced(number)
+    leases = draft.state.leases.values()
+    own = lease_of(draft.state, request.token) if request.token else None
+    if own is not None:
         draft.token = own.token
     command, kind = request.command, request.actor.kind
     is_leased = isinstance(command, LEASED)
@@ -71,6 +67,16 @@ def check_fence(draft: Draft, request: cmd.Request) -> None:
             raise refusals.lease_held(lease, target)
 
 
+def lease_of(state: State, token: str) -> Lease:
+    """The lease that a token was given for; refused where it has ended or another one took its place."""
+    number, _, secret = token.partition("-")
+    known = (number, digest(secret.encode()))
+    own = next((lease for lease in state.leases.values() if (str(lease.token), lease.key) == known), None)
+    if own is None:
+        raise refusals.fenced(number)
+    return own
+
+
 def _is_below(target: str, step: str) -> bool:
     return not step or target == step or target.startswith(step + "/")
 
@@ -86,7 +92,7 @@ def _is_own(draft: Draft, lease: Lease) -> bool:
     return same or draft.token == lease.token or draft.is_person(f"act in place of {lease.holder}, at work on {at}")
 
 
-def start(draft: Draft, command: cmd.StartAgent) -> None:
+def start_agent(draft: Draft, command: cmd.StartAgent) -> None:
     checked(command.role, "role")
     if not 1 <= command.ttl <= 86_400:
         raise UsageError("bad_number", "a lease lasts between one second and a day", remedy="--ttl 10m")
@@ -98,11 +104,12 @@ def start(draft: Draft, command: cmd.StartAgent) -> None:
         return
     if held and not _has_ended(draft, held):
         raise refusals.lease_held(held, command.step)
-    lease = Lease(
-        role=command.role, **draft.claim(command.ttl), step=command.step, agent=command.agent, key=command.key
-    )
     if held:
+        from holdfast.core.rules import locks
+
         locks.free(draft, held.token)
+    claim = {**draft.claim(command.ttl), "step": command.step, "agent": command.agent, "key": command.key}
+    lease = Lease(role=command.role, **claim)
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
 
 
@@ -114,7 +121,7 @@ def stay(draft: Draft) -> None:
             _renew(draft, lease, lease.ttl)
 
 
-def beat(draft: Draft, command: cmd.BeatAgent) -> None:
+def beat_agent(draft: Draft, command: cmd.BeatAgent) -> None:
     lease = _lease(draft, command.token)
     if not _is_own(draft, lease):
         raise refusals.lease_held(lease, lease.step)
@@ -123,16 +130,20 @@ def beat(draft: Draft, command: cmd.BeatAgent) -> None:
 
 def _renew(draft: Draft, lease: Lease, ttl: int, key: str = "") -> None:
     """With a key, the holder gets another token: a session that lost the first one goes on."""
+    from holdfast.core.rules import locks
+
     draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + ttl, key))
     locks.renew(draft, lease.token)
 
 
-def end(draft: Draft, command: cmd.EndAgent) -> None:
+def end_agent(draft: Draft, command: cmd.EndAgent) -> None:
     lease = draft.state.leases.get(command.agent) if command.agent else _lease(draft, command.token)
     if lease is None:
         return
     if not _has_ended(draft, lease) and not command.agent and (command.stale or not _is_own(draft, lease)):
         raise refusals.lease_held(lease, lease.step)
+    from holdfast.core.rules import locks
+
     optional_text(command.outcome, "outcome")
     locks.free(draft, lease.token)
     draft.emit(ev.Released(lease.token, command.outcome))

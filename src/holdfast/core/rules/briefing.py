@@ -1,4 +1,4 @@
-"""What whoever takes the work up must know: files to read, reminders, learnings."""
+"""What an agent that takes the work up must know: files to read, reminders, learnings."""
 
 from __future__ import annotations
 
@@ -32,12 +32,9 @@ def checked(what: str, items: tuple[str, ...]) -> tuple[str, ...]:
     for item in items:
         checked_text(item, f"entry of {what}", LONGEST[what])
     if len(items) > MOST:
-        raise UsageError(
-            "too_many",
-            f"{what} has at most {MOST} entries, and would have {len(items)}",
-            remedy="keep what matters most, and put the rest into a file that is read",
-            facts={"what": what, "count": len(items), "limit": MOST},
-        )
+        said = f"{what} has at most {MOST} entries, and would have {len(items)}"
+        way = "keep what matters most, and put the rest into a file that is read"
+        raise UsageError("too_many", said, remedy=way, facts={"what": what, "count": len(items), "limit": MOST})
     return items
 
 

@@ -36,7 +36,7 @@ def lock(draft: Draft, command: cmd.Lock) -> None:
 
 
 def unlock(draft: Draft, command: cmd.Unlock) -> None:
-    """Whoever holds a file gives it back; one whose hold ran out, anybody may; a live one, a person."""
+    """The holder of a file gives it back; one whose hold ran out, anybody may; a live one, a person."""
     facts, actor = draft.facts, draft.actor
     freed = []
     for path in command.paths:

@@ -17,9 +17,8 @@ from holdfast.errors import UsageError
 def review(draft: Draft, command: cmd.Review) -> None:
     step, progress = draft.step(command.step)
     if command.verdict not in ("approved", "needs_revision"):
-        raise UsageError(
-            "bad_verdict", f"{command.verdict[:60]!r} is not a verdict", remedy=gates.reviewing(step, command.step)
-        )
+        said = f"{command.verdict[:60]!r} is not a verdict"
+        raise UsageError("bad_verdict", said, remedy=gates.reviewing(step, command.step))
     optional_text(command.feedback, "feedback", 20_000)
     draft.require_status(command.step, "reviewed", lifecycle.IN_REVIEW)
     by = step.review.by if step.review else ()
@@ -57,16 +56,25 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     if not escalated:
         steps.must_have_work(draft, command.step)
         if step.review and not progress.reviewed:
-            unmet = gates.people_unmet(draft.state, command.step, draft.facts)
-            raise refusals.gate_unmet(
-                command.step, [one.replace(remedies=(remedies.done(command.step),)) for one in unmet]
-            )
+            unmet, way = gates.people_unmet(draft.state, command.step, draft.facts), remedies.done(command.step)
+            raise refusals.gate_unmet(command.step, [one.replace(remedies=(way,)) for one in unmet])
     _grant(draft, command)
     if escalated:
         draft.move("overridden", command.step, reason="a person overrode the escalation")
         draft.close_branches(command.step)
     else:
         steps.complete(draft, command.step)
+
+
+def confirm(draft: Draft, command: cmd.Confirm) -> None:
+    """The checks count from now on as reported: Holdfast still did not see them pass."""
+    names = gates.claimed_checks(draft.state, command.step)
+    if not names:
+        return
+    draft.require_person(f"confirm the checks of {command.step}", remedies.confirm())
+    for name in names:
+        evidence = draft.state.step(command.step).evidence[name]
+        draft.emit(ev.Checked(command.step, name, evidence.replace(claimed=False, by=draft.actor.label)))
 
 
 def renewed(state: State, command: cmd.Approve) -> cmd.Approve:

@@ -215,7 +215,7 @@ def block(draft: Draft, command: cmd.Block) -> None:
     _, progress = draft.step(command.step)
     checked_text(command.reason, "reason")
     if command.by_hand:
-        draft.require_person("take a step over by hand", remedies.named("task manual", {"task": command.step}))
+        draft.require_person(f"take {command.step} over by hand", remedies.named("task manual", {"task": command.step}))
         if progress.status == lifecycle.FAILED:  # no try is used up by a person's own work
             draft.emit(ev.Moved("resumed", command.step, progress.attempt, renewed=True))
     draft.move("blocked", command.step, reason=command.reason)
@@ -233,7 +233,8 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
         return
     by_hand = progress.data.get(BY_HAND) is True
     if by_hand:
-        draft.require_person("let others at a step that a person does", remedies.unblock(command.step))
+        what = f"let agents continue {command.step}, which a person does by hand"
+        draft.require_person(what, remedies.unblock(command.step))
     draft.move("resumed", command.step, feedback=command.guidance)
     if by_hand:
         draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))
@@ -293,9 +294,9 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     if command.evidence.run_by == "engine" and not draft.facts.trusted:
         raise refusals.untrusted(trusted_with(draft.state, check))
     draft.require_status(command.step, "checked", *_OPEN)
-    if command.evidence.run_by != "engine" and check.run_by == "engine" and draft.state.origin == "started":
+    if command.evidence.run_by != "engine" and check.run_by == "engine":
         untrusted = draft.facts.untrusted.get((command.step, command.name), "")
-        raise refusals.engine_must_run(command.step, command.name, untrusted)
+        raise refusals.engine_must_run(command.step, check, untrusted)
     evidence = command.evidence.replace(attempt=progress.attempt, by=draft.actor.label)
     file = evidence.data.get("test_file")
     before = progress.evidence.get(command.name)

@@ -11,7 +11,7 @@ from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
 
 
-def add(draft: Draft, command: cmd.AddStep) -> None:
+def add_step(draft: Draft, command: cmd.AddStep) -> None:
     plan = draft.state.plan
     if command.above:
         draft.step(command.above)
@@ -22,14 +22,14 @@ def add(draft: Draft, command: cmd.AddStep) -> None:
     draft.emit(ev.Amended("add", command.above, command.step, command.after))
 
 
-def retire(draft: Draft, command: cmd.RetireStep) -> None:
+def retire_step(draft: Draft, command: cmd.RetireStep) -> None:
     draft.step(command.step)
     _amend(draft, draft.state.plan.changed(command.step, lambda _: None), command.step, f"retire {command.step}")
     draft.emit(ev.Amended("retire", command.step))
     draft.close_branches(command.step)
 
 
-def change(draft: Draft, command: cmd.ChangeStep) -> None:
+def change_step(draft: Draft, command: cmd.ChangeStep) -> None:
     step, _ = draft.step(command.step)
     new = command.new.replace(id=step.id)
     if new == step:
@@ -120,9 +120,10 @@ def loosens(old: Step, new: Step) -> bool:
 
 
 def _weaker(old: object, new: object) -> bool:
-    """A check that is run differently, or no longer by the engine alone."""
+    """A check that is run differently, or no longer by the engine alone. One without a command may get one."""
+    how = ("run", "uses", "test", "report") if getattr(old, "run", ()) else ("uses", "test")
     return new is not None and (
-        any(getattr(old, name) != getattr(new, name) for name in ("run", "uses", "test", "report"))
+        any(getattr(old, name) != getattr(new, name) for name in how)
         or (getattr(old, "run_by", "") == "engine" and getattr(new, "run_by", "") != "engine")
     )
 

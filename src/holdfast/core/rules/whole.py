@@ -5,10 +5,9 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
-from holdfast.core.definition import Bounds
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
-from holdfast.core.rules import steps, tree
+from holdfast.core.rules import steps
 from holdfast.core.state import Progress, State
 from holdfast.errors import UsageError
 
@@ -20,13 +19,20 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
     if state.cancelled:
         draft.emit(ev.Marked("cancelled", on=False))
     if state.paused:
+        if queries.is_paused_by_person(state):
+            draft.require_person("end a pause that a person made", remedies.resume())
         draft.emit(ev.Marked("paused", on=False))
     stuck = (path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK)
     at = command.step or next(stuck, "")
     if at:
         _resume_at(draft, at)
     elif not draft.events and state.finished_at:
-        raise refusals.nothing_to_resume(state)
+        refusal = refusals.nothing_to_resume(state)
+        left = queries.left(state, draft.facts)
+        if left:
+            refusal.message += f": {left[0].message}"
+            refusal.remedies = left[0].remedies
+        raise refusal
 
 
 def _resume_at(draft: Draft, path: str) -> None:
@@ -49,15 +55,20 @@ def cancel(draft: Draft, command: cmd.Cancel) -> None:
         raise refusals.already_finished(draft.state)
     optional_text(command.reason, "reason", 500)
     if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
-        draft.require_person("give up a run that stands where a person has to decide", remedies.cancel())
+        draft.require_person("cancel a run that waits for a person's decision", remedies.cancel())
     draft.emit(ev.Marked("cancelled", reason=command.reason))
+
+
+def reinstate(draft: Draft, _: cmd.Reinstate) -> None:
+    if draft.state.cancelled:
+        draft.emit(ev.Marked("cancelled", on=False))
 
 
 def reset(draft: Draft, command: cmd.Reset) -> None:
     """Approvals and reviews of the step and of all after it are gone with it, so only a person may."""
     path = command.step or draft.state.plan.children("")[0]
     _, progress = draft.step(path)
-    draft.require_person("begin a step anew", remedies.reset(command.step or "all"))
+    draft.require_person(f"reset {path} and all steps that wait for it", remedies.reset(command.step or "all"))
     if progress.status == lifecycle.PENDING:
         raise refusals.not_begun(path)
     steps.require(draft, path)
@@ -73,10 +84,9 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
         return
     if not state.finished_at or state.cancelled:
         raise refusals.not_completed(state)
-    lapsed = [path for path in state.plan.children("") if not gates.holds(state, path, draft.facts)]
+    lapsed = [one for one in queries.left(state, draft.facts) if one.kind != "finalize"]
     if lapsed and not command.elsewhere:
-        unmet = [queries.absent_because(state, path, draft.facts) for path in lapsed]
-        raise refusals.gate_unmet(lapsed[0], unmet)
+        raise refusals.gate_unmet(lapsed[0].name, lapsed)
     draft.emit(ev.Marked("finalized"))
 
 
@@ -92,14 +102,18 @@ def extend(draft: Draft, command: cmd.Extend) -> None:
     if not any(wanted.values()) or any(value < 0 for value in wanted.values()):
         some = tuple(remedies.extend(**{bound: more}) for bound, more in remedies.MORE.items())
         raise UsageError("bad_number", "nothing to extend", remedy=some)
-    draft.require_person("extend a bound", remedies.extend(**_typed(command)))
-    limits = dict(draft.state.bounds.items())
-    for name, more in wanted.items():
-        if more and limits[f"max_{name}"] is None:
+    before = {name: getattr(draft.state.bounds, f"max_{name}") for name, more in wanted.items() if more}
+    for name, limit in before.items():
+        if limit is None:
             raise refusals.no_such_bound(name)
-        if more:
-            limits[f"max_{name}"] += more
-    draft.emit(ev.Extended(Bounds(**limits)))
+    shown = {"cost": moment.money, "time": moment.span}
+    changes = [
+        f"the bound on {name} from {shown.get(name, str)(limit)} to {shown.get(name, str)(limit + wanted[name])}"
+        for name, limit in before.items()
+    ]
+    draft.require_person(f"extend {' and '.join(changes)}", remedies.extend(**_typed(command)))
+    more = {f"max_{name}": limit + wanted[name] for name, limit in before.items()}
+    draft.emit(ev.Extended(draft.state.bounds.replace(**more)))
 
 
 def _typed(command: cmd.Extend) -> dict[str, object]:
@@ -171,9 +185,12 @@ def restore(draft: Draft, command: cmd.Restore) -> None:
     past, state = draft.facts.past, draft.state
     if past is None:
         raise refusals.no_snapshot(command.number, [s.number for s in state.snapshots])
+    from holdfast.core.rules import tree
+
     stuck = any(queries.is_used_up(state, path) for path in state.plan.paths)
     if stuck or tree.loosens_plan(state.plan, past.plan):
-        draft.require_person("go back behind a gate that was added or used up", remedies.restore(command.number))
+        what = f"restore {command.number}, before which a gate was added or used up"
+        draft.require_person(what, remedies.restore(command.number))
     won = [path for path in past.plan.paths if _is_won_back(past, state, path)]
     if won:
         draft.require_person(f"bring {won[0]} back to where people had it", remedies.restore(command.number))
@@ -210,7 +227,9 @@ def take_over(draft: Draft, command: cmd.TakeOver) -> None:
     draft.emit(ev.Edited(path=command.path, document=command.document, source="git"))
     state = draft.state
     progress = {
-        path: state.step(path) if queries.is_used_up(state, path) else _counted(said, state.step(path))
+        path: state.step(path)
+        if queries.is_used_up(state, path)
+        else gates.with_claims(state.plan.step(path), _counted(said, state.step(path)))
         for path, said in command.progress.items()
     }
     draft.emit(ev.Restored(0, state.plan.steps, progress))
@@ -223,5 +242,11 @@ def refile(draft: Draft, command: cmd.Refile) -> None:
         draft.emit(ev.Refiled(command.file))
 
 
+def rename(draft: Draft, command: cmd.Rename) -> None:
+    title = checked_text(command.title, "title", 500)
+    if title != draft.state.title:
+        draft.emit(ev.Renamed(title))
+
+
 def alarm(draft: Draft, command: cmd.Alarm) -> None:
-    draft.emit(ev.Alerted(command.alert))
+    draft.emit(ev.Alerted(command.alert.replace(at=draft.facts.now)))

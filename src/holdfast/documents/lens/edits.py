@@ -1,86 +1,126 @@
-"""What an edited document asks for: its changes as commands, in an order in which they can be decided."""
+"""What an edited document asks for: its changes as parts, in an order in which they can be decided."""
 
 from __future__ import annotations
 
-from _collections_abc import Container, Mapping
+from _collections_abc import Callable, Container, Iterable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, queries, remedies
+from holdfast.core.commands import Part
 from holdfast.core.definition import Step
-from holdfast.core.plan import Plan, parent
-from holdfast.core.remedy import shell
+from holdfast.core.plan import Plan, ancestors, parent
+from holdfast.core.rules import briefing
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import is_moment
-from holdfast.documents.lens.mapping import Change, at, changes, new_entries
+from holdfast.documents.lens.changes import Change, approves, changes, deleted, new_entries, undeclared, wrong_shape
+from holdfast.documents.lens.fields import is_moment, respelled
+from holdfast.documents.lens.mapping import at
 from holdfast.documents.lens.spec import ABSENT, Document, Meaning
-from holdfast.errors import Refused
+from holdfast.errors import Refused, UsageError
 
 
 def edit(
     document: Document, state: State, path: str, old: Mapping[str, Any], new: Mapping[str, Any], source: str = "file"
 ) -> cmd.Edit:
-    """The edit that leads from one document to another. Raises when it cannot be understood."""
-    asked = commands(state, list(changes(document, state, old, new)))
+    """The edit that leads from one document to another, as parts that are decided one by one.
+
+    Refuses the document of another workflow: none of what it says is about this one.
+    """
+    if document.identity and at(new, document.identity) not in (None, at(old, document.identity)):
+        said = f"{document.identity} says that it is the document of another workflow"
+        raise Refused("other_workflow", said, remedy=remedies.status(), facts={"field": document.identity})
+    parts = _parts(state, list(changes(document, state, old, new)))
     if document.also:
-        asked += document.also(state, old, new)
-    entries = [one for one in new_entries(document, old, new) if not _restates(document, state, one, asked)]
-    return cmd.Edit(path=path, document=new, commands=tuple(asked), entries=tuple(entries), source=source)
+        parts += document.also(state, old, new)
+    parts += _history(document, state, old, new, parts)
+    parts += [Part(field) for field in undeclared(document, old, new)]
+    return cmd.Edit(path, new, old, tuple(parts), source)
 
 
-def _restates(document: Document, state: State, entry: Mapping[str, Any], asked: list[cmd.Command]) -> bool:
-    """Whether the history will say this anyway, because of what the same edit does."""
-    if document.subject is None:
-        return False
-    path, word = document.subject(state, entry)
-    begun = {one.step for one in asked if isinstance(one, cmd.Begin)}
-    done = {one.step for one in asked if isinstance(one, cmd.Done)}
-    return path in {"started": begun, "completed": done}.get(word, ())
+def asked(field: str, make: Callable[..., Iterable[cmd.Command]], *given: Any, **more: Any) -> Part:
+    """What a system's own reader makes of a field. What it refuses is put back."""
+    part = Part(field, (tuple(field.split(".")),), **more)
+    try:
+        return part.replace(commands=tuple(make(*given)))
+    except (Refused, UsageError) as wrong:
+        return part.replace(wrong=wrong)
 
 
-def commands(state: State, found: list[Change]) -> list[cmd.Command]:
-    fixed = [change for change in found if change.meaning == Meaning.FIXED]
-    if fixed:
-        named = [f"{change.at} of {change.item}" if change.item else change.at for change in fixed]
-        raise Refused(
-            "forged",
-            f"{', '.join(dict.fromkeys(named))} cannot be changed by hand",
-            remedy=shell("holdfast", "--help", text="use the command that does it"),
-            facts={"fields": [change.at for change in fixed]},
-        )
-    first: list[cmd.Command] = []
-    wanted: dict[str, str] = {}
-    checks: dict[str, dict[str, cmd.Command]] = {}
+def _part(change: Change, *commands: cmd.Command, **more: Any) -> Part:
+    said = {"wrong": change.wrong, "written": change.written, **more}
+    return Part(change.field, (change.place,), tuple(commands), **said)
+
+
+def _parts(state: State, found: list[Change]) -> list[Part]:
+    """In the order in which they can be decided: facts and lists, the steps in the order of the tree, the whole."""
+    first: list[Part] = []
+    moved: dict[str, Change] = {}
+    checked: dict[str, list[Change]] = {}
+    added: dict[str, str] = {}
+    last: list[Change] = []
     plan = state.plan
     for change in found:
+        if change.wrong is not None:
+            first.append(_part(change, gate=change.meaning == Meaning.GATE and change.new is not ABSENT))
+            continue
         match change.meaning:
             case Meaning.STATUS:
                 path = _stepped(change)
-                if path not in plan and change.new is not ABSENT:
-                    plan = _grown(plan, first, cmd.AddStep(parent(path), Step(id=path.rpartition("/")[2])))
-                wanted[path] = lifecycle.PENDING if change.new is ABSENT else change.new
-            case Meaning.CHECK if _reports(change):
-                step, _, name = change.item.rpartition("#")
-                checks.setdefault(step, {})[name] = cmd.RecordCheck(step, name, _evidence(change))
-            case Meaning.CONTEXT:
-                first.append(_difference(change))
-            case Meaning.DATA:
-                name = change.at.rpartition(".")[2]
-                first.append(cmd.Record({name: None if change.new is ABSENT else change.new}, change.item))
-            case Meaning.READING | Meaning.REMINDERS:
-                first.append(_listed(state, change))
+                if path not in plan:
+                    step = Step(id=path.rpartition("/")[2])
+                    plan, added[path] = plan.added(parent(path), step, ""), f"{change.field} (a new step)"
+                    first.append(Part(added[path], commands=(cmd.AddStep(parent(path), step),)))
+                moved[path] = change
+            case Meaning.CHECK:
+                checked.setdefault(change.item, []).append(change)
+            case Meaning.POINTER | Meaning.WHOLE:
+                last.append(change)
             case "added":
-                plan = _grown(plan, first, _addition(change))
-            case "removed":
-                first.append(cmd.RetireStep(change.item))
-    for change in found:
-        if change.meaning == Meaning.POINTER:
-            _point(state, change.new, wanted)
-    last: list[cmd.Command] = []
-    for change in found:
-        if change.meaning == Meaning.WHOLE:
-            last += _whole(state, change, wanted)
-    return [*first, *_moves(state, plan, wanted, checks), *last]
+                above, step = change.new
+                plan = plan.added(above, step, "")
+                added[f"{above}/{step.id}" if above else step.id] = change.field
+                first.append(_part(change, cmd.AddStep(above, step)))
+            case _:
+                first += _fact(state, change)
+    steps = [
+        part
+        for path in plan.paths
+        for part in (
+            *(_check(state, item, those) for item, those in checked.items() if item.rpartition("#")[0] == path),
+            *([_moved(state, plan, moved, path, added)] if path in moved and not _ends(plan, moved, path) else ()),
+        )
+    ]
+    ends = [_moved(state, plan, moved, path, added) for path in reversed(plan.paths) if _ends(plan, moved, path)]
+    return [*first, *steps, *ends, *(_last(state, plan, change, moved) for change in last)]
+
+
+def _fact(state: State, change: Change) -> list[Part]:
+    """What a field says that moves no step."""
+    match change.meaning:
+        case Meaning.DERIVED:
+            return [_part(change, derived=True, written=None)]
+        case Meaning.FIXED | Meaning.GATE:
+            gate = change.meaning == Meaning.GATE
+            who = "people and reviewers say" if gate else "Holdfast says"
+            wrong = Refused("forged", f"only {who} what stands there", remedy=remedies.status())
+            return [_part(change, wrong=wrong, gate=gate)]
+        case Meaning.BOUND:
+            less = type(change.new) is int and (change.old is ABSENT or change.new < change.old)
+            wrong = Refused("forged", "only people change bounds", remedy=remedies.status())
+            return [_part(change, wrong=wrong, gate=not less)]
+        case Meaning.CONTEXT:
+            gone = change.new is ABSENT
+            return [
+                _part(change, cmd.Record({}, removed=(change.at,)) if gone else cmd.Record({change.at: change.new}))
+            ]
+        case Meaning.DATA:
+            name = change.at.rpartition(".")[2]
+            return [_part(change, cmd.Record({name: None if change.new is ABSENT else change.new}, change.item))]
+        case Meaning.TITLE:
+            return [_part(change, cmd.Rename(change.new))]
+        case Meaning.READING | Meaning.REMINDERS:
+            return _listed(state, change)
+    return [_part(change)]
 
 
 def _stepped(change: Change) -> str:
@@ -89,26 +129,47 @@ def _stepped(change: Change) -> str:
     return f"{change.item}/{name}" if above else change.item
 
 
-def _grown(plan: Plan, first: list[cmd.Command], addition: cmd.AddStep) -> Plan:
-    """The tree as it will be, so that what the new step's entry says of its status is decided too."""
-    first.append(addition)
-    return plan.added(addition.above, addition.step, addition.after)
+def _ends(plan: Plan, moved: Mapping[str, Change], path: str) -> bool:
+    """Whether a branch is to be done: its children are asked first."""
+    return path in moved and moved[path].new == lifecycle.DONE and not plan.is_leaf(path)
 
 
-def _moves(
-    state: State, plan: Plan, wanted: dict[str, str], checks: dict[str, dict[str, cmd.Command]]
-) -> list[cmd.Command]:
-    """Commands that bring steps to the wanted statuses, in the order of the tree; evidence before what needs it."""
-    for path in [path for path, status in wanted.items() if status == lifecycle.DONE and path in plan]:
-        for below in plan.below(path):
-            if state.step(below).status not in lifecycle.FINISHED:
-                wanted[below] = lifecycle.DONE
+def _is_said(moved: Mapping[str, Change], path: str, below: str = "") -> bool:
+    """Whether another field says what becomes of a step: its own, or that of a branch that is done with it."""
+    above = (one for one in ancestors(path) if not below or one.startswith(f"{below}/"))
+    return path in moved or any(one in moved and moved[one].new == lifecycle.DONE for one in above)
+
+
+def _moved(state: State, plan: Plan, moved: Mapping[str, Change], path: str, added: Mapping[str, str]) -> Part:
+    """The way of one step to the status that its field says; of a branch that is done, with what is below it."""
+    change = moved[path]
+    wants, has = change.new, state.step(path).status
+    wanted = {path: wants}
+    if wants == lifecycle.DONE:
+        left = (one for one in plan.below(path) if state.step(one).status not in lifecycle.FINISHED)
+        wanted.update({one: lifecycle.DONE for one in left if not _is_said(moved, one, below=path)})
+    wrong = None
+    if wants == lifecycle.PENDING and has != lifecycle.PENDING:
+        undone = f"{path} has begun and cannot be made pending by hand"
+        wrong = Refused("not_undone", undone, remedy=remedies.reopen(path), facts={"step": path})
+    elif wants == lifecycle.BLOCKED and has not in (lifecycle.ACTIVE, *lifecycle.STUCK):
+        early = f"{path} is {has}: only a step that is worked on is blocked"
+        wrong = Refused("not_possible", early, remedy=remedies.status(), facts={"step": path})
+    above = next((added[one] for one in (path, *ancestors(path)) if one in added), "")
+    return _part(change, *_way(state, plan, wanted), needs=above, wrong=wrong, expects=_expected(path, wants))
+
+
+def _expected(path: str, status: str) -> tuple[str, str] | None:
+    """What is told if it does not come true: that something is done. Other statuses have several words."""
+    return (path, status) if status in (lifecycle.DONE, "completed") else None
+
+
+def _way(state: State, plan: Plan, wanted: Mapping[str, str]) -> list[cmd.Command]:
+    """Commands that bring steps to the wanted statuses, in the order of the tree; branches end after their children."""
     out: list[cmd.Command] = []
     for path in plan.paths:
         has, wants = state.step(path).status, wanted.get(path)
-        recorded = checks.get(path, {})
-        begins = wants in (lifecycle.ACTIVE, lifecycle.DONE) or (recorded and not wants)
-        if begins and has == lifecycle.PENDING:
+        if wants in (lifecycle.ACTIVE, lifecycle.DONE) and has == lifecycle.PENDING:
             out.append(cmd.Begin(path))
         elif wants == lifecycle.ACTIVE and has in lifecycle.FINISHED:
             out.append(cmd.Reopen(path))
@@ -116,50 +177,49 @@ def _moves(
             out.append(cmd.Resume(path))
         elif wants == lifecycle.BLOCKED and has == lifecycle.ACTIVE:
             out.append(cmd.Block(path, "its document says it is blocked"))
-        elif wants == lifecycle.PENDING and has != lifecycle.PENDING:
-            raise Refused(
-                "not_undone",
-                f"{path} has begun and cannot be made pending by hand",
-                remedy=remedies.reopen(path),
-                facts={"step": path},
-            )
-        out += recorded.values()
         if wants == lifecycle.DONE and has not in lifecycle.FINISHED and plan.is_leaf(path):
             out.append(cmd.Done(path))
-    done = [p for p in reversed(plan.paths) if wanted.get(p) == lifecycle.DONE and not plan.is_leaf(p)]
-    out += [cmd.Done(path) for path in done if state.step(path).status not in lifecycle.FINISHED]
-    return out
+    done = [path for path in reversed(plan.paths) if wanted.get(path) == lifecycle.DONE and not plan.is_leaf(path)]
+    return out + [cmd.Done(path) for path in done if state.step(path).status not in lifecycle.FINISHED]
 
 
-def _point(state: State, to: Any, wanted: dict[str, str]) -> None:
+def _last(state: State, plan: Plan, change: Change, moved: Mapping[str, Change]) -> Part:
+    """The position or the status of the whole: one part with everything it stands for but what is said of steps."""
+    try:
+        if change.meaning == Meaning.WHOLE:
+            return _part(change, *_whole(state, plan, change, moved), expects=_expected("", change.new))
+        known = isinstance(change.new, str) and change.new in plan
+        to = change.new if known else respelled(change.new, plan.children(""))
+        wanted = _pointed(state, plan, change.new, to)
+        wanted = {path: status for path, status in wanted.items() if not _is_said(moved, path)}
+        written = None if to == change.new else to
+        return _part(change, *_way(state, plan, wanted), written=written, expects=(to or "", lifecycle.ACTIVE))
+    except Refused as wrong:
+        return _part(change, wrong=wrong)
+
+
+def _pointed(state: State, plan: Plan, said: Any, to: str | None) -> dict[str, str]:
     """Moving the pointer means finishing what is before a step and beginning it; or opening it again."""
-    if not isinstance(to, str) or to not in state.plan:
-        raise Refused(
-            "no_step", f"{to!r} is not a step of {state.id}", remedy=remedies.status(), facts={"step": str(to)[:200]}
-        )
+    if to is None:
+        unknown = f"{str(said)[:80]!r} is not a step of {state.id}"
+        raise Refused("no_step", unknown, remedy=remedies.status(), facts={"step": str(said)[:200]})
     if state.step(to).status in lifecycle.FINISHED:
-        wanted.setdefault(to, lifecycle.ACTIVE)
-        return
-    for path in state.plan.paths:
-        if path == to:
-            break
-        if not to.startswith(path + "/") and state.step(path).status not in lifecycle.FINISHED:
-            wanted.setdefault(path, lifecycle.DONE)
-    wanted.setdefault(to, lifecycle.ACTIVE)
+        return {to: lifecycle.ACTIVE}
+    before = plan.paths[: plan.paths.index(to)]
+    left = (path for path in before if state.step(path).status not in lifecycle.FINISHED)
+    return {**{path: lifecycle.DONE for path in left if not to.startswith(path + "/")}, to: lifecycle.ACTIVE}
 
 
-def _whole(state: State, change: Change, wanted: dict[str, str]) -> list[cmd.Command]:
-    at = queries.current(state)
+def _whole(state: State, plan: Plan, change: Change, moved: Mapping[str, Change]) -> list[cmd.Command]:
+    now = queries.current(state)
     match change.new:
         case "completed":
-            for path in state.plan.paths:
-                if state.step(path).status not in lifecycle.FINISHED:
-                    wanted[path] = lifecycle.DONE
-            return []
+            left = (path for path in plan.paths if state.step(path).status not in lifecycle.FINISHED)
+            return _way(state, plan, {path: lifecycle.DONE for path in left if not _is_said(moved, path)})
         case "cancelled":
             return [cmd.Cancel("its document says so")]
-        case "blocked" if at and state.step(at).status == lifecycle.ACTIVE:
-            return [cmd.Block(at, "its document says it is blocked")]
+        case "blocked" if now and state.step(now).status == lifecycle.ACTIVE:
+            return [cmd.Block(now, "its document says it is blocked")]
         case "in_progress" if state.cancelled or state.paused or queries.status(state) in lifecycle.STUCK:
             return [cmd.Resume()]
         case "in_progress":
@@ -172,15 +232,29 @@ def _whole(state: State, change: Change, wanted: dict[str, str]) -> list[cmd.Com
     )
 
 
+def _check(state: State, item: str, those: list[Change]) -> Part:
+    """A check that is reported: by what its fields say together."""
+    step, _, name = item.rpartition("#")
+    field = those[0].field.rpartition(".")[0]
+    written = next((one for one in those if one.written is not None), None)
+    part = Part(field, tuple(one.place for one in those))
+    if written is not None:
+        first = [written.place, *(one.place for one in those if one is not written)]
+        part = part.replace(field=f"{field}.{written.at}", places=tuple(first), written=written.written)
+    if not any(map(_reports, those)):
+        alone = f"a figure alone reports nothing: {field} needs its status or passed as well"
+        return part.replace(wrong=Refused("not_reported", alone, remedy=remedies.schema()))
+    begin = [cmd.Begin(step)] if state.step(step).status == lifecycle.PENDING else []
+    return part.replace(commands=(*begin, cmd.RecordCheck(step, name, _evidence(those[0].data))))
+
+
 def _reports(change: Change) -> bool:
     """A figure alone says nothing: somebody has to say that the check ran."""
-    data = change.data if isinstance(change.data, Mapping) else {}
-    return change.at == "status" or data.get("status") == "completed" or data.get("passed") is not None
+    return change.at == "status" or change.data.get("status") == "completed" or change.data.get("passed") is not None
 
 
-def _evidence(change: Change) -> Evidence:
+def _evidence(data: Mapping[str, Any]) -> Evidence:
     """A checkpoint written by hand is a report: nobody but its author saw it pass."""
-    data = change.data if isinstance(change.data, Mapping) else {}
     passed = data.get("passed")
     at = str(data.get("last_run") or "")
     return Evidence(
@@ -195,38 +269,76 @@ def _evidence(change: Change) -> Evidence:
 _OF_EVIDENCE = ("status", "last_run", "passed")
 
 
-def _difference(change: Change) -> cmd.Record:
-    old = change.old if isinstance(change.old, Mapping) else {}
-    new = change.new if isinstance(change.new, Mapping) else {}
-    changed = {name: value for name, value in new.items() if name not in old or old[name] != value}
-    return cmd.Record(changed, removed=tuple(name for name in old if name not in new))
+def _listed(state: State, change: Change) -> list[Part]:
+    """A list as it was written, or, where it has changed meanwhile, what was added to it and taken away.
 
-
-def _listed(state: State, change: Change) -> cmd.Brief:
-    """A list as it was written, or, where it has changed meanwhile, what was added to it and taken away."""
-    old, new = _texts(change, change.old), _texts(change, change.new)
+    An entry that is no text, or too long a one, is put back by itself.
+    """
+    old = tuple(change.old) if isinstance(change.old, (list, tuple)) else ()
+    texts = [str(one) if isinstance(one, (int, float)) and not isinstance(one, bool) else one for one in change.new]
+    parts: list[Part] = []
+    new: list[str] = []
+    for number, item in enumerate(texts):
+        try:
+            if not isinstance(item, str):
+                raise wrong_shape(f"entry {number + 1} of {change.field} is no text")
+            new += briefing.checked(change.meaning, (item,)) if item not in old else [item]
+        except UsageError as wrong:
+            place = (*change.place, ("", change.new[number]))
+            parts.append(Part(f"{change.field}[{number + 1}]", (place,), wrong=wrong))
+    written = change.written if texts == change.new else new
+    if tuple(new) == old and parts:
+        return parts
     if getattr(state, change.meaning) == old:
-        return cmd.Brief(change.meaning, exactly=new)
-    added = tuple(item for item in new if item not in old)
-    return cmd.Brief(change.meaning, add=added, remove=tuple(item for item in old if item not in new))
+        command = cmd.Brief(change.meaning, exactly=tuple(new))
+    else:
+        added = tuple(item for item in new if item not in old)
+        command = cmd.Brief(change.meaning, add=added, remove=tuple(item for item in old if item not in new))
+    return [_part(change, command, written=written), *parts]
 
 
-def _texts(change: Change, said: Any) -> tuple[str, ...]:
-    listed = [] if said is ABSENT else said
-    if not isinstance(listed, list) or not all(isinstance(item, str) for item in listed):
-        raise Refused("wrong_shape", f"{change.at} is not a list of texts", remedy=remedies.schema())
-    return tuple(listed)
+def _history(
+    document: Document, state: State, old: Mapping[str, Any], new: Mapping[str, Any], parts: list[Part]
+) -> list[Part]:
+    """What somebody added to the history. One that tells a step of the same edit is taken with it, and said once."""
+    if not document.history or document.history not in old:
+        return []
+    if not isinstance(new.get(document.history), list):
+        said = new.get(document.history, ABSENT)
+        wrong = deleted(document.history) if said is ABSENT else wrong_shape(f"{document.history} must be a list")
+        return [Part(document.history, ((document.history,),), wrong=wrong)]
+    added, gone = new_entries(document, old, new)
+    out = []
+    if gone:
+        entries = "1 entry was" if len(gone) == 1 else f"{len(gone)} entries were"
+        kept = f"history cannot be changed: {entries} changed or taken out"
+        out.append(Part(document.history, wrong=Refused("forged", kept, remedy=remedies.status())))
+    for number, entry in enumerate(added, len(new[document.history]) - len(added)):
+        part = Part(f"{document.history}[{number}]", ((document.history, ("", entry)),))
+        if not isinstance(entry, Mapping):
+            part = part.replace(wrong=wrong_shape(f"an entry of {document.history} is no object"))
+        elif approves(entry):
+            wrong = Refused("forged", "only people and reviewers say what was approved", remedy=remedies.status())
+            part = part.replace(wrong=wrong, gate=True)
+        else:
+            told = _tells(document, state, entry, parts)
+            part = part.replace(needs=told) if told else part.replace(entries=(entry,))
+        out.append(part)
+    return out
 
 
-def _addition(change: Change) -> cmd.AddStep:
-    above, step = change.new
-    if not isinstance(step, Step):
-        raise Refused(
-            "wrong_shape",
-            f"{change.at} has an entry that is no step",
-            remedy=remedies.named("task add", {"text": remedies.TEXT}),
-        )
-    return cmd.AddStep(above, step)
+def _tells(document: Document, state: State, entry: Mapping[str, Any], parts: list[Part]) -> str:
+    """The part of the same edit that the history will tell anyway, and that the entry tells too."""
+    if document.subject is None:
+        return ""
+    path, word = document.subject(state, entry)
+    kind = {"started": cmd.Begin, "completed": cmd.Done}.get(word)
+    for part in parts if kind else ():
+        if any(
+            isinstance(one, (cmd.Begin, cmd.Done)) and type(one) is kind and one.step == path for one in part.commands
+        ):
+            return part.field
+    return ""
 
 
 def finishing(state: State, reason: str = "", besides: Container[str] = ()) -> list[cmd.Command]:
@@ -243,26 +355,3 @@ def finishing(state: State, reason: str = "", besides: Container[str] = ()) -> l
         else:
             out += [cmd.Begin(path), cmd.Done(path)]
     return out
-
-
-def nearest(
-    rendered: list[tuple[int, Mapping[str, Any]]], edited: Mapping[str, Any], stamp: str = ""
-) -> Mapping[str, Any]:
-    """The rendering an edit began from: the one with its stamp, or that it differs least from, newest first.
-
-    A slow editor may be behind.
-    """
-    said = at(edited, stamp) if stamp else None
-    rendered = [one for one in rendered if said is not None and at(one[1], stamp) == said] or rendered
-    closest: tuple[int, Mapping[str, Any]] = min(reversed(rendered), key=lambda one: _distance(one[1], edited))
-    return closest[1]
-
-
-def _distance(one: Any, other: Any) -> int:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        names = one.keys() | other.keys()
-        return sum(_distance(one.get(name), other.get(name)) for name in names)
-    if isinstance(one, list) and isinstance(other, list):
-        paired = sum(_distance(a, b) for a, b in zip(one, other, strict=False))
-        return paired + abs(len(one) - len(other))
-    return int(one != other)

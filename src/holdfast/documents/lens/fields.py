@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from _collections_abc import Iterable, Mapping
+from _collections_abc import Callable, Container, Iterable, Mapping
 
-from holdfast.core import moment, remedies
+from holdfast.core import moment, queries, remedies
+from holdfast.core.definition import Definition, Step
 from holdfast.core.names import is_name
-from holdfast.core.state import DOCUMENT, Artifact, Grant, Mark, Progress
+from holdfast.core.state import DOCUMENT, Alert, Artifact, Grant, Mark, Progress, State
 from holdfast.core.value import Any, Value
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Field, as_found
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Field, Json, as_found
 from holdfast.errors import UsageError
 
 
@@ -20,6 +21,26 @@ def first(text: Any) -> Any:
 def spelled(**words: Iterable[str]) -> dict[str, str]:
     """A table for `words`: the dialect's word, and the engine's words that it stands for."""
     return {engine: word for word, those in words.items() for engine in those}
+
+
+SYNONYMS = {
+    **dict.fromkeys(("done", "complete", "finished"), "completed"),
+    **dict.fromkeys(("active", "started", "ongoing", "running", "wip"), "in_progress"),
+    **dict.fromkeys(("todo", "open", "not_started"), "pending"),
+    "canceled": "cancelled",
+}
+"""Words that agents write for the usual ones, where a dialect has these."""
+
+
+def spelling(word: Any) -> str:
+    """A word without what people spell differently: case, blanks, hyphens, and signs such as ✅."""
+    plain = "".join(c for c in word.lower() if c.isalnum() or c.isascii()) if isinstance(word, str) else ""
+    return "_".join(plain.replace("-", " ").replace("_", " ").split())
+
+
+def respelled(said: Any, known: Iterable[Any]) -> str | None:
+    """The known word that was written in another spelling."""
+    return next((word for word in known if isinstance(word, str) and spelling(word) == spelling(said)), None)
 
 
 def words(table: Mapping[str, str], also: Mapping[str, str] | None = None) -> Codec:
@@ -36,10 +57,23 @@ def words(table: Mapping[str, str], also: Mapping[str, str] | None = None) -> Co
             raise UsageError("unknown_word", f"{str(said)[:80]!r} is not one of {known}", remedy=remedies.schema())
         return back[word]
 
-    return Codec(lambda value: table[value], decode)
+    def near(said: Any) -> str | None:
+        return respelled(first(said), back) or respelled(SYNONYMS.get(spelling(first(said))), back)
+
+    return Codec(lambda value: table[value], decode, near, tuple(back), table)
 
 
-WORD = Codec(lambda text: text, first)
+def usual(codec: Codec, said: Any) -> Any:
+    """What was written, or how it is usually written where that cannot be decoded."""
+    try:
+        codec.decode(said)
+    except UsageError:
+        near = codec.near(said) if codec.near else None
+        return said if near is None else near
+    return said
+
+
+WORD = Codec(lambda text: text, first, shape=str)
 """A word that templates leave open."""
 
 
@@ -54,7 +88,11 @@ def _read_moment(text: Any) -> float:
     return round(moment.to_epoch(text), 3) if isinstance(text, str) else ABSENT
 
 
-MOMENT = Codec(lambda text: moment.whole(text), _read_moment)
+_MOMENT = Json(
+    r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|z|[+-]\d{2}:\d{2})?$",
+    "ISO 8601. Written in UTC with Z; offsets and fractions are read, and stay.",
+)
+MOMENT = Codec(lambda text: moment.whole(text), _read_moment, shape=_MOMENT)
 """A moment: `…Z` to the second on write; any offset and fraction on read."""
 
 
@@ -65,16 +103,53 @@ def _read_fraction(text: Any) -> Any:
     return int(number), int(total)
 
 
-FRACTION = Codec(lambda pair: f"{pair[0]}/{pair[1]}", _read_fraction)
+def typed(wanted: type, said: Any) -> Any:
+    """A value of the wanted type that somebody wrote in another: `"3"` for 3, one text for a list; else None."""
+    text = said.strip() if isinstance(said, str) else ""
+    if wanted is int:
+        whole = said if isinstance(said, float) and said.is_integer() else text if text.isascii() else ""
+        return int(whole) if isinstance(whole, float) or (whole.isdigit() and len(whole) < 16) else None
+    if wanted is bool:
+        return {"true": True, "yes": True, "false": False, "no": False}.get(text.lower())
+    if wanted is str:
+        return str(said) if isinstance(said, int) and not isinstance(said, bool) else None
+    if wanted is list and text:
+        lines = (line.strip().removeprefix("- ").removeprefix("* ").strip() for line in text.splitlines())
+        return [line for line in lines if line]
+    return None
+
+
+FRACTION = Codec(lambda pair: f"{pair[0]}/{pair[1]}", _read_fraction, shape=r"^\d+/\d+$")
+COUNT, NUMBER = Json(int, minimum=0), Json(int, minimum=1)
+TEXT_OR_NULL, MOMENT_OR_NULL = Json(str, null=True), Json(MOMENT, null=True)
+NAME = r"^[A-Za-z0-9][A-Za-z0-9_.-]*$"
+ID = Json(NAME, maxLength=200)
 
 
 def or_absent(value: Any) -> Any:
     return value if value not in ("", None) else ABSENT
 
 
-def unless_found(at: str, value: Any, codec: Codec | None = None, **more: Any) -> Field:
+def unless_found(field: Field) -> Field:
     """A field that stays as it was found until something happens."""
-    return Field(at, lambda state, item: UNKNOWN if as_found(state) else value(state, item), codec, **more)
+    value = field.value
+    return field.replace(value=lambda state, item: UNKNOWN if as_found(state) else value(state, item))
+
+
+def detail(
+    at: str,
+    codec: Codec,
+    *silent: str,
+    value: Callable[[State, str], Any] | None = None,
+    also: tuple[str | None, ...] = (),
+    **more: Any,
+) -> Field:
+    """The engine's word for a status, where reading the document's word gives another."""
+    value = value or status_of
+    finer = tuple(word for word, said in codec.table.items() if codec.decode(said) != word and word not in silent)
+    words = (*finer, *also)
+    shape = Json(words, "The engine's word where it says more than status.")
+    return Field(at, lambda state, item: said if (said := value(state, item)) in words else ABSENT, shape=shape, **more)
 
 
 class Reader(Value):
@@ -131,16 +206,26 @@ def count_in(data: Mapping[str, Any], name: str) -> int:
     return int(data[name]) if is_count(data.get(name)) else 0
 
 
+def status_of(state: State, path: str) -> str:
+    """The status of a step, or of the whole."""
+    return state.step(path).status if path else queries.status(state)
+
+
+def paths(state: State, path: str) -> dict[str, str]:
+    """The artifacts of a step, as documents list them."""
+    return {name: artifact.path for name, artifact in state.step(path).artifacts.items()}
+
+
 def artifacts_in(data: Mapping[str, Any]) -> dict[str, Artifact]:
     listed = object_in(data, "artifacts").items()
     return {name: Artifact(path, "", "") for name, path in listed if is_name(name) and isinstance(path, str)}
 
 
-def status_in(data: Mapping[str, Any], codec: Codec, table: Mapping[str, str]) -> str:
+def status_in(data: Mapping[str, Any], codec: Codec) -> str:
     """The status of a step; `status_detail` may say which of those that share a word."""
     status: str = codec.decode(data.get("status", "pending"))
     detail = text_in(data, "status_detail")
-    return detail if table.get(detail) == table[status] else status
+    return detail if codec.table.get(detail) == codec.table[status] else status
 
 
 def claimed(progress: Progress, at: str = "", by: str = "", **said: Any) -> Progress:
@@ -148,6 +233,36 @@ def claimed(progress: Progress, at: str = "", by: str = "", **said: Any) -> Prog
     at = at or progress.finished_at
     grant = Grant(at, by or "document", DOCUMENT, progress.attempt, **said)
     return progress.replace(grant=grant)
+
+
+def filled(steps: Iterable[Step], definition: Definition | None, begun: Container[str]) -> tuple[Step, ...]:
+    """The steps that a document names, and in their places those that its definition has beside them.
+
+    Left out may be a step that is optional, and one without a gate that the work has gone past. `begun` says how far.
+    """
+    out, at = list(steps), 0
+    defined = definition.steps if definition else ()
+    past = max((number for number, step in enumerate(defined) if step.id in begun), default=-1)
+    for number, step in enumerate(defined):
+        named = next((place for place, one in enumerate(out) if one.id == step.id), None)
+        if named is not None:
+            at = named + 1
+        elif not step.optional and (number > past or _is_guarded(step)):
+            out.insert(at, step)
+            at += 1
+    return tuple(out)
+
+
+def _is_guarded(step: Step) -> bool:
+    """Whether something of it has to hold. Its action is done by the one who keeps the document."""
+    return step.replace(action="").gated or step.task is not None or any(map(_is_guarded, step.steps))
+
+
+def put_back(now: str, steps: Iterable[str]) -> tuple[Alert, ...]:
+    """What is told of steps that a document did not name."""
+    named = ", ".join(steps)
+    said = f"the document did not name {named}: put back from the definition, still to be done"
+    return (Alert(now, "steps_put_back", said),) if named else ()
 
 
 def mark(now: str, word: str) -> Mark:

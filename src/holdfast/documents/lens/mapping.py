@@ -1,31 +1,19 @@
-"""The lens itself: states into documents, and what somebody changed in a document back out of it.
+"""The lens itself: states into documents. `changes` reads back out what somebody changed in one.
 
 Writing keeps a field's literal form while it still says what the state says, and everything the dialect does not know.
 """
 
 from __future__ import annotations
 
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Iterable, Mapping
 
-from holdfast.core import remedies
 from holdfast.core.state import State
-from holdfast.core.value import Any, Value
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, Meaning, as_found
+from holdfast.core.value import Any
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, as_found
 from holdfast.documents.lens.text import Entries, Kept, KeptList
 from holdfast.errors import UsageError
 
-_MISSING = object()
-
-
-class Change(Value):
-    """Somebody wrote another value: in which field, of which item, and what it said before and says now."""
-
-    at: str
-    meaning: str
-    item: str
-    old: Any
-    new: Any
-    data: Any = None
+MISSING = object()
 
 
 class Memory:
@@ -60,10 +48,11 @@ class Memory:
         assert document.entry is not None
         seen, said = self._histories.get(state.ulid, ((), Entries()))
         new = next((n for n in range(len(state.history)) if seen and state.history[-1 - n] is seen[-1]), None)
-        if new is None:
+        if new is None or len(seen) + new < len(state.history):
             said, new = Entries(), len(state.history)
-        said = said.grown([document.entry(state, entry) for entry in state.history[len(state.history) - new :]])
-        said = said.newest(len(state.history))
+        if new or len(said) != len(state.history):
+            entries = [document.entry(state, entry) for entry in state.history[len(state.history) - new :]]
+            said = said.grown(entries, len(state.history))
         if len(self._histories) >= self._most:
             self._histories.clear()
         self._histories[state.ulid] = (state.history, said)
@@ -94,24 +83,12 @@ def put(
     return out
 
 
-def changes(document: Document, state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    """What differs between two documents of one workflow, in the dialect's own terms."""
-    for part in document.parts:
-        if isinstance(part, Field):
-            yield from _field_change(part, "", old, new)
-        else:
-            yield from _item_changes(part, state, old, new)
-
-
-def new_entries(document: Document, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """History entries that were appended by hand."""
-    before, after = old.get(document.history), new.get(document.history)
-    if not isinstance(after, list):
-        return []
-    if not isinstance(before, list):
-        before = []
-    appended = after[len(before) :] if after[: len(before)] == before else [e for e in after if e not in before]
-    return [entry for entry in appended if isinstance(entry, dict)]
+def put_fields(fields: Iterable[Field], base: Mapping[str, Any], state: State, item: str) -> dict[str, Any]:
+    """The fields of one item, written over what was there."""
+    out: dict[str, Any] = _copy(base)
+    for field in fields:
+        _put_field(out, field, state, item)
+    return out
 
 
 def _fill(out: dict[str, Any], field: Field, state: State, item: str) -> None:
@@ -144,17 +121,17 @@ def _put_field(out: dict[str, Any], field: Field, state: State, item: str) -> No
                 return
             inner = holder[name] = {}
         holder = inner
-    there = holder.get(last, _MISSING)
-    ours = state.origin != "adopted"  # whoever keeps the document decides what it need not say
+    there = holder.get(last, MISSING)
+    ours = state.origin != "adopted"  # the keeper of the document decides what it need not say
     if value is ABSENT:
-        if (there is not _MISSING or ours) and (field.nullable or there is None):
+        if (there is not MISSING or ours) and (field.nullable or there is None):
             holder[last] = None
-        elif there is not _MISSING:
+        elif there is not MISSING:
             del holder[last]
         return
-    if there is _MISSING and field.quiet and not ours:
+    if there is MISSING and field.quiet and not ours:
         return
-    if there is not _MISSING and _says(field, there, value):
+    if there is not MISSING and _says(field, there, value):
         return
     holder[last] = field.codec.encode(value) if field.codec else value
 
@@ -173,7 +150,7 @@ _paths: dict[str, tuple[list[str], str]] = {}
 
 def _says(field: Field, literal: Any, value: Any) -> bool:
     if field.codec is None:
-        return _same(literal, value)
+        return same(literal, value)
     try:
         said = field.codec.decode(literal)
         return bool(said == value or literal == value or said == field.codec.decode(field.codec.encode(value)))
@@ -181,7 +158,7 @@ def _says(field: Field, literal: Any, value: Any) -> bool:
         return False
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Whether two values are written alike: 1 is neither true nor 1.0, while a list is a list of whatever kind."""
     alike = type(one) is type(other) or (isinstance(one, (list, dict)) and isinstance(other, (list, dict)))
     return alike and bool(one == other)
@@ -197,7 +174,7 @@ def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | 
         if same is not None:
             holder[last] = same
             return
-    known = _by_name(part, holder.get(last))
+    known = by_name(part, holder.get(last))
     items = part.each(state)
     written: list[tuple[Any, dict[str, Any]]] = []
     for item in items:
@@ -231,7 +208,7 @@ def _has_nothing_to_say(part: Items, state: State, item: str) -> bool:
     return bool(coming) and not part.key and all(field.value(state, item) in (ABSENT, UNKNOWN) for field in coming)
 
 
-def _by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
+def by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
     if part.key and isinstance(data, list):
         entries = (entry for entry in data if isinstance(entry, dict))
         return {entry[part.key]: entry for entry in entries if isinstance(entry.get(part.key), (str, int))}
@@ -240,65 +217,12 @@ def _by_name(part: Items, data: Any) -> dict[Any, dict[str, Any]]:
     return {}
 
 
-def _field_change(field: Field, item: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    before, after = _at(old, field.at), _at(new, field.at)
-    if _same(before, after):
-        return
-    if field.codec:
-        before, after = _read(field, before), _read(field, after)
-        if before == after:
-            return
-    before, after = (ABSENT if value is _MISSING else value for value in (before, after))
-    yield Change(at=field.at, meaning=field.meaning, item=item, old=before, new=after)
-
-
-def _read(field: Field, literal: Any) -> Any:
-    """What a literal says. One that follows from the rest is put right anyway, and need not be understood."""
-    assert field.codec is not None
-    if literal is _MISSING or literal is None:
-        return ABSENT
-    try:
-        return field.codec.decode(literal)
-    except UsageError:
-        if field.meaning == Meaning.DERIVED:
-            return literal
-        raise
-
-
-def _item_changes(part: Items, state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    data = _at(new, part.at)
-    before, after = _by_name(part, _at(old, part.at)), _by_name(part, data)
-    if data is not _MISSING and not isinstance(data, list if part.key else dict):
-        shape = "a list" if part.key else "an object"
-        raise UsageError("wrong_shape", f"{part.at} must be {shape}", remedy=remedies.schema())
-    if part.key and isinstance(data, list) and len(after) != len(data):
-        wrong = f"every entry of {part.at} needs a {part.key} of its own"
-        raise UsageError("wrong_shape", wrong, remedy=remedies.schema())
-    known = {part.name(state, item): item for item in part.each(state)}
-    for name, entry in after.items():
-        if name in known:
-            yield from _entry_changes(part, known[name], before.get(name, {}), entry)
-        elif name not in before and part.added:
-            above, step = part.added(state, entry)
-            yield Change(at=part.at, meaning="added", item=str(name), old=ABSENT, new=(above, step), data=entry)
-            if step is not None:
-                yield from _entry_changes(part, f"{above}/{step.id}" if above else step.id, {}, entry)
-    for name in before:
-        if name not in after and name in known and part.added:
-            yield Change(at=part.at, meaning="removed", item=known[name], old=before[name], new=ABSENT)
-
-
-def _entry_changes(part: Items, item: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Change]:
-    for field in part.fields:
-        for change in _field_change(field, item, old, new):
-            yield change.replace(data=new)
-
-
-def _at(document: Mapping[str, Any], path: str) -> Any:
+def found_at(document: Mapping[str, Any], path: str) -> Any:
+    """What stands at a place of a document, or MISSING."""
     here: Any = document
     for name in path.split("."):
         if not isinstance(here, Mapping) or name not in here:
-            return _MISSING
+            return MISSING
         here = here[name]
     return here
 
@@ -313,5 +237,5 @@ def _copy(data: Any) -> Any:
 
 def at(document: Mapping[str, Any], path: str) -> Any:
     """What stands at a place of a document; None when nothing does."""
-    found = _at(document, path)
-    return None if found is _MISSING else found
+    found = found_at(document, path)
+    return None if found is MISSING else found

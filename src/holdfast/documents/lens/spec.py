@@ -1,14 +1,14 @@
 """What a dialect declares: which documents a workflow has, where they lie, and what each field means.
 
-A dialect is a lens. `mapping.put` writes a state into a document, `mapping.changes` reads what somebody changed in one,
-and `edits.commands` turns those changes into commands by the meaning each field declares here.
+A dialect is a lens. `mapping.put` writes a state into a document, `changes.changes` reads what somebody changed in one,
+and `edits.edit` turns those changes into parts that are decided one by one, by the meaning each field declares here.
 """
 
 from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core.commands import Facts
+from holdfast.core.commands import Facts, Part
 from holdfast.core.definition import Definition
 from holdfast.core.state import State
 from holdfast.core.value import Any, Value
@@ -33,13 +33,51 @@ class Codec(Value):
 
     encode: Callable[[Any], Any]
     decode: Callable[[Any], Any]
+    near: Callable[[Any], Any] | None = None
+    """What somebody probably meant who wrote something that cannot be decoded, as it is usually written; else None."""
+    shape: Any = None
+    """What stands in the document, as in `Json.of`."""
+    table: Mapping[str, str] = {}
+    """Of status words: the engine's, and the document's for each."""
+
+
+class Json:
+    """A JSON value, with what its schema says of it.
+
+    `of` is None for anything, a type, a pattern that a text has, a tuple of the values there are, `[of]` for a list,
+    `{"*": of}` for an object by any names, a `record`, or a codec.
+    """
+
+    def __init__(
+        self, of: Any = None, about: str = "", *, null: bool = False, owner: str = "", **keywords: Any
+    ) -> None:
+        self.of, self.about, self.null, self.owner, self.keywords = of, about, null, owner, keywords
+
+
+def record(*required: str, **parts: Any) -> Json:
+    """An object by known names. Where none is said to be required, all are."""
+    return Json(parts, required=list(required or parts))
+
+
+class Described(Value):
+    """What the schema of a document says beside its fields."""
+
+    title: str = ""
+    about: Mapping[str, str] = {}
+    """By place, such as `tasks[].index` or `checkpoints.NAME.status`; the document itself is at `""`."""
+    shape: Any = None
+    """What a file holds that is not declared by fields."""
+    files: Mapping[str, Described] = {}
+    """Further files of the system: `index` of the system `skill` has the schema `skill-index`."""
 
 
 class Meaning:
     """What it means when somebody changes a field by hand."""
 
     DERIVED = "derived"  # follows from the rest: the change is put right without a word
-    FIXED = "fixed"  # what the workflow is, or what only a gate's own event may say: refused
+    FIXED = "fixed"  # what the workflow is, or what Holdfast saw: put back
+    GATE = "gate"  # what only people and reviewers say: put back, and reported as forged
+    BOUND = "bound"  # what only people change: put back, and reported as forged where it would allow more
     STATUS = "status"  # moves a step
     POINTER = "pointer"  # finishes what is before a step and begins it
     WHOLE = "whole"  # the workflow's status
@@ -47,7 +85,10 @@ class Meaning:
     DATA = "data"  # a fact about a step
     CHECK = "check"  # evidence, reported
     READING = "reading"  # the list of what has to be read
-    REMINDERS = "reminders"  # the list of what has to be heeded
+    REMINDERS = "reminders"  # the list of reminders
+    TITLE = "title"  # what the workflow is called
+    KEPT = "kept"  # the document's own: whatever is written there stays
+    OWN = "own"  # read by the system itself (`Document.also`)
 
 
 class Field(Value):
@@ -59,6 +100,10 @@ class Field(Value):
     nullable: bool = False
     quiet: bool = False
     meaning: str = Meaning.DERIVED
+    shape: Any = None
+    """What stands there, as in `Json.of`, where no codec says it."""
+    required: bool | None = None
+    """Whether the schema asks for it; else as `Document.required` says."""
 
 
 class Items(Value):
@@ -79,6 +124,12 @@ class Items(Value):
     follows: Callable[[State], tuple[object, ...]] | None = None
     """The objects that all items follow from: while these are the same ones, so is the list."""
     added: Callable[[State, Mapping[str, Any]], Any] | None = None
+    elsewhere: bool = False
+    """Whether an entry that is missing may stand in another list."""
+    keys: Any = str
+    """What stands in the field `key`, as in `Json.of`; without `key`, the names that there are always."""
+    least: int = 0
+    required: bool | None = None
 
 
 class Document(Value):
@@ -94,11 +145,19 @@ class Document(Value):
     entry: Callable[[State, Mapping[str, Any]], Mapping[str, Any]] | None = None
     subject: Callable[[State, Mapping[str, Any]], tuple[str, str]] | None = None
     """Which step an entry that somebody wrote is about, and whether it has begun or is done: `started`, `completed`."""
+    identity: str = ""
+    """The field that tells this workflow's documents from those of others, where these may lie at the same place."""
     stamp: str = ""
     """The field that no two renderings share: it tells from which of them somebody began an edit."""
-    also: Callable[[State, Mapping[str, Any], Mapping[str, Any]], list[Any]] | None = None
-    """The commands that an edit stands for beside what its fields mean one by one: from the state, the old document
-    and the new one."""
+    also: Callable[[State, Mapping[str, Any], Mapping[str, Any]], list[Part]] | None = None
+    """The parts of an edit in the fields whose meaning is `OWN`: from the state, the old document and the new one."""
+    required: bool = False
+    """Whether the schema asks for every field that does not say otherwise."""
+    either: tuple[str, ...] = ()
+    """A field, and the objects of which a document has the one that this field names."""
+
+
+DECISIONS = ("abandoned", "completed")
 
 
 class Dialect(Value):
@@ -111,6 +170,7 @@ class Dialect(Value):
     identify: Callable[[Definition, str, Mapping[str, Any], str], str]
     status_words: Mapping[str, str]
     missing: str
+    """What it means that somebody deleted the document, one of `DECISIONS`; otherwise it is written again."""
     adopt: Callable[[Mapping[str, Any], Definition | None, Facts, str], State]
     found_at: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
     index: Callable[[list[Any], Mapping[str, Any] | None, str, str], tuple[str, Mapping[str, Any]]] | None = None
@@ -122,8 +182,10 @@ class Dialect(Value):
     """The folder in which the work's own files are kept; it is made with the workflow."""
     folders: tuple[str, ...] = ()
     """Folders that scripts expect to be there once there is a document."""
-    views: Callable[[State], Mapping[str, Mapping[str, Any]]] | None = None
-    """Further files that say how a workflow stands, and that nobody else writes: by path."""
+    views: Callable[[State], Mapping[str, Callable[[], Mapping[str, Any]]]] | None = None
+    """Further files that say how a workflow stands, and that nobody else writes: what makes each, by path."""
+    files: Mapping[str, tuple[Field, ...]] = {}
+    """The fields of further files, by what their schemas are called."""
     watched: bool = False
     """Whether what others wrote into those files is put right at once, and said."""
     beside: Callable[[Mapping[str, Any]], tuple[str, ...]] | None = None
@@ -140,6 +202,8 @@ class Dialect(Value):
     """Where every learning is added, one line of JSON each."""
     learned: Callable[[State, Any], Mapping[str, Any]] | None = None
     """A learning in the dialect's words."""
+    sign: str = ""
+    """What still stands after such a deletion. Where it is gone too, more was lost, by accident."""
     own_folder: bool = False
     """Each workflow has a folder of its own for its document, which goes when that goes."""
     guarded: Callable[[State], tuple[str, ...]] | None = None

@@ -17,11 +17,13 @@ _ATOMS = (str, int, float, bool, type(None))
 
 
 class Kept(dict):  # type: ignore[type-arg]
-    """An object of a document that will never change, so that its text need be made only once."""
+    """An object of a document that will never change. It remembers its own text, which goes with it."""
+
+    text = ""
 
 
 class KeptList(list):  # type: ignore[type-arg]
-    """A list of a document that will never change. It remembers its own text, which goes with it."""
+    """A list of a document that will never change, with its text likewise."""
 
     text = ""
 
@@ -33,33 +35,27 @@ class Entries(list):  # type: ignore[type-arg]
         super().__init__(entries)
         self.lines = [_line(entry) for entry in self] if lines is None else lines
 
-    def grown(self, entries: list[Mapping[str, Any]]) -> Entries:
-        return Entries([*self, *entries], [*self.lines, *[_line(entry) for entry in entries]])
-
-    def newest(self, count: int) -> Entries:
-        return self if len(self) == count else Entries(self[len(self) - count :], self.lines[len(self) - count :])
+    def grown(self, entries: list[Mapping[str, Any]], count: int) -> Entries:
+        """The newest `count` of these and more."""
+        lines = [*self.lines, *[_line(entry) for entry in entries]]
+        return Entries([*self, *entries][len(lines) - count :], lines[len(lines) - count :])
 
 
 class Writer:
-    """Writes documents, and remembers the text of what is kept."""
-
-    def __init__(self, most: int = 8000) -> None:
-        self._most = most
-        self._texts: dict[int, tuple[Kept, str]] = {}
+    """Writes documents."""
 
     def write(self, document: Mapping[str, Any]) -> bytes:
         return (self._value(document, "") + "\n").encode()
 
     def _value(self, value: Any, indent: str) -> str:
-        if isinstance(value, str):
+        kind = type(value)
+        if kind is str:
             return _text(value)
-        if type(value) is Kept:
-            return self._kept(value, indent)[1]
+        if kind is Kept or kind is KeptList:
+            value.text = value.text or (self._object(value, indent) if kind is Kept else self._list(value, indent))
+            return str(value.text)
         if isinstance(value, dict):
             return self._object(value, indent)
-        if type(value) is KeptList:
-            value.text = value.text or self._list(value, indent)
-            return value.text
         if isinstance(value, (list, tuple)):
             return self._list(value, indent)
         return _line(value)
@@ -89,12 +85,3 @@ class Writer:
             rows = [self._value(item, deeper) for item in value]
         between = ",\n" + deeper
         return "[\n" + deeper + between.join(rows) + "\n" + indent + "]"
-
-    def _kept(self, value: Kept, indent: str) -> tuple[Kept, str]:
-        """The text of a kept object. The object is held too: while it lives, its id is its own."""
-        known = self._texts.get(id(value))
-        if known is None:
-            if len(self._texts) >= self._most:
-                self._texts.clear()
-            known = self._texts[id(value)] = (value, self._object(value, indent))
-        return known

@@ -40,15 +40,17 @@ def connect(
 
 def _transport(host: str, top: str, environ: Mapping[str, str], address: str, *, strict: bool) -> Transport:
     """To name the address of the API is to name its host, so an enterprise token goes there, and `gh` is not asked."""
-    from holdfast.forges.github.gh_transport import GhTransport, gh_in
     from holdfast.forges.github.repository import roots, token_in
-    from holdfast.forges.github.token_transport import TokenTransport, proxy_in
     from holdfast.forges.github.transport import NoLogin
 
     token = token_in(environ, host, (host,) if address else ())
     if token:
+        from holdfast.forges.github.token_transport import TokenTransport, proxy_in
+
         proxy = proxy_in(environ, roots(host, address)[0].split("/")[2])
         return TokenTransport(host, token, base_url=address, proxy=proxy, strict=strict)
+    from holdfast.forges.github.gh_transport import GhTransport, gh_in
+
     program = "" if address else gh_in(environ)
     if program:
         return GhTransport(program, top, host, environ=environ)

@@ -6,14 +6,16 @@ the client reads what is there.
 
 from __future__ import annotations
 
+import re
+import time
 from _collections_abc import Callable, Iterator, Mapping
+from urllib.parse import quote, urlencode
 
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import shell
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
-from holdfast.forges import addresses
-from holdfast.forges.addresses import require_branches
+from holdfast.forges.addresses import open_command, require_branches
 from holdfast.forges.github import documents, queries, refusals
 from holdfast.forges.github.repository import Repository, roots
 from holdfast.forges.github.transport import GRAPHQL, Answer, Transport
@@ -64,8 +66,8 @@ class Client:
         asked = {"state": "open", "head": f"{self._repository.owner}:{branch}", "sort": "created", "direction": "desc"}
         what = f"the pull request of {branch}"
         listed = self._listed("pulls", what, asked | ({"base": base} if base else {}))
-        ours = self._understood(what, lambda: [one for one in listed if documents.is_of_the_repository(one)])
-        return self._understood(what, lambda: documents.pull_request(ours[0])) if ours else None
+        ours = filter(documents.is_of_the_repository, listed)
+        return self._understood(what, lambda: next(map(documents.pull_request, ours), None))
 
     def get(self, number: int) -> PullRequest:
         _require_number(number)
@@ -106,16 +108,16 @@ class Client:
             ) from None
 
     def reviews(self, number: int) -> tuple[Review, ...]:
-        _require_number(number)
-        what = f"the reviews of pull request {number}"
-        listed = self._listed(f"pulls/{number}/reviews", what)
-        return self._understood(what, lambda: tuple(documents.review(one) for one in listed))
+        return self._all(number, "pulls/{}/reviews", "the reviews of pull request {}", documents.review)
 
     def comments(self, number: int) -> tuple[Comment, ...]:
+        return self._all(number, "issues/{}/comments", "the comments on pull request {}", documents.comment)
+
+    def _all(self, number: int, path: str, what: str, read: Callable[[Any], T]) -> tuple[T, ...]:
         _require_number(number)
-        what = f"the comments on pull request {number}"
-        listed = self._listed(f"issues/{number}/comments", what)
-        return self._understood(what, lambda: tuple(documents.comment(one) for one in listed))
+        what = what.format(number)
+        listed = self._listed(path.format(number), what)
+        return self._understood(what, lambda: tuple(map(read, listed)))
 
     def threads(self, number: int) -> tuple[Thread, ...]:
         _require_number(number)
@@ -134,17 +136,12 @@ class Client:
 
     def page(self, branch: str, base: str) -> str:
         """Without a base it offers the default branch."""
-        from urllib.parse import quote
-
         require_branches(branch, base or branch)
         ends = "...".join(quote(name, safe="/") for name in (base, branch) if name)
         return f"{self._page}/compare/{ends}?expand=1"
 
-    def number_in(self, url: str) -> int | None:
-        return addresses.number_in(url)
-
     def typed(self, branch: str, title: str, base: str) -> str:
-        return addresses.open_command(branch, title, base, self._remote)
+        return open_command(branch, title, base, self._remote)
 
     @property
     def _page(self) -> str:
@@ -194,7 +191,6 @@ class Client:
     def _listed(self, path: str, what: str, asked: Mapping[str, str] | None = None) -> list[Any]:
         """Every page of a list. Of the link to the next one only the question is taken: path and host stay ours."""
         from functools import partial
-        from urllib.parse import urlencode
 
         found: list[Any] = []
         query = urlencode({**(asked or {}), "per_page": "100"})
@@ -218,8 +214,6 @@ class Client:
         return data
 
     def _looked(self, method: str, path: str, what: str, body: bytes = b"") -> Answer:
-        import time
-
         answer = self._transport.send(method, path, body)
         for pause in self._pauses:
             if answer.status < 500:
@@ -256,17 +250,14 @@ class Client:
 
 def _next_query(link: str) -> str:
     """The question of the link to the next page, where an answer has one."""
-    import re
-
     found = re.search(r'<[^<>?]{0,1000}\?([A-Za-z0-9_.~%&=+-]{1,2000})>\s*;[^<>]*?\brel="next"', link[:20_000])
     return found[1] if found else ""
 
 
 def _require_number(number: int) -> None:
     if type(number) is not int or not 0 < number < _LARGEST_NUMBER:
-        raise UsageError(
-            "bad_number", "the number of a pull request is a whole one from 1 on", remedy=shell("gh", "pr", "list")
-        )
+        said = "the number of a pull request is a whole one from 1 on"
+        raise UsageError("bad_number", said, remedy=shell("gh", "pr", "list"))
 
 
 def _require_words(title: str, body: str) -> None:

@@ -5,6 +5,7 @@ A reader raises KeyError, TypeError or ValueError where a document is not as pub
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Mapping
 
 from holdfast.core.value import Any
@@ -134,8 +135,6 @@ def words(one: Mapping[str, Any]) -> str:
 
 
 def moment(one: Mapping[str, Any], name: str) -> str:
-    import re
-
     found = text(one, name)
     if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z", found):
         raise ValueError(f"{name} is no time: {found!r}")

@@ -6,6 +6,9 @@ Unlike a token of ours, gh follows a redirect to another host, but it does not s
 from __future__ import annotations
 
 import os
+import selectors
+import signal
+import time
 from _collections_abc import Mapping
 
 from holdfast.forges.github import refusals
@@ -76,7 +79,6 @@ class GhTransport:
 
     def _run(self, argv: list[str], body: bytes) -> tuple[int, bytes, bytes]:
         """Exit code, output and complaint of gh; TimeoutError and OSError where there is none."""
-        import signal
         import subprocess
         import tempfile
 
@@ -99,9 +101,7 @@ class GhTransport:
 
     def _followed(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
         """Both pipes to their end, or until there is more than an answer may have, within the time that is allowed."""
-        import selectors
         import subprocess
-        import time
 
         kept = (bytearray(), bytearray())
         deadline = time.monotonic() + self._timeout

@@ -5,6 +5,8 @@ Its words come from outside: they are put on one line and cut short, without any
 
 from __future__ import annotations
 
+import re
+import time
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core.remedy import line, shell
@@ -24,31 +26,21 @@ def clean(text: str, limit: int = _LONGEST) -> str:
 
 def unreachable(host: str, why: str) -> HoldfastError:
     """No answer came: no network, no such name, no trust in the certificate, or not in time."""
-    return HoldfastError(
-        "github_unreachable",
-        f"{host} cannot be reached: {clean(why)}",
-        remedy="see whether the network is there and its page opens, then repeat the command",
-        facts={"host": host},
-    )
+    said = f"{host} cannot be reached: {clean(why)}"
+    way = "see whether the network is there and its page opens, then repeat the command"
+    return HoldfastError("github_unreachable", said, remedy=way, facts={"host": host})
 
 
 def odd(host: str, why: str, remedy: str = "") -> HoldfastError:
     """An answer came which is not one that a GitHub gives."""
-    return HoldfastError(
-        "github_odd_answer",
-        f"{host} gave an answer that cannot be read: {clean(why)}",
-        remedy=remedy or "see whether a proxy or a login page stands between, then repeat the command",
-        facts={"host": host},
-    )
+    said = f"{host} gave an answer that cannot be read: {clean(why)}"
+    way = remedy or "see whether a proxy or a login page stands between, then repeat the command"
+    return HoldfastError("github_odd_answer", said, remedy=way, facts={"host": host})
 
 
 def unauthorized(host: str, login: str, said: str) -> HoldfastError:
-    return Refused(
-        "github_unauthorized",
-        f"{host} does not accept the login: {clean(said)}",
-        remedy=line(login),
-        facts={"host": host},
-    )
+    message = f"{host} does not accept the login: {clean(said)}"
+    return Refused("github_unauthorized", message, remedy=line(login), facts={"host": host})
 
 
 def from_status(answer: Answer, host: str, login: str, what: str) -> HoldfastError:
@@ -68,8 +60,7 @@ def from_status(answer: Answer, host: str, login: str, what: str) -> HoldfastErr
                              remedy="repeat the command in a few minutes", facts=facts)  # fmt: skip
     if answer.status < 400:
         return odd(host, f"{what} seems to have moved, as status {answer.status} says", "git remote -v")
-    return Refused("github_refused", f"{host} refused {what}: {said}",
-                   remedy="change what it objects to, then repeat the command", facts=facts)  # fmt: skip
+    return _refused(host, what, facts)
 
 
 def from_errors(errors: object, headers: Mapping[str, str], host: str, login: str, what: str) -> HoldfastError:
@@ -84,8 +75,12 @@ def from_errors(errors: object, headers: Mapping[str, str], host: str, login: st
         return _missing(host, login, what, facts)
     if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
         return _forbidden(headers, host, login, what, facts)
-    return Refused("github_refused", f"{host} refused {what}: {said}",
-                   remedy="change what it objects to, then repeat the command", facts=facts)  # fmt: skip
+    return _refused(host, what, facts)
+
+
+def _refused(host: str, what: str, facts: Mapping[str, object]) -> HoldfastError:
+    way = "change what it objects to, then repeat the command"
+    return Refused("github_refused", f"{host} refused {what}: {facts['said']}", remedy=way, facts=facts)
 
 
 def _missing(host: str, login: str, what: str, facts: Mapping[str, object]) -> HoldfastError:
@@ -97,8 +92,6 @@ def _forbidden(
     headers: Mapping[str, str], host: str, login: str, what: str, facts: Mapping[str, object]
 ) -> HoldfastError:
     """An organisation may want the login confirmed first, and names the page where that is done."""
-    import re
-
     page = re.search(r"\burl=(https://[!-:<-~]{1,500})", headers.get("x-github-sso", ""))
     remedy = f"open {page[1]} and allow the organisation's login" if page else line(login)
     return Refused("github_forbidden", f"{host} does not allow {what}: {facts['said']}", remedy=remedy, facts=facts)
@@ -117,24 +110,14 @@ def _limited(headers: Mapping[str, str], host: str, facts: Mapping[str, object])
     if seconds is not None:
         when, more = f"in {seconds} s", {"retry_after": seconds}
     elif moment is not None:
-        at = _written(moment)
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
         when, more = f"at {at}", {"resets_at": at}
-    return Refused(
-        "github_rate_limited",
-        f"{host} has answered as often as it allows for now, and answers again {when}: {facts['said']}",
-        remedy=f"repeat the command {when}",
-        facts={**facts, **more},
-    )
+    said = f"{host} has answered as often as it allows for now, and answers again {when}: {facts['said']}"
+    return Refused("github_rate_limited", said, remedy=f"repeat the command {when}", facts={**facts, **more})
 
 
 def _whole(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 11 and int(text) < _NEVER else None
-
-
-def _written(moment: int) -> str:
-    import time
-
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
 
 
 def _sentences(body: bytes) -> list[str]:

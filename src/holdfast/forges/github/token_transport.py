@@ -6,7 +6,10 @@ no message, no `repr` and no process list, and it is taken out of what comes bac
 
 from __future__ import annotations
 
+import re
+import time
 from _collections_abc import Mapping
+from urllib.parse import unquote, urljoin, urlsplit
 
 from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
@@ -57,8 +60,6 @@ class TokenTransport:
         self._trust: ssl.SSLContext | None = None
 
     def send(self, method: str, path: str, body: bytes = b"") -> Answer:
-        import time
-
         address = self._graphql if path == GRAPHQL else f"{self._rest}/{path}"
         deadline = time.monotonic() + self._timeout
         for _ in range(_REDIRECTS):
@@ -74,9 +75,6 @@ class TokenTransport:
 
         Only some redirects let a request keep its method and body; the others would turn a change into a look.
         """
-        import re
-        from urllib.parse import urljoin
-
         if answer.status not in ((301, 302, 307, 308) if method == "GET" else (307, 308)):
             return ""
         target = answer.headers.get("location", "")
@@ -92,9 +90,7 @@ class TokenTransport:
 
     def _exchanged(self, method: str, address: str, body: bytes, deadline: float) -> Answer:
         import threading
-        import time
         from http.client import HTTPException
-        from urllib.parse import urlsplit
 
         parts = urlsplit(address)
         connection = self._connection(parts)
@@ -107,7 +103,7 @@ class TokenTransport:
             target = f"{parts.path}?{parts.query}" if parts.query else parts.path
             connection.request(method, target, body or None, self._headers(body))
             with connection.getresponse() as response:
-                headers = {name.lower(): self._without_token(value) for name, value in response.getheaders()}
+                headers = {name.lower(): value.replace(self._token, "***") for name, value in response.getheaders()}
                 return Answer(response.status, headers, self._whole(response))
         except (OSError, HTTPException) as error:
             is_late = isinstance(error, TimeoutError) or time.monotonic() >= deadline
@@ -150,9 +146,6 @@ class TokenTransport:
             raise OSError(f"the connection ended {response.length} bytes before the answer did")
         return bytes(body).replace(self._token.encode(), b"***")
 
-    def _without_token(self, text: str) -> str:
-        return text.replace(self._token, "***")
-
 
 def _of_the_system() -> ssl.SSLContext:
     """Trust in the certificates of the system alone: a variable could name others."""
@@ -186,7 +179,6 @@ def proxy_in(environ: Mapping[str, str], host: str) -> str:
 
 def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
     import base64
-    from urllib.parse import unquote
 
     if proxy.username is None:
         return {}
@@ -195,8 +187,6 @@ def _proxy_headers(proxy: SplitResult) -> dict[str, str]:
 
 
 def _origin(address: str) -> tuple[str, str, int | None]:
-    from urllib.parse import urlsplit
-
     try:
         parts = urlsplit(address)
         return parts.scheme, parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
@@ -205,8 +195,6 @@ def _origin(address: str) -> tuple[str, str, int | None]:
 
 
 def _require_token(token: str) -> None:
-    import re
-
     if not re.fullmatch(r"[!-~]{1,1000}", token):
         sentence = "a token has 1 to 1000 printable ASCII characters without spaces, and this one has not"
         raise UsageError("bad_token", sentence, remedy=shell("gh", "auth", "token"))
@@ -214,22 +202,14 @@ def _require_token(token: str) -> None:
 
 def _checked_root(address: str) -> str:
     """The token would be readable on the way to anything but https, except to this machine itself."""
-    import re
-
     match = re.fullmatch(r"(https?)://([A-Za-z0-9.-]+|\[::1\])(?::[0-9]{1,5})?(?:/[A-Za-z0-9_.-]+)*", address)
     if match is None or (match[1] == "http" and match[2].strip("[]") not in _LOOPBACK) or not _origin(address)[0]:
-        raise UsageError(
-            "bad_github_url",
-            f"{refusals.clean(address, 200)!r} cannot be the address of a GitHub's API: it begins with https://",
-            remedy="use one such as https://github.example.com/api/v3",
-        )
+        said = f"{refusals.clean(address, 200)!r} cannot be the address of a GitHub's API: it begins with https://"
+        raise UsageError("bad_github_url", said, remedy="use one such as https://github.example.com/api/v3")
     return address
 
 
 def _checked_proxy(proxy: str) -> SplitResult | None:
-    import re
-    from urllib.parse import urlsplit
-
     if not proxy:
         return None
     whole = proxy if "://" in proxy else f"http://{proxy}"

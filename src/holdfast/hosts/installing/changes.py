@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from _collections_abc import Iterable
 from stat import S_IMODE, S_ISLNK, S_ISREG
@@ -120,8 +121,6 @@ def difference(changes: Iterable[Change], shown: dict[str, str]) -> str:
 
 
 def _rows(data: bytes | None) -> list[str]:
-    import io
-
     text = (data or b"").decode("utf-8", "replace")
     return list(io.StringIO(text, newline="\n"))
 

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 
-from holdfast.hosts.installing import lines, texts
+from holdfast.hosts.installing import texts
 from holdfast.hosts.installing.parts import Entry, Hooks, Part, StatusLine, Whole
 from holdfast.hosts.installing.setting import File, Setting
 
 NAME, PROGRAM = "claude-code", "claude"
 EVENTS = {
-    "SessionStart": "",
-    "UserPromptSubmit": "",
+    **dict.fromkeys(("SessionStart", "UserPromptSubmit"), ""),
     "PreToolUse": "*",
-    "PostToolUse": "[Ww]rite|[Ee]dit|[Cc]reate|[Pp]atch|[Rr]eplace|[Dd]elete|[Mm]ove|[Rr]ename",
-    "SubagentStart": "",
-    "SubagentStop": "",
-    "PreCompact": "",
-    "PostCompact": "",
-    "Stop": "",
-    "SessionEnd": "",
+    "PostToolUse": "Bash|[Ww]rite|[Ee]dit|[Cc]reate|[Pp]atch|[Rr]eplace|[Dd]elete|[Mm]ove|[Rr]ename",
+    **dict.fromkeys(("SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "SessionEnd"), ""),
 }
-"""Every event that a hook answers, with the tools it is run for: a call that writes no file is noted by nobody."""
+"""Every event that a hook answers, with the tools it is run for: a call that can write no file is noted by nobody."""
 ASKS = ""
 
 
 def files(at: Setting) -> list[File]:
     folder = at.claude if at.is_user else os.path.join(at.base, ".claude")
-    settings: tuple[Part, ...] = (Hooks(at.hook_line, EVENTS), StatusLine(lines.joined(list(at.status))))
+    settings: tuple[Part, ...] = (Hooks(at.hook_line, EVENTS), StatusLine(shlex.join(at.status)))
     found = [File(os.path.join(folder, "settings.json"), settings)]
     server = {"type": "stdio", "command": at.server[0], "args": list(at.server[1:]), "alwaysLoad": True}
     entry = Entry("MCP server", ("mcpServers", "holdfast"), server)
@@ -37,12 +32,10 @@ def files(at: Setting) -> list[File]:
 
 def prompts(folder: str, *unknown: str) -> list[File]:
     """The commands and the skill, which opencode keeps in the same way, but with keys `unknown` to it."""
-    found = [
-        File(
-            os.path.join(folder, "commands", f"{name}.md"), (Whole(f"command /{name}", texts.without(text, *unknown)),)
-        )
-        for name, text in texts.commands().items()
-    ]
+    found = []
+    for name, text in texts.commands().items():
+        command = Whole(f"command /{name}", texts.without(text, *unknown))
+        found.append(File(os.path.join(folder, "commands", f"{name}.md"), (command,)))
     skill = os.path.join(folder, "skills", texts.SKILL, "SKILL.md")
     return [*found, File(skill, (Whole(f"skill {texts.SKILL}", texts.skill()),))]
 

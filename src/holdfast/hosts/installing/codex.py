@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from holdfast.hosts.installing import claude_code, texts
-from holdfast.hosts.installing.parts import Hooks, Paragraph, Table
+from holdfast.hosts.installing.paragraph import Paragraph
+from holdfast.hosts.installing.parts import Hooks, Table
 from holdfast.hosts.installing.setting import File, Setting
 
 NAME = PROGRAM = "codex"

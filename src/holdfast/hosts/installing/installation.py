@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from _collections_abc import Callable
+from types import ModuleType
 
 from holdfast.core.value import Value
 from holdfast.files.locks import Locked
@@ -14,10 +15,6 @@ from holdfast.hosts.installing.parts import Whole
 from holdfast.hosts.installing.record import Kept, Record
 from holdfast.hosts.installing.setting import File, Setting
 from holdfast.plain.digest import digest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
 
 HOSTS: dict[str, ModuleType] = {module.NAME: module for module in (claude_code, opencode, codex)}
 WAIT = 10.0
@@ -128,7 +125,8 @@ def planned(host: str, at: Setting, data_dir: str, *, is_removal: bool = False) 
         if is_others:
             said.append(f"{name} was changed since it was put there, and stays as it is")
         else:
-            now = _taken(file, now, known, name) if is_removal else _put(file, now, said, name)
+            after = _before(file, now, known, name) if is_removal else _put(file, now, said, name)
+            now = now.replace(after=after)
         found.append(now)
         if is_others and file.path in known.files:
             kept[file.path] = known.files[file.path]
@@ -168,19 +166,11 @@ def _left_over(path: str, known: Record, name: str, said: list[str]) -> Change:
     return now
 
 
-def _put(file: File, now: Change, said: list[str], name: str) -> Change:
+def _put(file: File, now: Change, said: list[str], name: str) -> bytes | None:
     text = before = _read(file, now, name)
     for part in file.parts:
         text = part.put(text, name, said)
-    return now.replace(after=changes.bytes_of(text, now.before)) if text != before else now
-
-
-def _taken(file: File, now: Change, known: Record, name: str) -> Change:
-    if now.before is None:
-        return now
-    if known.is_untouched(file.path, now.before):
-        return now.replace(after=known.files[file.path].before)
-    return now.replace(after=_without(file, now.before, name, is_ours=_was_made(file, known)))
+    return changes.bytes_of(text, now.before) if text != before else now.before
 
 
 def _before(file: File, now: Change, known: Record, name: str) -> bytes | None:
@@ -189,33 +179,23 @@ def _before(file: File, now: Change, known: Record, name: str) -> bytes | None:
         return None
     if known.is_untouched(file.path, now.before):
         return known.files[file.path].before
-    return _without(file, now.before, name, is_ours=_was_made(file, known))
-
-
-def _without(file: File, data: bytes, name: str, *, is_ours: bool) -> bytes | None:
-    text = before = changes.text_of(data, name)
+    text = before = changes.text_of(now.before, name)
     if not text.strip():
-        return data
+        return now.before
     for part in file.parts:
         text = part.take(text, name)
     if text == before:
-        return data
-    if not text or (is_ours and text.strip() in _BARE):
+        return now.before
+    was_made = file.path in known.files and known.files[file.path].before is None
+    if not text or (was_made and text.strip() in _BARE):
         return None
-    return changes.bytes_of(text, data)
-
-
-def _was_made(file: File, known: Record) -> bool:
-    """Whether the file was not there before us."""
-    return file.path in known.files and known.files[file.path].before is None
+    return changes.bytes_of(text, now.before)
 
 
 def _is_changed_by_others(file: File, now: Change, known: Record) -> bool:
     """A file that is all ours and was edited: an edit is somebody's work, whatever it was made of."""
-    ours = any(isinstance(part, Whole) for part in file.parts)
-    return (
-        ours and file.path in known.files and now.before is not None and not known.is_untouched(file.path, now.before)
-    )
+    ours = file.path in known.files and any(isinstance(part, Whole) for part in file.parts)
+    return ours and now.before is not None and not known.is_untouched(file.path, now.before)
 
 
 def _read(file: File, now: Change, name: str) -> str:

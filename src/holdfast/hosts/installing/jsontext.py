@@ -6,6 +6,7 @@ what comes out is JSON for certain.
 
 from __future__ import annotations
 
+import json
 from _collections_abc import Iterator
 
 from holdfast.core.value import Any
@@ -259,13 +260,10 @@ class _Reader:
 def broken(name: str, line: int, sentence: str) -> UsageError:
     """A file of a host that cannot be understood: nothing is written, neither there nor elsewhere."""
     said = f"{name}:{line}: {sentence}; nothing was changed"
-    return UsageError(
-        "broken_file", said, remedy=f"mend {name}, then the same command again", facts={"path": name, "line": line}
-    )
+    facts = {"path": name, "line": line}
+    return UsageError("broken_file", said, remedy=f"mend {name}, then the same command again", facts=facts)
 
 
 def _dumped(value: object, indent: str | None = None, *, dense: bool = False) -> str:
-    import json
-
     separators = (",", ":") if dense and indent is None else None
     return json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)

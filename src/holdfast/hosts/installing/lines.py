@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 _HOOKS = "/holdfast/surfaces/hooks/run.py"
@@ -22,12 +23,6 @@ def status_words() -> list[str]:
 def server_words() -> list[str]:
     """The server. A host starts it in the project, whose own files must not be taken for modules."""
     return [sys.executable, "-P", "-m", "holdfast", "mcp"]
-
-
-def joined(words: list[str]) -> str:
-    import shlex
-
-    return shlex.join(words)
 
 
 def is_hook(command: object) -> bool:
@@ -61,8 +56,6 @@ def _is_typed(words: list[str], what: str) -> bool:
 
 
 def _words(command: object) -> list[str]:
-    import shlex
-
     if not isinstance(command, str):
         return []
     try:

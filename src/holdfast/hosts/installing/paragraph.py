@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from holdfast.hosts.installing.jsontext import broken
+from holdfast.hosts.installing.parts import Part
 
 BEGIN, END = "<!-- holdfast: begin -->", "<!-- holdfast: end -->"
 
 
-def put(text: str, name: str, paragraph: str) -> str:
-    """The text with the paragraph at its end, or where it already stands."""
-    eol = "\r\n" if "\r\n" in text else "\n"
-    block = f"{BEGIN}\n{paragraph.strip()}\n{END}".replace("\n", eol)
-    found = _span(text, name)
-    if found:
-        return text[: found[0]] + block + text[found[1] :]
-    gap = eol * (not text.endswith("\n")) + eol if text.strip() else ""
-    return f"{text}{gap}{block}{eol}"
+class Paragraph(Part):
+    about = "paragraph"
 
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-def take(text: str, name: str) -> str:
-    """The text without the paragraph and the blank line before it."""
-    found = _span(text, name)
-    if not found:
-        return text
-    before, after = text[: found[0]], text[found[1] :]
-    eol = "\r\n" if after.startswith("\r\n") else "\n"
-    return before.removesuffix(eol) + after.removeprefix(eol)
+    def put(self, text: str, name: str, said: list[str]) -> str:
+        """The text with the paragraph at its end, or where it already stands."""
+        eol = "\r\n" if "\r\n" in text else "\n"
+        block = f"{BEGIN}\n{self.text.strip()}\n{END}".replace("\n", eol)
+        found = _span(text, name)
+        if found:
+            return text[: found[0]] + block + text[found[1] :]
+        gap = eol * (not text.endswith("\n")) + eol if text.strip() else ""
+        return f"{text}{gap}{block}{eol}"
+
+    def take(self, text: str, name: str) -> str:
+        """The text without the paragraph and the blank line before it."""
+        found = _span(text, name)
+        if not found:
+            return text
+        before, after = text[: found[0]], text[found[1] :]
+        eol = "\r\n" if after.startswith("\r\n") else "\n"
+        return before.removesuffix(eol) + after.removeprefix(eol)
 
 
 def _span(text: str, name: str) -> tuple[int, int] | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+
 from holdfast.core.value import Any
-from holdfast.hosts.installing import lines, paragraph, tomltext
+from holdfast.hosts.installing import lines, tomltext
 from holdfast.hosts.installing.jsontext import Document
 
 MARK = "holdfast: put here by holdfast install"
@@ -154,19 +156,6 @@ class Table(Part):
         return tomltext.value(tomltext.read(text, name), self.path)
 
 
-class Paragraph(Part):
-    about = "paragraph"
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def put(self, text: str, name: str, said: list[str]) -> str:
-        return paragraph.put(text, name, self.text)
-
-    def take(self, text: str, name: str) -> str:
-        return paragraph.take(text, name)
-
-
 class Whole(Part):
     """A file that is all ours."""
 
@@ -229,7 +218,7 @@ def _is_our_server(there: Any) -> bool:
 def _started(there: Any) -> list[str]:
     """The line of a server that is ours, or that many machines share."""
     words = _server(there)
-    return [lines.joined(words)] if lines.is_server(words) or words == ["holdfast", "mcp"] else []
+    return [shlex.join(words)] if lines.is_server(words) or words == ["holdfast", "mcp"] else []
 
 
 def _object(value: Any) -> dict[str, Any]:

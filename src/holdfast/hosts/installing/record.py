@@ -6,7 +6,9 @@ machine only.
 
 from __future__ import annotations
 
+import json
 import os
+from base64 import b64decode, b64encode
 
 from holdfast.core.remedy import shell
 from holdfast.core.value import Any, Value
@@ -56,18 +58,11 @@ def read(path: str) -> Record:
         return Record()
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as wrong:
         said = f"what is known of an installation cannot be read: {path}"
-        raise Broken(
-            "broken_record",
-            said,
-            remedy=shell("mv", path, f"{path}.broken"),
-            facts={"path": path, "reason": str(wrong)[:200]},
-        ) from None
+        facts = {"path": path, "reason": str(wrong)[:200]}
+        raise Broken("broken_record", said, remedy=shell("mv", path, f"{path}.broken"), facts=facts) from None
 
 
 def write(path: str, record: Record) -> None:
-    import json
-    from base64 import b64encode
-
     def shown(data: bytes | None) -> str | None:
         return None if data is None else b64encode(data).decode()
 
@@ -90,6 +85,4 @@ def forget(path: str) -> None:
 
 
 def _bytes(shown: Any) -> bytes | None:
-    from base64 import b64decode
-
     return None if shown is None else b64decode(shown, validate=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from holdfast.core.value import Value
 from holdfast.hosts.installing import lines
@@ -33,7 +34,7 @@ class Setting(Value):
 
     @property
     def hook_line(self) -> str:
-        return lines.joined(list(self.hook))
+        return shlex.join(self.hook)
 
 
 class File(Value):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 from holdfast.systems.seam.registry import folders
@@ -27,8 +28,6 @@ def paragraph() -> str:
 
 def plugin(hook: list[str]) -> str:
     """The plugin of opencode, which runs this hook."""
-    import json
-
     return _read("holdfast.js").replace('["holdfast", "hook"]', json.dumps(hook, ensure_ascii=False))
 
 

@@ -60,16 +60,12 @@ def take(text: str, name: str, path: tuple[str, ...]) -> str:
 
 
 def read(text: str, name: str) -> dict[str, Any]:
-    import re
-    import tomllib
+    from holdfast.machine.tomlplaces import NotToml, parse
 
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as mistake:
-        said = str(mistake)
-        found = re.search(r"\(at line (\d+)", said)
-        line = int(found[1]) if found else text.count("\n") + 1
-        raise broken(name, line, re.sub(r" \(at [^)]*\)", "", said)) from None
+        return parse(text.encode())[1]
+    except NotToml as mistake:
+        raise broken(name, mistake.line, str(mistake)) from None
 
 
 def _rewritten(text: str, path: tuple[str, ...], rows: dict[str, str], eol: str) -> str:

@@ -1,19 +1,16 @@
-"""Agents at work: leases, signs of life, spending."""
+"""Agents at work: leases, signs of life, spending, and the files that one of them works on."""
 
 from __future__ import annotations
 
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
+from holdfast.core.commands import Facts
+from holdfast.core.state import Lease
 from holdfast.core.value import Any
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.commands import Facts
-    from holdfast.core.state import Lease
-    from holdfast.project.workflow import Workflow
 
 
 def start(call: Call) -> None:
@@ -47,7 +44,7 @@ def end(call: Call) -> None:
 
 def _lease(call: Call, workflow: Workflow) -> int:
     """The lease that is meant: the one that is named, that of the token, or the only one."""
-    token = call.args.token or call.settings.token
+    token = call.settings.token
     if call.args.lease or token:
         return int(call.args.lease or token.partition("-")[0])
     leases = [lease.token for lease in workflow.state.leases.values()]
@@ -55,12 +52,9 @@ def _lease(call: Call, workflow: Workflow) -> int:
         return leases[0]
     if not leases:
         raise NotFound("no_lease", f"nobody is at work on {workflow.id}", remedy=remedies.agent_start())
-    raise UsageError(
-        "ambiguous_lease",
-        f"several agents are at work, with the leases {', '.join(map(str, leases))}",
-        remedy=remedies.named(call.command.name, {"lease": leases[0]}),
-        facts={"leases": leases},
-    )
+    said = f"several agents are at work, with the leases {', '.join(map(str, leases))}"
+    way = remedies.named(call.command.name, {"lease": leases[0]})
+    raise UsageError("ambiguous_lease", said, remedy=way, facts={"leases": leases})
 
 
 def spend(call: Call) -> None:
@@ -79,17 +73,45 @@ def listing(call: Call) -> None:
 
 
 def _data(lease: Lease, facts: Facts) -> dict[str, Any]:
-    return {
-        "role": lease.role,
-        "step": lease.step or None,
-        "token": lease.token,
-        "since": lease.at,
-        "ttl_seconds": lease.ttl,
-        "stale": lease.expired(facts.boot, facts.mono),
-    }
+    held = {"since": lease.at, "ttl_seconds": lease.ttl, "stale": lease.expired(facts.boot, facts.mono)}
+    return {"role": lease.role, "step": lease.step or None, "token": lease.token, **held}
 
 
 def _row(row: dict[str, Any]) -> str:
     where = f" on {row['step']}" if row["step"] else ""
     stale = ", stale: its lease ran out" if row["stale"] else ""
     return escape(f"{row['token']}  {row['role']}{where}, since {row['since']}{stale}")
+
+
+def lock(call: Call) -> None:
+    args, workflow = call.args, call.workflow()
+    token = workflow.lock(*args.paths, agent=args.agent or "", ttl=args.ttl, **call.how())
+    mine = [path for path, hold in workflow.state.locks.items() if hold.token == token]
+    said = call.ok(f"locked {', '.join(mine)} (token {token})")
+    call.changed(workflow, said=said, more={"token": token, "paths": mine})
+
+
+def unlock(call: Call) -> None:
+    workflow = call.workflow()
+    before = set(workflow.state.locks)
+    workflow.unlock(*call.args.paths, **call.how())
+    freed = sorted(before - set(workflow.state.locks))
+    said = call.ok(f"unlocked {', '.join(freed)}") if freed else "nothing of this was locked"
+    call.changed(workflow, said=said, more={"paths": freed})
+
+
+def locks(call: Call) -> None:
+    workflow = call.workflow()
+    facts = workflow.facts()
+    rows: list[dict[str, Any]] = []
+    for path, hold in workflow.state.locks.items():
+        stale = hold.expired(facts.boot, facts.mono)
+        rows.append({"path": path, "agent": hold.agent, "since": hold.at, "token": hold.token, "stale": stale})
+    call.answer(
+        {"workflow_id": workflow.id, "locks": rows}, lambda: "\n".join(map(_lock_row, rows)) or "nothing is locked"
+    )
+
+
+def _lock_row(row: dict[str, Any]) -> str:
+    stale = ", stale: its hold ran out" if row["stale"] else ""
+    return escape(f"{row['path']}  {row['agent']}, since {row['since']}{stale}")

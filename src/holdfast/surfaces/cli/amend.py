@@ -9,19 +9,16 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, refusals, remedies
 from holdfast.core.definition import BUILT_IN, Definition, Step
 from holdfast.core.remedy import Blank
+from holdfast.core.state import State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.definitions import Change, changes
 from holdfast.errors import NotFound, Refused
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
 from holdfast.systems.seam.parts import Asked
 from holdfast.systems.seam.registry import subject as subject_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import State
-    from holdfast.project.workflow import Workflow
 
 BY_HAND = "added"
 """The kind of a step that was added here: no file knows it, and none is expected to."""
@@ -72,12 +69,9 @@ def differences(call: Call, state: State) -> tuple[Definition, list[Change]]:
 
 def _definition(call: Call, state: State) -> Definition:
     if not state.source:
-        raise Refused(
-            "no_source",
-            f"{state.id} was started from values and not from a file",
-            remedy=(remedies.add_step(Blank("ID")), remedies.amend(remedies.STEP, retire=True)),
-            facts={"workflow": state.id},
-        )
+        said = f"{state.id} was started from values and not from a file"
+        ways = (remedies.add_step(Blank("ID")), remedies.amend(remedies.STEP, retire=True))
+        raise Refused("no_source", said, remedy=ways, facts={"workflow": state.id})
     if state.source == BUILT_IN:
         return call.project.wired.catalogue.get(f"{state.dialect}/{state.type}")
     if state.conduct.frozen_trust:
@@ -125,12 +119,8 @@ def _wanted(state: State, word: str, found: list[Change]) -> str:
     new = [path for path in paths if path not in state.plan and path.endswith(f"/{word}")]
     path = new[0] if len(new) == 1 else queries.resolve(state, word)
     if path not in paths:
-        raise NotFound(
-            "no_change",
-            f"the definition changes nothing about {path}",
-            remedy=remedies.amend(),
-            facts={"step": path, "changed": paths[:50]},
-        )
+        said = f"the definition changes nothing about {path}"
+        raise NotFound("no_change", said, remedy=remedies.amend(), facts={"step": path, "changed": paths[:50]})
     return path
 
 

@@ -76,7 +76,7 @@ def _option(command: Command, flags: dict[str, Option], word: str) -> tuple[Opti
         return short, word[2:]
     either = [f"--{one}" for one in name[2:].split("-or-")]
     if len(either) > 1 and all(one in flags for one in either):
-        raise _wrong(command, f"{name} stands for what only you know: type {' or '.join(either)}")
+        raise _wrong(command, f"{name} is a blank: type {' or '.join(either)}")
     from holdfast.core.names import nearest
 
     close = nearest(name, tuple(flag for flag in flags if flag.startswith("--")))
@@ -104,11 +104,11 @@ def _take(command: Command, option: Option, word: str | None, values: dict[str, 
         return
     if option.choices and word not in option.choices:
         raise _wrong(command, f"{word[:80]!r} is not one of {', '.join(option.choices)}")
-    from holdfast.core.remedy import is_blank
+    from holdfast.core.remedy import is_blank, unfilled
     from holdfast.surfaces.cli.readers import reader
 
     if is_blank(word):
-        raise _wrong(command, f"{word[:80]!r} stands for what only you know: {option.help or option.flags}")
+        raise _wrong(command, f"{unfilled(word)} ({option.help or option.flags})")
     value = reader(option.type)(word)
     if option.many or option.nargs in ("*", "+"):
         values[option.dest] = [*values[option.dest], value]

@@ -6,14 +6,14 @@ import os
 import sys
 from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core import answers, lifecycle, queries
+from holdfast.core import lifecycle, queries
 from holdfast.core.briefing import SESSION
 from holdfast.core.naming import READ
 from holdfast.core.remedy import Remedy, Scope, told
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.machine import settings as settings_
-from holdfast.plain.terminal import Style, escape, to_ascii, wants_colour, write
+from holdfast.plain.terminal import Style, escape, paint, to_ascii, wants_colour, write
 from holdfast.surfaces.cli.grammar import Command
 
 TYPE_CHECKING = False
@@ -46,6 +46,8 @@ class Call:
         self.settings = settings_.read(
             os.environ, terminal=terminal, surface="cli", role=args.role or "", reads=command.takes == READ
         )
+        if "t" in command.takes and args.token:
+            self.settings = self.settings.replace(token=args.token)
         self.style = Style(wants_colour(sys.stdout.isatty(), os.environ))
         self.unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
         self._project: Project | None = None
@@ -79,7 +81,19 @@ class Call:
                 one["fits"] = self._has_step(one["ulid"])
             raise
         self.about = found.state.ulid
+        self._require_lease(found.state)
         return found
+
+    def _require_lease(self, state: State) -> None:
+        """A command that takes a token refuses one that is no lease's, also where it would change nothing.
+
+        A repetition under its key is answered as the first time, when the lease may have ended with it.
+        """
+        if not self.settings.token or "t" not in self.command.takes or getattr(self.args, "key", "") in state.keys:
+            return
+        from holdfast.core.rules.agents import lease_of
+
+        lease_of(state, self.settings.token)
 
     def step(self) -> tuple[Workflow, str]:
         """The workflow, and the path of the step that the command names."""
@@ -111,13 +125,19 @@ class Call:
         noticed = self._project.wired.noticed if self._project and self.command.name not in _BRIEFED else ()
         for alert in noticed:
             sys.stderr.write(f"{escape(alert.message)}\n")
+        self.tell_news()
+
+    def tell_news(self) -> None:
+        """Says beside an answer what became of edits, where it cannot stand before it."""
+        for said in self.news():
+            sys.stderr.write(f"⚠ {escape(said)}\n")
 
     def told(self, remedies: Sequence[Remedy | str]) -> str:
         return told(remedies, self.scope())
 
     def how(self) -> dict[str, Any]:
         """What goes with every command that changes something."""
-        found: dict[str, Any] = {"token": self.args.token or ""}
+        found: dict[str, Any] = {}
         if "k" in self.command.takes:
             found["key"] = self.args.key or ""
         if "r" in self.command.takes and self.args.revision:
@@ -131,12 +151,21 @@ class Call:
             return
         said = text if isinstance(text, str) else text()
         said = said if said.endswith("\n") else said + "\n"
-        said += self.redacted_line()
+        news = self.news()
+        if self.command.name in _BRIEFED:  # a packet is the same wherever it comes from
+            below = ["something happened to the document: see the alerts below"]
+            news = below if news and self.command.name == "status" else []
+        first = "".join(f"{self.style.red(f'⚠ {escape(one)}')}\n" for one in news)
+        said = first + said + self.redacted_line()
         write(said if self.unicode else to_ascii(said))
 
     def write_json(self, data: Mapping[str, Any]) -> None:
-        redacted = self.redacted()
-        write(pretty({**data, "redacted": redacted} if redacted else data))
+        said, redacted = self._project.wired.told(data) if self._project else data, self.redacted()
+        write(pretty({**said, "redacted": redacted} if redacted else said))
+
+    def news(self) -> list[str]:
+        """What became of edits of a document, and was not told yet: it comes before every answer."""
+        return self._project.wired.news() if self._project is not None else []
 
     def redacted_line(self) -> str:
         redacted = self.redacted()
@@ -162,6 +191,11 @@ class Call:
         brief = workflow.briefing()
         state, signal = brief.state, brief.signal
         self.about = state.ulid
+        if not self.args.json:
+            self.answer({}, self._line(brief, path, said, onward) + self._aside(workflow, path, signal))
+            return
+        from holdfast.core import answers
+
         data = {**answers.summary(brief), "ulid": state.ulid, "revision": state.revision, **(more or {})}
         if path and path in state.plan:
             data["step"] = answers.step(state, path, brief.facts)
@@ -169,7 +203,7 @@ class Call:
             data["signal"] = signal
         if workflow.said:
             data["said"] = workflow.said
-        self.answer(data, lambda: self._line(brief, path, said, onward) + self._aside(workflow, path, signal))
+        self.write_json(data)
 
     def _aside(self, workflow: Workflow, path: str, signal: str) -> str:
         """What Holdfast did itself, and the signal where a run may end: all done, stuck, or on to the next group."""
@@ -186,7 +220,9 @@ class Call:
         first = brief.first
         if first is None:
             return f"{said} · {self.style.green('all steps are done')}"
-        if brief.step == path and (first.kind in lifecycle.STUCK or (told and brief.ready)):
+        if brief.step is None:
+            what = f" · {first.message}"
+        elif brief.step == path and (first.kind in lifecycle.STUCK or (told and brief.ready)):
             what = ""
         elif first.kind in ("bound", *SESSION) or brief.step == path:
             # The command that ran a check has just said why it failed.
@@ -199,8 +235,6 @@ class Call:
         return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.told(brief.now))})')}"
 
     def _became(self, state: State, path: str) -> str:
-        from holdfast.surfaces.tree import paint
-
         progress = state.step(path)
         word = lifecycle.SAID.get(progress.status, progress.status)
         again = f", attempt {progress.attempt}" if progress.status == lifecycle.ACTIVE and progress.attempt > 1 else ""

@@ -1,4 +1,4 @@
-"""Approvals that are only claimed in this clone: a person sees all of them, and confirms them at once."""
+"""Approvals and checks that are only claimed in this clone: a person sees all of them, and confirms them at once."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, queries, refusals, remedies
 from holdfast.core.recognition import claim
 from holdfast.core.remedy import Blank
-from holdfast.errors import HoldfastError, Refused
+from holdfast.core.state import Grant
+from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.workflow import Workflow
-    from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.call import Call
 
 
 def every(call: Call) -> None:
@@ -23,33 +21,38 @@ def every(call: Call) -> None:
     if call.args.step:
         raise refusals.misused("--claimed is about all steps: name none", remedies.confirm())
     over = ("cancelled", "finalized")
+    try:
+        call.workflow()  # in a new clone, the document is adopted now
+    except (NotFound, UsageError):
+        pass  # there are none, or several
     found = [one for one in call.project.list() if queries.status(one.state) not in over]
     confirmed = confirm(call, [call.workflow()] if call.args.workflow else found)
-    said = [call.ok(f"{path} of {id} is approved") for id, paths in confirmed.items() for path in paths]
-    call.answer({"confirmed": confirmed}, "\n".join(said) or "no approval is only claimed here")
+    said = [call.ok(f"{path} of {id} is confirmed") for id, paths in confirmed.items() for path in paths]
+    call.answer({"confirmed": confirmed}, "\n".join(said) or "nothing is only claimed here")
 
 
 def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
-    """Gives the claimed approvals of these workflows again, once the person has seen them: which, by workflow."""
+    """Confirms what is claimed of the steps of these workflows, once the person has seen it: which, by workflow."""
     claimed = {one.ulid: (one, gates.claimed(one.state, one.facts())) for one in workflows}
     for workflow, paths in claimed.values():
         for path in paths:
-            if gates.policy(workflow.state.plan.step(path)) == "signed":
+            if _approval(workflow, path) and gates.policy(workflow.state.plan.step(path)) == "signed":
                 raise _signed_elsewhere(workflow, path)
     shown = {ulid: {path: approving.hashes(one, path) for path in paths} for ulid, (one, paths) in claimed.items()}
     if not any(shown.values()):
         return {}
     if not call.is_person:
-        raise refusals.person_needed("confirm approvals that are only claimed", remedies.confirm())
+        raise refusals.person_needed("confirm what is only claimed", remedies.confirm())
     pictures = [_picture(call, one, shown[ulid]) for ulid, (one, paths) in claimed.items() if paths]
     count = sum(map(len, shown.values()))
-    question = f"Confirm {count} approvals?" if count > 1 else "Confirm this approval?"
+    question = f"Confirm these {count} steps?" if count > 1 else "Confirm this step?"
     if not call.ask("".join(pictures), question, default=call.args.yes):
         raise HoldfastError("declined", "nothing was confirmed", remedy=remedies.confirm())
     for ulid, (workflow, paths) in claimed.items():
         if paths:
-            again = tuple(cmd.Approve(path, shown=shown[ulid][path]) for path in paths)
-            workflow.execute(cmd.Together(again), token=call.args.token or "")
+            checks = tuple(cmd.Confirm(path) for path in paths if gates.claimed_checks(workflow.state, path))
+            again = [cmd.Approve(path, shown=shown[ulid][path]) for path in paths if _approval(workflow, path)]
+            workflow.execute(cmd.Together((*checks, *again)))
     return {one.id: list(paths) for one, paths in claimed.values() if paths}
 
 
@@ -57,15 +60,23 @@ def _picture(call: Call, workflow: Workflow, shown: dict[str, dict[str, str]]) -
     state, style = workflow.state, call.style
     out = [f"{style.bold(escape(state.title or state.subject or state.id))} {style.dim(escape(state.id))}"]
     for path, hashes in shown.items():
-        grant = state.step(path).grant
-        assert grant is not None
-        out.append(f"  {escape(f'{path}, {grant.at}: {claim(grant)}')}")
-        decided = [f"{grant.variant} was chosen"] if grant.variant else []
-        decided += [f"{name}: {value}" for name, value in grant.modifications.items()]
-        out += [f"    {escape(text[: approving.LONGEST])}" for text in decided]
+        said = (f"{path}: Holdfast did not see the check {name} pass" for name in gates.claimed_checks(state, path))
+        out += [f"  {escape(text)}; a document claims it" for text in said]
+        grant = _approval(workflow, path)
+        if grant:
+            out.append(f"  {escape(f'{path}, {grant.at}: {claim(grant)}')}")
+            decided = [f"{grant.variant} was chosen"] if grant.variant else []
+            decided += [f"{name}: {value}" for name, value in grant.modifications.items()]
+            out += [f"    {escape(text[: approving.LONGEST])}" for text in decided]
         for name, artifact in state.step(path).artifacts.items():
             out.append(f"    {escape(f'{name}  {artifact.path}')}  {style.dim(hashes[name][:12] or 'missing')}")
     return "\n".join(out) + "\n"
+
+
+def _approval(workflow: Workflow, path: str) -> Grant | None:
+    """The approval of a step that is only claimed."""
+    state = workflow.state
+    return state.step(path).grant if gates.is_approval_claimed(state, path, workflow.facts()) else None
 
 
 def _signed_elsewhere(workflow: Workflow, path: str) -> Refused:

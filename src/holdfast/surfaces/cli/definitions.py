@@ -13,15 +13,12 @@ from holdfast.definitions import Entry, template
 from holdfast.errors import Conflict, HoldfastError, UsageError
 from holdfast.machine import access
 from holdfast.machine import place as places
+from holdfast.machine.place import Place
 from holdfast.plain.terminal import columns, escape, pad
 from holdfast.surfaces.cli.call import Call
+from holdfast.systems.seam.external import Offer
+from holdfast.systems.seam.parts import Content
 from holdfast.systems.seam.trusted import content
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.machine.place import Place
-    from holdfast.systems.seam.external import Offer
-    from holdfast.systems.seam.parts import Content
 
 
 def listing(call: Call) -> None:
@@ -31,17 +28,9 @@ def listing(call: Call) -> None:
 
 
 def _entry(call: Call, entry: Entry) -> dict[str, Any]:
-    return {
-        "name": entry.name,
-        "title": entry.title,
-        "dialect": entry.dialect,
-        "steps": entry.steps,
-        "builtin": entry.builtin,
-        "trusted": entry.trusted,
-        "runs_commands": _runs_commands(call, entry),
-        "path": None if entry.builtin else os.path.relpath(entry.path, call.project.root),
-        "error": entry.error or None,
-    }
+    said = {name: getattr(entry, name) for name in ("name", "title", "dialect", "steps", "builtin", "trusted")}
+    path = None if entry.builtin else os.path.relpath(entry.path, call.project.root)
+    return {**said, "runs_commands": _runs_commands(call, entry), "path": path, "error": entry.error or None}
 
 
 def _lines(call: Call, entries: list[Entry]) -> str:
@@ -83,12 +72,8 @@ def new(call: Call) -> None:
         with open(path, "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError:
-        raise Conflict(
-            "file_exists",
-            f"{shown} is there already",
-            remedy=remedies.check_file(shown),
-            facts={"path": shown},
-        ) from None
+        said = f"{shown} is there already"
+        raise Conflict("file_exists", said, remedy=remedies.check_file(shown), facts={"path": shown}) from None
     call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: holdfast start {name}"))
 
 
@@ -117,11 +102,8 @@ def trust(call: Call) -> None:
     if not call.ask(_picture(call, shown, seen), "Trust it?", default=call.args.yes):
         raise HoldfastError("declined", f"{shown} is not trusted", remedy=remedies.trust(said))
     if content(path, call.project.root) != seen:
-        raise Conflict(
-            "changed_meanwhile",
-            f"{shown} changed while you looked at it; it is not trusted",
-            remedy=remedies.trust(said),
-        )
+        message = f"{shown} changed while you looked at it; it is not trusted"
+        raise Conflict("changed_meanwhile", message, remedy=remedies.trust(said))
     for digest in (*seen.seals, seen.digest):
         trust_.trust(path, digest, data_dir=settings.data_dir, now=call.project.wired.world.now())
     rows = [{"step": step, "check": name, "run": list(run)} for step, name, run in seen.commands]
@@ -132,7 +114,7 @@ def trust(call: Call) -> None:
 
 
 def _trust_owner(call: Call, place: Place) -> None:
-    """Whoever owns a project can change what runs in it; so this is asked once for the project, and for that user."""
+    """The owner of a project can change what runs in it; so this is asked once for the project, and for that user."""
     data_dir, found, root = call.settings.data_dir, access.stranger(place), place.root
     if call.args.remove:
         removed = trust_.untrust(root, data_dir=data_dir)
@@ -199,6 +181,7 @@ def _offered(name: str, offer: Offer | None) -> dict[str, Any]:
 def schema(call: Call) -> None:
     from holdfast.upkeep import schemas
 
+    call.project.wired.use_systems()  # those of other packages have schemas too
     if call.args.dialect is None:
         names = list(schemas.names())
         call.answer({"dialects": names}, "\n".join(names))

@@ -27,7 +27,7 @@ class Command:
 
     def __init__(self, name: str, group: str, about: str, handler: str) -> None:
         self.name, self.group, self.about, self.handler = name, group, about, handler
-        self.takes, self._written = NAMES[name][:2]
+        self.takes, self._written = NAMES[name]
         self._options: tuple[Option, ...] | None = None
 
     @property

@@ -25,11 +25,8 @@ def install(call: Call) -> None:
     at = _setting(call)
     hosts = [_host(call)] if call.args.host else installation.present(at, which)
     if not hosts:
-        raise NotFound(
-            "no_host",
-            "no agent host was found here",
-            remedy=remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one"),
-        )
+        way = remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one")
+        raise NotFound("no_host", "no agent host was found here", remedy=way)
     plans = [installation.planned(host, at, call.settings.data_dir) for host in hosts]
     _carried_out(call, plans, "it is there already")
 
@@ -46,15 +43,19 @@ def uninstall(call: Call) -> None:
     _carried_out(call, plans, "it is not there")
 
 
-def statusline(call: Call) -> int:
-    from holdfast.hosts.installing import lines
-    from holdfast.surfaces.hooks import statusline
-
+def answered(call: Call) -> int:
+    """One event of a host, or its question for a line, on standard input; never anything but success."""
     if call.args.line:
-        line = lines.joined(lines.status_words())
+        import shlex
+
+        from holdfast.hosts.installing import lines
+
+        line = shlex.join(lines.hook_words() if call.command.name == "hook" else lines.status_words())
         call.answer({"command": line}, line)
         return 0
-    return statusline.main()
+    from holdfast.surfaces.hooks import quick, statusline
+
+    return quick.main() if call.command.name == "hook" else statusline.main()
 
 
 def _setting(call: Call) -> Setting:
@@ -69,12 +70,9 @@ def _host(call: Call) -> str:
     named = str(call.args.host)
     if named in HOSTS:
         return named
-    raise UsageError(
-        "bad_host",
-        f"{named[:80]!r} is not one of {', '.join(HOSTS)}",
-        remedy=remedies.named(call.command.name, {"host": one_of(*HOSTS)}),
-        facts={"hosts": list(HOSTS)},
-    )
+    said = f"{named[:80]!r} is not one of {', '.join(HOSTS)}"
+    facts = {"hosts": list(HOSTS)}
+    raise UsageError("bad_host", said, remedy=remedies.named(call.command.name, {"host": one_of(*HOSTS)}), facts=facts)
 
 
 def _carried_out(call: Call, plans: list[Plan], nothing: str) -> None:
@@ -86,17 +84,13 @@ def _carried_out(call: Call, plans: list[Plan], nothing: str) -> None:
             call.project.wired.require_writable()
         for plan in plans:
             installation.carry_out(plan)
-    rows = [_row(plan) for plan in plans]
+    files = {p.host: [{"path": p.shown[c.path], "change": c.kind} for c in p.changes] for p in plans}
+    rows = [{"host": plan.host, "files": files[plan.host], "said": list(plan.said)} for plan in plans]
     diff = "".join(plan.difference() for plan in plans) if call.args.dry_run else ""
     data = {"scope": call.args.scope, "dry_run": call.args.dry_run, "hosts": rows}
     said = "\n".join(line for plan in plans for line in _lines(call, plan, nothing))
     shown = escape(diff, lines=True) if diff else ""
     call.answer({**data, **({"diff": diff} if call.args.dry_run else {})}, shown if diff else said)
-
-
-def _row(plan: Plan) -> dict[str, object]:
-    files = [{"path": plan.shown[c.path], "change": c.kind} for c in plan.changes]
-    return {"host": plan.host, "files": files, "said": list(plan.said)}
 
 
 def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:

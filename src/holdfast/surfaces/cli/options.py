@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from holdfast.core.value import Any
 
+_OF_STEP = ("the step it belongs to", "word")
+
 MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "active": "cancel the active ones too (a person only)",
     "add": ("add a step", "name:step"),
@@ -106,29 +108,20 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "done url": ("the pull request that was made already", "text:url:1000", ""),
     "check name": ("the check", "name:check"),
     "check values": ("what goes with it: findings=0, test=NAME", "pair"),
-    "check step": ("the step it belongs to", "word"),
     "approve step": ("the step", "word", ""),
-    "approve claimed": "confirm all approvals of this clone that are only claimed (a person only)",
+    "approve claimed": "confirm every approval and check that is only claimed in this clone (a person only)",
     "approve values": ("a change that goes with it", "pair"),
     "reset step": ("a step, or all (default: the current one)", "word", ""),
     "resume step": ("the step to continue with", "word", ""),
-    "cancel reason": ("why", "text:reason:500"),
-    "abort reason": ("why", "text:reason:500"),
     "note text": ("", "text:note:4000"),
-    "note step": ("the step it belongs to", "word"),
-    "reading add paths": ("files of the project", "path"),
-    "reading remove paths": ("files of the project", "path"),
     "remind remove": "remove these",
     "learn text": ("the lesson", "text:lesson:4000"),
     "learn type": ("", "word", "insight"),
-    "learn step": ("the step it belongs to", "word"),
     "resume-packet limit": ("at most so many characters", "whole:1000:50000"),
     "set values": ("", "pair"),
     "agent start name": ("what the agent is", "name:role"),
-    "agent start step": ("the step it belongs to", "word"),
     "agent start ttl": ("how long the lease lasts without a heartbeat", "span", 600),
     "agent spend agent": ("who spent it", "name:role", ""),
-    "agent spend step": ("the step it belongs to", "word"),
     "lock paths": ("files, folders, or patterns with * and ?", "text:path:1000"),
     "lock agent": ("who works on them (default: your role)", "name:role"),
     "lock ttl": ("how long the lock lasts unless it is renewed", "span", 600),
@@ -147,10 +140,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "amend name": ("its name", "text:name:200", ""),
     "amend after": ("the sibling it follows", "name:step"),
     "session create name": ("letters, digits, _ and -", "word"),
-    "session use name": ("the session", "word"),
     "session status name": ("the session (default: the one in use)", "word"),
-    "session commit name": ("the session", "word"),
-    "session cancel name": ("the session", "word"),
     "workflows check file": ("", "path"),
     "workflows new name": ("", "name:workflow"),
     "trust definition": ("a file, or the name of a definition", "word"),
@@ -160,6 +150,10 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "clean all": "whatever their age",
     "adopt paths": ("", "path"),
     "mcp host": ("the address to listen on", "text:host:200", "127.0.0.1"),
+    **dict.fromkeys(("check step", "note step", "learn step", "agent start step", "agent spend step"), _OF_STEP),
+    **dict.fromkeys(("session use name", "session commit name", "session cancel name"), ("the session", "word")),
+    **dict.fromkeys(("cancel reason", "abort reason"), ("why", "text:reason:500")),
+    **dict.fromkeys(("reading add paths", "reading remove paths"), ("files of the project", "path")),
 }
 """By name, or by command and name where a command means something of its own by it: the help, the reader of the value
 and its default. One with help alone is a flag."""

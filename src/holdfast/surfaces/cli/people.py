@@ -10,12 +10,11 @@ from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
 from holdfast.errors import NotFound
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving
+from holdfast.surfaces.cli import confirming
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.workflow import Workflow
+from holdfast.surfaces.cli.readers import pairs
 
 
 def submit(call: Call) -> None:
@@ -33,12 +32,8 @@ def review(call: Call) -> None:
 
 
 def approve(call: Call) -> None:
-    from holdfast.surfaces.cli.readers import pairs
-
     args = call.args
     if args.claimed:
-        from holdfast.surfaces.cli import confirming
-
         confirming.every(call)
         return
     if not args.step:
@@ -73,9 +68,8 @@ def _content(file: str) -> bytes:
         with open(file, "rb") as signature:
             return signature.read(LARGEST_SIGNATURE + 1)
     except OSError as failure:
-        raise NotFound(
-            "no_file", f"{file[:200]} cannot be read: {failure.strerror}", remedy="name the file ssh-keygen wrote"
-        ) from None
+        said = f"{file[:200]} cannot be read: {failure.strerror}"
+        raise NotFound("no_file", said, remedy="name the file ssh-keygen wrote") from None
 
 
 def _confirm(call: Call, workflow: Workflow, path: str) -> None:

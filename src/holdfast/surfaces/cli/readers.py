@@ -5,10 +5,12 @@ from __future__ import annotations
 from _collections_abc import Callable
 
 from holdfast.core import remedies
-from holdfast.core.names import checked, checked_text, is_name
+from holdfast.core.moment import read_money, read_span
+from holdfast.core.names import checked, checked_text, is_name, is_token
 from holdfast.core.remedy import shell
 from holdfast.core.value import Any
 from holdfast.errors import UsageError
+from holdfast.plain.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,23 +24,14 @@ LARGEST_CONTEXT = 65_536
 def reader(spec: str) -> Callable[[str], Any]:
     """`text:reason:500` → what reads a reason of at most 500 bytes."""
     kind, *rest = spec.split(":")
-    return lambda text: _READERS[kind](text, *rest)
+    return lambda text: _READERS[kind](text, *(int(one) if one.isdigit() else one for one in rest))
 
 
 def _word(text: str) -> str:
     if len(text) > LONGEST_WORD:
-        raise UsageError(
-            "too_long", f"{text[:60]!r}… is longer than {LONGEST_WORD} characters", remedy="name it by its id"
-        )
+        said = f"{text[:60]!r}… is longer than {LONGEST_WORD} characters"
+        raise UsageError("too_long", said, remedy="name it by its id")
     return text
-
-
-def _text(text: str, what: str, limit: str) -> str:
-    return checked_text(text, what, int(limit))
-
-
-def _name(text: str, what: str, limit: str = "64") -> str:
-    return checked(text, what, int(limit))
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -59,20 +52,18 @@ def _path(text: str) -> str:
     return text
 
 
-def _whole(text: str, least: str, most: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 11 and int(least) <= int(text) <= int(most):
+def _whole(text: str, least: int, most: int) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 11 and least <= int(text) <= most:
         return int(text)
-    raise UsageError(
-        "bad_number",
-        f"{text[:60]!r} is not a whole number from {least} to {most}",
-        remedy="write it in digits",
-        facts={"value": text[:200], "least": int(least), "most": int(most)},
-    )
+    if is_token(text):
+        said = f"a whole number from {least} to {most} belongs here, and this is the token of a lease"
+        raise UsageError("bad_number", said, remedy="give the token with --token, or its number alone")
+    said = f"{text[:60]!r} is not a whole number from {least} to {most}"
+    facts = {"value": text[:200], "least": least, "most": most}
+    raise UsageError("bad_number", said, remedy="write it in digits", facts=facts)
 
 
 def _token(text: str) -> str:
-    from holdfast.core.names import is_token
-
     if is_token(text):
         return text
     said = "this is not the token of a lease"
@@ -80,14 +71,10 @@ def _token(text: str) -> str:
 
 
 def _money(text: str) -> int:
-    from holdfast.core.moment import read_money
-
     return read_money(text) or _no_number(text, "an amount of money", "5 or 0.75")
 
 
 def _span(text: str) -> int:
-    from holdfast.core.moment import read_span
-
     return read_span(text) or _no_number(text, "a span of time", "90s, 10m or 2h")
 
 
@@ -102,12 +89,8 @@ def _value(text: str) -> dict[str, object]:
 
 def sha(text: str) -> str:
     if not 4 <= len(text) <= 64 or not set(text) <= set("0123456789abcdefABCDEF"):
-        raise UsageError(
-            "bad_commit",
-            f"{text[:60]!r} is not the hash of a commit",
-            remedy=shell("git", "rev-parse", "HEAD"),
-            facts=_value(text),
-        )
+        said = f"{text[:60]!r} is not the hash of a commit"
+        raise UsageError("bad_commit", said, remedy=shell("git", "rev-parse", "HEAD"), facts=_value(text))
     return text.lower()
 
 
@@ -122,9 +105,8 @@ def _commit(text: str) -> str:
 def _artifact(text: str) -> tuple[str, str]:
     name, equals, path = text.partition("=")
     if not equals or not path:
-        raise UsageError(
-            "bad_pair", f"{text[:80]!r} does not name an output and its file", remedy="--artifact NAME=PATH"
-        )
+        said = f"{text[:80]!r} does not name an output and its file"
+        raise UsageError("bad_pair", said, remedy="--artifact NAME=PATH")
     return checked(name, "artifact"), _path(path)
 
 
@@ -134,15 +116,12 @@ def _pair(text: str) -> tuple[str, Any]:
     if not equals or not is_name(name):
         raise UsageError("bad_pair", f"{text[:80]!r} is not KEY=VALUE", remedy="KEY=VALUE, with a plain name as key")
     if len(value.encode()) > LONGEST_VALUE or "\0" in value:
-        raise UsageError(
-            "bad_text", f"the value of {name} has more than {LONGEST_VALUE} bytes", remedy="put it into a file"
-        )
+        said = f"the value of {name} has more than {LONGEST_VALUE} bytes"
+        raise UsageError("bad_text", said, remedy="put it into a file")
     return name, _json_or_text(value)
 
 
 def _json_or_text(text: str) -> Any:
-    from holdfast.plain.plainjson import compact, parse
-
     try:
         value = parse(text)
         compact(value).encode()
@@ -153,13 +132,10 @@ def _json_or_text(text: str) -> Any:
 
 def pairs(given: list[tuple[str, Any]]) -> dict[str, Any]:
     """The values of several `K=V`, bounded together: they are written with every transition."""
-    from holdfast.plain.plainjson import compact
-
     found = dict(given)
     if len(compact(found).encode()) > LARGEST_CONTEXT:
-        raise UsageError(
-            "bad_text", f"the values have more than {LARGEST_CONTEXT} bytes together", remedy="put them into a file"
-        )
+        said = f"the values have more than {LARGEST_CONTEXT} bytes together"
+        raise UsageError("bad_text", said, remedy="put them into a file")
     return found
 
 
@@ -167,13 +143,13 @@ _READERS: dict[str, Callable[..., Any]] = {
     "artifact": _artifact,
     "commit": _commit,
     "money": _money,
-    "name": _name,
+    "name": checked,
     "names": _names,
     "pair": _pair,
     "path": _path,
     "sha": sha,
     "span": _span,
-    "text": _text,
+    "text": checked_text,
     "token": _token,
     "whole": _whole,
     "word": _word,

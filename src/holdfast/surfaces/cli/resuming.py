@@ -84,15 +84,3 @@ def ack(call: Call) -> None:
     workflow = call.workflow()
     workflow.acknowledge(call.args.packet, **call.how())
     call.changed(workflow, said=call.ok(f"{workflow.id} is taken up again"))
-
-
-def hook(call: Call) -> int:
-    """One event of a host on standard input, its answer on standard output; never anything but success."""
-    from holdfast.hosts.installing import lines
-    from holdfast.surfaces.hooks import quick
-
-    if call.args.line:
-        line = lines.joined(lines.hook_words())
-        call.answer({"command": line}, line)
-        return 0
-    return quick.main()

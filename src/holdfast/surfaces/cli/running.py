@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import answers, queries, remedies
+from holdfast.core import queries, remedies
+from holdfast.core.apply import Record
+from holdfast.core.definition import BUILT_IN
+from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
+from holdfast.plain.digest import digest
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces import render
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.apply import Record
-    from holdfast.core.state import State
-    from holdfast.project.workflow import Workflow
 
 
 def status(call: Call) -> None:
@@ -24,15 +23,11 @@ def status(call: Call) -> None:
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
     lost = call.project.troubles
     if call.args.json:
-        data = answers.status(brief, call.scope())
-        call.write_json(
-            {
-                **data,
-                "definition_changed": bool(changed),
-                "out_of_sync": apart or None,
-                **({"unreadable": lost} if lost else {}),
-            }
-        )
+        from holdfast.core import answers
+
+        more: dict[str, Any] = {"definition_changed": bool(changed), "out_of_sync": apart or None}
+        more |= {"unreadable": lost} if lost else {}
+        call.write_json({**answers.status(brief, call.scope()), **more})
         return
     text = render.status(brief, call.style, call.width, scope=call.scope())
     told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart, *lost) if said)
@@ -41,9 +36,6 @@ def status(call: Call) -> None:
 
 def _definition_changed(call: Call, state: State) -> str:
     """One read and one hash; only when these differ is the definition itself looked at."""
-    from holdfast.core.definition import BUILT_IN
-    from holdfast.plain.digest import digest
-
     if state.source in ("", BUILT_IN) or not queries.is_active(state):
         return ""
     try:
@@ -63,14 +55,18 @@ def _definition_changed(call: Call, state: State) -> str:
 def next_step(call: Call) -> None:
     workflow = call.workflow()
     brief = workflow.going_on()
-    call.answer(
-        {**answers.next_step(brief, call.scope()), "workflow_id": workflow.id},
-        lambda: render.next_step(brief, call.style, call.width, scope=call.scope()),
-    )
+    if call.args.json:
+        from holdfast.core import answers
+
+        call.write_json({**answers.next_step(brief, call.scope()), "workflow_id": workflow.id})
+        return
+    call.answer({}, render.next_step(brief, call.style, call.width, scope=call.scope()))
 
 
 def show(call: Call) -> None:
-    call.write_json(call.workflow().document())
+    document = call.workflow().document()
+    call.tell_news()  # beside it: what is shown is the document, and nothing else
+    call.write_json(document)
 
 
 def listing(call: Call) -> None:
@@ -90,7 +86,7 @@ def listing(call: Call) -> None:
 def _row(workflow: Workflow) -> dict[str, Any]:
     state = workflow.state
     more = {"ulid": state.ulid, "title": state.title, "subject": state.subject, "branch": state.branch}
-    return {**workflow.summary(), "detail": queries.status(state), **more, "session": state.session}
+    return {**workflow.summary(), "detail": workflow.briefing().status, **more, "session": state.session}
 
 
 def log(call: Call) -> None:
@@ -105,25 +101,17 @@ def log(call: Call) -> None:
         records = list(deque(history, maxlen=limit))
     else:
         records = list(islice(history, limit))
-    data = {
-        "workflow_id": workflow.id,
-        "revision": workflow.state.revision,
-        "records": [_record(one) for one in records] if call.args.json else [],
-    }
+    listed = [_record(one) for one in records] if call.args.json else []
+    data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
     call.answer(data, lambda: render.log(records, call.style, call.width))
 
 
 def _record(record: Record) -> dict[str, Any]:
     from holdfast.engine.codec import encode, encode_event
 
-    return {
-        "revision": record.revision,
-        "at": record.at,
-        "actor": encode(record.actor),
-        "command": record.command,
-        "events": [encode_event(event) for event in record.events],
-        "key": record.key or None,
-    }
+    who = {"revision": record.revision, "at": record.at, "actor": encode(record.actor)}
+    events = [encode_event(event) for event in record.events]
+    return {**who, "command": record.command, "events": events, "key": record.key or None}
 
 
 def metrics(call: Call) -> None:

@@ -22,10 +22,10 @@ def mcp(call: Call) -> None:
         raise refusals.misused("these options are for HTTP, and --http is missing", wanted)
     os.chdir(args.root)  # relative paths of tools mean the project, wherever the host was started
     settings = settings_.read(os.environ, terminal=False, surface="mcp", role=args.role or "")
-    from holdfast.surfaces.mcp import logs, serving
+    from holdfast.surfaces.mcp import serving
     from holdfast.surfaces.mcp.projects import Projects
 
-    logs.set_up(debug=args.debug)
+    serving.set_up_logs(debug=args.debug)
     projects = Projects(places.find("."), settings)
     if not args.http:
         serving.serve(projects)

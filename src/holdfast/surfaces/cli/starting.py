@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from holdfast.core import answers, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
+from holdfast.core.state import State
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, Refused
 from holdfast.plain.terminal import escape
+from holdfast.project import seats
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
+from holdfast.surfaces.cli.readers import pairs
 from holdfast.systems.seam.registry import subject, system, texts
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import Lease, State
-    from holdfast.project.workflow import Workflow
 
 
 def start(call: Call) -> None:
-    from holdfast.surfaces.cli.readers import pairs
-
     args, context = call.args, pairs(call.args.values)
     if args.resume and args.fresh:
         raise refusals.misused("--resume and --fresh exclude each other", remedies.usage("start"))
@@ -41,8 +38,6 @@ def resume(call: Call) -> None:
 
 def _meant(call: Call, *, finished: bool = False) -> Workflow:
     """The workflow that is named; without a name, by the rule of `resume-packet`."""
-    from holdfast.project import seats
-
     word, session = call.args.workflow or "", call.settings.actor.session
     found, _ = seats.named_or_chosen(call.project, word, session, finished=finished)
     return call.project.workflow(found.ulid)
@@ -50,27 +45,20 @@ def _meant(call: Call, *, finished: bool = False) -> Workflow:
 
 def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
     args, project = call.args, call.project
-    workflow = project.start(
-        args.definition,
-        args.subject,
-        title=args.title,
-        context=context,
-        session=args.session,
-        key=args.key or "",
-        fresh=fresh,
-        branch=args.branch,
-        phases=args.phases,
-        reading=args.reading,
-        reminders=args.remind,
-    )
+    named = {name: getattr(args, name) for name in ("title", "session", "branch", "phases", "reading")}
+    more = {**named, "context": context, "reminders": args.remind}
+    workflow = project.start(args.definition, args.subject, key=args.key or "", fresh=fresh, **more)
     said = workflow.said
     if system(workflow.state.dialect).held:
         workflow.join()
     if workflow.state.loads:
-        _tidy(call)
-    state = workflow.state
+        from holdfast.upkeep.clean import clean
+
+        clean(project, now=call.now(), skills=True)  # what ended long ago, or nobody continued
+    state, kept = workflow.state, project.set_aside
     call.about = state.ulid
-    workflow.said = (*said, *_commands(state), *_set_aside(project.set_aside))
+    lost = [f"⚠ the state file was corrupted: starting fresh, a copy is in {kept}"] if kept else []
+    workflow.said = (*said, *_commands(state), *lost)
     if args.json:
         data = answers.status(workflow.briefing(), call.scope())
         call.write_json({**data, "resumed": False, "said": workflow.said})
@@ -93,9 +81,8 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
         own, state = texts(workflow.state.dialect), workflow.state
         shown = f"📂 Checking for existing workflow state...\n\n{own.summary(state, call.now())}\n"
         if not call.ask(call.marked(shown), own.question(state), default=True):
-            raise HoldfastError(
-                "declined", f"{workflow.id} stays as it is", remedy=subject(state.dialect).anew(state, _again(call))
-            )
+            said = f"{workflow.id} stays as it is"
+            raise HoldfastError("declined", said, remedy=subject(state.dialect).anew(state, _again(call)))
         _rejoin(call, workflow, shown=True)
         return True
     _rejoin(call, workflow)
@@ -118,7 +105,10 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
         return
     text = "" if shown else f"📂 Resuming workflow from saved state...\n\n{own.summary(brief.state, now)}\n"
     text += own.resumed(brief.state, now)
-    text += "".join(f"{escape(line)}\n" for line in (*said, *_held(other)))
+    if other is not None:
+        since = f"Another session is at work here since {other.at}"
+        text += escape(f"{since}: you can look, and take over when its hold runs out.") + "\n"
+    text += "".join(f"{escape(line)}\n" for line in said)
     text += f"→ {escape(call.told(brief.now))}\n" if brief.now and other is None else ""
     call.answer({}, call.marked(text))
 
@@ -144,9 +134,9 @@ def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:
     options = f"Options: 1) Switch to {there}  2) Abandon state and start fresh\n"
     picked = call.pick(call.marked(text + options), ("1", "2"))
     if picked == "1":
-        from holdfast.git import changes as git_changes
+        from holdfast.git import branches
 
-        git_changes.switch(place.repository, str(state.branch))
+        branches.switch(place.repository, str(state.branch), call.settings.lock_wait)
         _rejoin(call, workflow)
         return True
     if picked == "2":
@@ -160,13 +150,6 @@ def _again(call: Call) -> Remedy:
     options = {name: getattr(args, name) for name in ("session", "title", "branch", "reading", "remind")}
     phases = ",".join(args.phases)
     return remedies.start(args.definition, args.subject, values=dict(args.values), phases=phases, **options)
-
-
-def _tidy(call: Call) -> None:
-    """Archives what ended long ago and cancels what nobody continued, whenever a skill starts."""
-    from holdfast.upkeep.clean import clean
-
-    clean(call.project, now=call.now(), skills=True)
 
 
 def _commands(state: State) -> list[str]:
@@ -184,20 +167,13 @@ def _commands(state: State) -> list[str]:
     return list(found.values())
 
 
-def _set_aside(kept: str) -> list[str]:
-    return [f"⚠ the state file was corrupted: starting fresh, a copy is in {kept}"] if kept else []
-
-
-def _held(lease: Lease | None) -> list[str]:
-    if lease is None:
-        return []
-    return [f"Another session is at work here since {lease.at}: you can look, and take over when its hold runs out."]
-
-
 def signal(call: Call) -> None:
     """For a loop around an agent: how the run stands, in one line."""
     workflow = _meant(call, finished=True)
     line = workflow.briefing().signal
+    if not line:
+        said = f"{workflow.id} gives no signal: only the workflow of a feature does"
+        raise Refused("no_signal", said, remedy=remedies.next_step(workflow=workflow.ulid))
     call.answer({"workflow_id": workflow.id, "signal": line}, escape(line))
 
 

@@ -6,18 +6,17 @@ import sys
 
 from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.queries import tries_left
+from holdfast.core.state import Evidence, State
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import Evidence, State
-    from holdfast.project.workflow import Workflow
-    from holdfast.systems.seam.parts import Order
+from holdfast.surfaces.cli.readers import pairs
+from holdfast.systems.seam.parts import Order
 
 CHECK_FAILED = 3
 
 
+_EVIDENCE = ("passed", "run_by", "exit_code", "duration_ms", "at", "head", "dirty", "detail", "tail")
 _SAID = {"block": "reason", "unblock": "guidance", "skip": "reason", "reject": "feedback", "reopen": "feedback"}
 
 
@@ -36,8 +35,6 @@ def done(call: Call) -> None:
 
 def order(call: Call) -> Order:
     """What was said of the action that goes with handing a step in."""
-    from holdfast.systems.seam.parts import Order
-
     args = call.args
     url = getattr(args, "url", "")
     return Order(message=args.message, paths=tuple(args.paths), commit=args.commit, url=url)
@@ -69,8 +66,6 @@ def _failed(call: Call, state: State, path: str) -> str:
 
 def check(call: Call) -> int:
     """Recorded whether it passed or not; the exit code says which."""
-    from holdfast.surfaces.cli.readers import pairs
-
     args, workflow = call.args, call.workflow()
     if args.run + args.passed + args.failed > 1:
         raise refusals.misused("--run, --passed and --failed exclude each other", remedies.next_step())
@@ -79,20 +74,9 @@ def check(call: Call) -> int:
         passed = args.passed if args.passed or args.failed else None
         data = pairs(args.values)
         evidence = workflow.check(args.name, passed=passed, step=args.step or "", data=data, echo=_echo, **call.how())
-    data = {
-        "check": args.name,
-        "passed": evidence.passed,
-        "run_by": evidence.run_by,
-        "exit_code": evidence.exit_code,
-        "duration_ms": evidence.duration_ms,
-        "at": evidence.at,
-        "head": evidence.head,
-        "dirty": evidence.dirty,
-        "detail": evidence.detail,
-        "tail": evidence.tail,
-        **evidence.data,
-    }
-    call.changed(workflow, said=_said(call, args.name, evidence), more={"evidence": data})
+    told = {name: getattr(evidence, name) for name in _EVIDENCE}
+    more = {"evidence": {"check": args.name, **told, **evidence.data}}
+    call.changed(workflow, said=_said(call, args.name, evidence), more=more)
     return 0 if evidence.passed else CHECK_FAILED
 
 

@@ -8,19 +8,16 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.lifecycle import MARKS
 from holdfast.core.plan import parent
+from holdfast.core.state import State
 from holdfast.core.tasks import COMMIT, TASK, named, new_task, next_number, untested
 from holdfast.documents.learnings import read
 from holdfast.errors import Refused
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli import readers
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.steps import order
 from holdfast.systems.seam.registry import dialect
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.state import State
-    from holdfast.project.workflow import Workflow
 
 SHOWN = 5
 """How many learnings are shown when a task begins."""
@@ -86,16 +83,11 @@ def done(call: Call) -> None:
 
 def listing(call: Call) -> None:
     state = call.workflow().state
-    rows = [
-        {
-            "path": path,
-            "task": state.plan.step(path).id,
-            "text": state.plan.step(path).label,
-            "status": state.step(path).status,
-            "commit": state.step(path).data.get(COMMIT),
-        }
-        for path in state.plan.of_kind(TASK)
-    ]
+    rows = []
+    for path in state.plan.of_kind(TASK):
+        step, progress = state.plan.step(path), state.step(path)
+        about = {"path": path, "task": step.id, "text": step.label}
+        rows.append({**about, "status": progress.status, "commit": progress.data.get(COMMIT)})
 
     def text() -> str:
         lines = [f"{MARKS[str(row['status'])]} {row['path']}  {row['text']}" for row in rows]

@@ -7,11 +7,9 @@ from _collections_abc import Sequence
 from holdfast.core import refusals, remedies
 from holdfast.errors import HoldfastError
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.upkeep.doctor import Finding
+from holdfast.upkeep.findings import Finding
 
 BROKEN = 6
 
@@ -65,7 +63,6 @@ def clean(call: Call) -> None:
 def adopt(call: Call) -> None:
     project = call.project
     paths = [project.wired.place.inside(path) for path in call.args.paths]
-    from holdfast.project.workflow import Workflow
     from holdfast.systems.seam.adoption import adopt
 
     found = [Workflow(project.wired, state) for state in adopt(project.wired, paths)]

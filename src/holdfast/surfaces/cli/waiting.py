@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+import time
+from _collections_abc import Iterator, Mapping
 
 from holdfast.core import answers, remedies
+from holdfast.core.apply import Record
+from holdfast.core.briefing import Briefing
 from holdfast.core.remedy import told
 from holdfast.core.value import Any
 from holdfast.errors import NotFound
+from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.core.briefing import Briefing
-    from holdfast.project.workflow import Workflow
 
 TIMED_OUT = 124
 LOOK = 0.25
 """Seconds between two looks at the journal."""
-_ENDED = ("completed", "finalized", "cancelled")
+_ENDED = ("finalized", "cancelled")
 
 
 def wait(call: Call) -> int:
     """0 when it happened, 124 after the timeout. With `--since`, what happened after that revision counts."""
-    import time
-
     workflow, goal = call.workflow(), getattr(call.args, "for")
     store, ulid = call.project.wired.store, workflow.ulid
     since = workflow.state.revision if call.args.since is None else call.args.since
@@ -33,7 +31,7 @@ def wait(call: Call) -> int:
     while True:
         stamp = store.stamp(ulid)
         brief = workflow.refresh().briefing()
-        if _happened(workflow, brief, goal, since):
+        if happened(workflow, brief, goal, since):
             return _said(call, workflow, brief, since, 0)
         while store.stamp(ulid) == stamp:
             if until is not None and time.monotonic() >= until:
@@ -43,17 +41,22 @@ def wait(call: Call) -> int:
             raise NotFound("no_workflow", f"{workflow.id} is gone", remedy=remedies.listing(), facts={"workflow": ulid})
 
 
-def _happened(workflow: Workflow, brief: Briefing, goal: str, since: int) -> bool:
+def happened(workflow: Workflow, brief: Briefing, goal: str, since: int) -> bool:
+    """Whether what is waited for shows in the briefing. What came after it was made is for the next look."""
     if brief.status in _ENDED or goal == "done":
-        return brief.status in _ENDED
+        return brief.status in (*_ENDED, "completed")
     if goal == "change":
-        return brief.state.revision > since
-    return not brief.waiting or any(record.actor.kind == "human" for record in workflow.history(since))
+        return brief.state.revision > since or (brief.status == "completed" and brief.first is None)
+    return not brief.waiting or any(record.actor.kind == "human" for record in _since(workflow, brief, since))
+
+
+def _since(workflow: Workflow, brief: Briefing, since: int) -> Iterator[Record]:
+    return workflow.history(since, brief.state.revision)
 
 
 def _said(call: Call, workflow: Workflow, brief: Briefing, since: int, code: int) -> int:
     """Where it stands, what people decided since, and what comes next."""
-    said = answers.waiting(brief, call.scope(), workflow.history(since))
+    said = answers.waiting(brief, call.scope(), _since(workflow, brief, since))
     lines = [f"{brief.state.id} is {brief.status.replace('_', ' ')}, revision {brief.state.revision}"]
     lines += [f"  {_sentence(one)}" for one in said["decided"]]
     lines += [f"  {path}: {one.message} ({told(one.remedies, call.scope())})" for path, one in brief.waiting]
@@ -64,8 +67,6 @@ def _said(call: Call, workflow: Workflow, brief: Briefing, since: int, code: int
 
 
 def _sentence(one: Mapping[str, Any]) -> str:
-    from holdfast.plain.plainjson import spaced
-
     more = [f"variant {one['variant']}"] if "variant" in one else []
     more += [f"modifications {spaced(one['modifications'])}"] if "modifications" in one else []
     words = one.get("feedback") or one.get("reason")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from holdfast.core import remedies
+from holdfast.core import moment, queries, remedies
+from holdfast.errors import HoldfastError
 from holdfast.plain.terminal import escape
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.workflow import Workflow
+from holdfast.surfaces.cli.readers import pairs
 
 
 def reset(call: Call) -> None:
-    """Shows what is lost, and asks; without a step, the current one is begun anew."""
-    from holdfast.core import queries
-
+    """Shows what is lost, and asks; without a step, the current one begins again."""
     workflow = call.workflow()
     named = call.args.step or queries.current(workflow.state) or "all"
     path = "" if named == "all" else workflow.path(named)
@@ -25,8 +22,6 @@ def reset(call: Call) -> None:
 
 
 def _confirm_reset(call: Call, workflow: Workflow, path: str) -> None:
-    from holdfast.errors import HoldfastError
-
     named = f"{path} and all that waits for it" if path else f"everything in {workflow.id}"
     about = f"Reviews and approvals of {named} are archived, and it starts again.\n"
     if not call.ask(escape(about, lines=True), f"Reset {path or 'everything'}?", default=call.args.yes):
@@ -52,8 +47,6 @@ def pause(call: Call) -> None:
 
 
 def extend(call: Call) -> None:
-    from holdfast.core import moment
-
     args, workflow = call.args, call.workflow()
     workflow.extend(cost=args.cost, time=args.time, iterations=args.iterations, **call.how())
     bounds = workflow.state.bounds
@@ -74,8 +67,6 @@ def note(call: Call) -> None:
 
 
 def set_values(call: Call) -> None:
-    from holdfast.surfaces.cli.readers import pairs
-
     workflow, values = call.workflow(), pairs(call.args.values)
     workflow.record(values, **call.how())
     said = call.ok("set " + ", ".join(values))

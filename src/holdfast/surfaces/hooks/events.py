@@ -11,10 +11,12 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
-from holdfast.core.briefing import position
+from holdfast.core.briefing import alert_text
 from holdfast.core.packet import keepsake
 from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import Scope, naming, told, typed
+from holdfast.core.secrets import harmless
+from holdfast.core.standing import position
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.machine import place as places
@@ -24,12 +26,14 @@ from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes, quick
-from holdfast.systems.seam.registry import systems, upkeep
+from holdfast.systems.seam.found import loaded
+from holdfast.systems.seam.registry import dialect, systems, upkeep
 
 LOCK_WAIT = 0.4
 """Seconds that a host waits for another process at most."""
 MOST = 9500
 """Characters: a host replaces a longer context by the beginning of it."""
+MOST_LOOKED_AT = 100
 FRESH = ("startup", "clear")
 """Beginnings of a session that may have nothing to do with any workflow."""
 
@@ -37,7 +41,7 @@ FRESH = ("startup", "clear")
 def answer(event: Mapping[str, Any], folder: str) -> str:
     """What goes to standard output. What a person should hear of goes to the log."""
     said = event.get("session_id")
-    session = said[: seats.LONGEST] if isinstance(said, str) and said.isprintable() else ""
+    session = harmless(said[: seats.LONGEST]) if isinstance(said, str) and said.isprintable() else ""
     project = project_of(folder, session)
     try:
         return _answers(project, event, session)
@@ -54,11 +58,11 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
 def settle(root: str, name: str, worktree: str) -> None:
     """Finishes or takes back a commit that was interrupted in a worktree."""
     from holdfast import git
-    from holdfast.git import commits
+    from holdfast.git import unfinished
 
     repository = git.find(worktree)
     try:
-        said = commits.settle(repository) if repository and notes.may_write(root) else ""
+        said = unfinished.settle(repository) if repository and notes.may_write(root) else ""
     except (HoldfastError, OSError) as failure:
         said = f"a commit of Holdfast's was interrupted, and cannot be finished: {failure}"
     if said:
@@ -78,6 +82,8 @@ def _answers(project: Project, event: Mapping[str, Any], session: str) -> str:
             return _at_start(project, event, session)
         case "Stop":
             return _at_stop(project, session)
+        case "PostToolUse":
+            return _after_write(project, event, session)
     return ""
 
 
@@ -162,8 +168,9 @@ def _count_compaction(workflow: Workflow, project: Project) -> None:
 def _one_line(workflow: Workflow, others: list[str]) -> str:
     """For a session that knows nothing yet: which work, where it is, what it waits for, and how to take it up."""
     brief = workflow.briefing()
-    waits = (brief.reason or "").removeprefix(f"{brief.status}: ")
-    onward = typed(remedies.resume_packet(), naming(workflow.state))
+    waits = brief.left.removeprefix(f"{brief.status}: ")
+    ways = (remedies.resume_packet(),) if brief.step else brief.now
+    onward = " or ".join(typed(way, naming(workflow.state)) for way in ways)
     listed = "; ".join((", ".join(filter(None, (position(brief), waits))), *others))
     return clean(f"Holdfast holds unfinished work here: {listed.removesuffix('.')}. To take it up: {onward}")
 
@@ -183,6 +190,24 @@ def _at_stop(project: Project, session: str) -> str:
     onward = told(brief.now, project.scope(after.ulid).replace(person=False))
     reason = f"{after.id} is not done: {brief.step} – {brief.first.message}. Go on: {onward}"
     return compact({"decision": "block", "reason": clean(reason)})
+
+
+def _after_write(project: Project, event: Mapping[str, Any], session: str) -> str:
+    """What became of a document that a tool or a shell line may have written: told while its author knows why.
+
+    Where there are very many workflows, only the one of this session is looked at.
+    """
+    wired = project.wired
+    if wired.store.read_only:
+        return ""
+    own, said = seats.bound(project, session), compact(event.get("tool_input") or {})
+    here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
+    known = loaded(wired, here if len(here) <= MOST_LOOKED_AT else [], quietly=True)
+    written = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
+    for state in written or ([own] if own else known[:1]):
+        seats.looked_at(project, state)
+    told = [clean(alert_text(alert)) for alert in wired.reconciler.take_news(raised_here=True)]
+    return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
 
 
 def _context(event: str, text: str) -> str:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from holdfast.surfaces.hooks.writes import Target
 
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
-_ONLY_PEOPLE = ("reset", "extend", "trust", "task retry", "task skip", "uninstall", "mcp")
-"""Those of `core.naming`, and `mcp`: an agent with a server of its own could answer what a person is asked."""
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
 _UNKNOWN = ("$", "`")
@@ -65,17 +63,14 @@ def _mine(call: Call, view: dict[str, Any], workflows: list[dict[str, Any]]) -> 
 
 def _protected_elsewhere(call: Call, views: Callable[[str], dict[str, Any]]) -> str:
     """Where one stands does not matter to the files of another project."""
-    reasons = (
-        holding.protected(call, list(rows(views(root), "workflows")), root) for root in holding.other_roots(call)
-    )
-    return next(filter(None, reasons), "")
+    guarded = ((root, list(rows(views(root), "workflows"))) for root in holding.other_roots(call))
+    return next(filter(None, (holding.protected(call, workflows, root) for root, workflows in guarded)), "")
 
 
 def _for_people(call: Call, workflows: list[dict[str, Any]], mine: list[dict[str, Any]]) -> str:
     """Commands whose point is that a person gives them."""
-    cleared = any(
-        name == "*" or name.startswith(_HOST_VARIABLES) for command in call.commands for name in command.cleared
-    )
+    names = (name for command in call.commands for name in command.cleared)
+    cleared = any(name == "*" or name.startswith(_HOST_VARIABLES) for name in names)
     for words in _spoken(call.commands):
         if cleared or _needs_a_person(words, _meant(words, workflows, mine)):
             why = " The variables that tell an agent's shell from a person's have to stay." if cleared else ""
@@ -138,7 +133,10 @@ def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
         # A step that only the shell or another program fills in may be any of them.
         steps = free[1:]
         return not steps or any(step in names or any(mark in step for mark in _UNKNOWN) for step in steps)
-    return "".join(free[:1]) in _ONLY_PEOPLE or " ".join(free[:2]) in _ONLY_PEOPLE
+    from holdfast.core.naming import PEOPLES  # only where a command of Holdfast is called
+
+    # An agent with an MCP server of its own could answer what a person is asked.
+    return any(" ".join(free[:many]) in (*PEOPLES, "mcp") for many in (1, 2))
 
 
 def _only_looks(words: list[str]) -> bool:

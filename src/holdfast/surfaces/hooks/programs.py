@@ -13,19 +13,15 @@ _WRAPPERS = {  # the letters of options that take a value, and how many words co
     "env": ("uCS", 0),
     "sudo": ("ugpCDRThrtU", 0),
     "doas": ("uC", 0),
-    "command": ("", 0),
-    "builtin": ("", 0),
-    "nohup": ("", 0),
     "time": ("fo", 0),
     "exec": ("a", 0),
     "xargs": ("IEnLPsda", 0),
     "timeout": ("ks", 1),
     "nice": ("n", 0),
     "ionice": ("cnp", 0),
-    "setsid": ("", 0),
     "stdbuf": ("ioe", 0),
     "flock": ("wE", 1),
-    "unbuffer": ("", 0),
+    **dict.fromkeys(("command", "builtin", "nohup", "setsid", "unbuffer"), ("", 0)),
 }
 FILE, FOLDER, TRACKED = "file", "folder", "tracked"
 """What is written by a path: a file, a folder with all it holds, or what git keeps there."""

@@ -26,6 +26,12 @@ LAST_WORDS = 0.1
 _NAMED_IN = 200_000
 _SPACE = " \t\n\r"
 _ACTIVE = b'{"active":['
+_NONE_ACTIVE = _ACTIVE + b"]"
+_LEFT = _NONE_ACTIVE + b',"left"'
+_DOCUMENTS = ("workflow-state", "agent-state")
+"""What the path of every document of the shipped systems has in it."""
+_ID = frozenset("0123456789abcdef-")
+"""What the ids of sessions usually consist of: no secret does, nor is one as short as 12 characters."""
 _TRACES = ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")
 
 
@@ -100,20 +106,40 @@ class Hook:
         if session and self.is_active():
             from holdfast.surfaces.hooks import notes
 
+            if len(session) > 12 and not _ID.issuperset(session):
+                find_package()
+                from holdfast.core.secrets import harmless
+
+                if not harmless(session):
+                    self.log("the id of the session has a likely secret in it, and nothing is noted for it")
+                    return
+
             wrong = notes.leave(self.root, {"event": self.name, "session": session, **more})
             if wrong:
                 self.log(wrong)
 
-    def is_active(self) -> bool:
-        """Whether a workflow of this project goes on. Raises OSError where that cannot be read."""
+    def is_active(self, *, or_left: bool = False) -> bool:
+        """Whether a workflow of this project goes on; with `or_left`, also whether a completed one is to be finalized.
+
+        Raises OSError where that cannot be read.
+        """
         try:
             fd = posix.open(self.root + "/.holdfast/index", posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
         except FileNotFoundError:
             return places.is_folder(self.root + "/.holdfast/journal")  # the engine makes the index anew
         try:
-            return posix.read(fd, len(_ACTIVE) + 1) != _ACTIVE + b"]"
+            begins = posix.read(fd, len(_LEFT))
+            return not begins.startswith(_NONE_ACTIVE) or (or_left and begins == _LEFT)
         finally:
             posix.close(fd)
+
+    def active(self) -> list[dict[str, Any]]:
+        """The entries of the workflows that go on, as the engine published them last."""
+        data = places.content(self.root + "/.holdfast/index", LARGEST_INDEX)
+        if data is None or not data.startswith(_ACTIVE):
+            return []
+        found: list[dict[str, Any]] = _scan(data.decode("utf-8", "replace"), len(_ACTIVE) - 1)[0]
+        return found
 
     def view(self, root: str) -> dict[str, Any]:
         """What the engine left in a project for hooks to judge by; empty when there is nothing that can be read."""
@@ -236,27 +262,32 @@ def _before_tool(hook: Hook) -> str:
 
 
 def _after_tool(hook: Hook) -> str:
-    """Which files a tool of the host has written; what a shell did is seen by other means."""
+    """Which files a tool of the host has written. Where one may be a document, the engine says what became of it."""
     from holdfast.surfaces.hooks import writes
 
-    given = hook.event.get("tool_input")
-    names = writes.edited(hook.text("tool_name", 200), given if isinstance(given, dict) else {})
-    spots = (places.real(writes.absolute(name, hook.folder)) for name, _ in names[:100])
+    tool, said = hook.text("tool_name", 200), hook.event.get("tool_input")
+    given = said if isinstance(said, dict) else {}
+    spots = (places.real(writes.absolute(name, hook.folder)) for name, _ in writes.edited(tool, given)[:100])
     paths = [inside[:1000] for spot in spots if (inside := places.below(hook.worktree, spot))]
     if paths:
         hook.note(paths=paths, agent=hook.text("agent_id", 100))
-    return ""
+    line = writes.line_of(given) if tool.lower() in writes.SHELLS else ""
+    line = line if isinstance(line, str) else " ".join(line)
+    shell = (line, hook.folder) if line else ()
+    named = any(mark in text for mark in _DOCUMENTS for text in (*paths, *shell))
+    named = named or (".json" in line and any(str(one.get("id")) in line for one in hook.active()))
+    return hook.engine() if named and hook.is_active() else ""
 
 
 def _prompt(hook: Hook) -> str:
     """A person who names a workflow means it: the engine binds the session to it."""
-    data = places.content(hook.root + "/.holdfast/index", LARGEST_INDEX)
     prompt = hook.text("prompt", _NAMED_IN)
-    if not prompt or data is None or not data.startswith(_ACTIVE):
+    active = hook.active() if prompt else []
+    if not active:
         return ""
     from holdfast.surfaces.hooks import naming
 
-    ulid, by = naming.meant(prompt, _scan(data.decode("utf-8", "replace"), len(_ACTIVE) - 1)[0])
+    ulid, by = naming.meant(prompt, active)
     if ulid:
         hook.note(workflow=ulid[:100], by=by)
     return ""
@@ -282,7 +313,7 @@ def _stop(hook: Hook) -> str:
 def _remind(hook: Hook) -> str:
     """At the start of a session and before a compaction, the engine reports the state of the work, if there is any."""
     traces = (f"{hook.worktree}/{name}" for name in _TRACES)
-    if (hook.root and hook.is_active()) or any(map(places.kind, traces)):
+    if (hook.root and hook.is_active(or_left=True)) or any(map(places.kind, traces)):
         return hook.engine()
     return ""
 

@@ -31,7 +31,7 @@ def shown(brief: Briefing, style: Style) -> str:
     head = f"{style.bold(_cut(brief.state.id))} {bar(style, brief.percent)} {brief.number}/{brief.total}"
     parts = [f"{head} {_cut(brief.step)}" if brief.step else f"{head} {style.green('all steps are done')}"]
     parts += [brief.tries] if brief.tries else []
-    parts += [style.yellow(_cut(brief.reason))] if brief.reason else []
+    parts += [style.yellow(_cut(brief.left))] if brief.left else []
     return " · ".join([*parts, *_used(brief, style)])
 
 

@@ -82,7 +82,7 @@ class Line:
         self.session = self.hook.text("session_id", 100)
         self.hook.stand(self._folder())
         root = self.hook.root
-        if not root or not self.session.isprintable() or not self.hook.is_active():
+        if not root or not self.session.isprintable() or not self.hook.is_active(or_left=True):
             return ""
         self._note_cost()
         known = self._known()

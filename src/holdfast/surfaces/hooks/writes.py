@@ -107,9 +107,8 @@ def by_shell(commands: list[Command], folder: str) -> list[Target]:
     for command in commands:
         words = command.bare
         here = absolute(_filled_in(command.folder, folder), folder) if command.folder else folder
-        found += [
-            Target(_filled_in(name, folder), folder, shown=name) for name in command.targets if name != "/dev/null"
-        ]
+        kept = (name for name in command.targets if name != "/dev/null")
+        found += [Target(_filled_in(name, folder), folder, shown=name) for name in kept]
         if words and programs.base(words[0]) == "git":
             found += _by_git(words, here)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from mcp import types
-from mcp.server import ServerRequestContext
+from mcp.server import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -19,15 +19,12 @@ from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving
 from holdfast.surfaces.mcp.picture import picture
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.tools.convention import approved_answer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
-    from holdfast.project.workflow import Workflow
 
 ASKED = "approval"
 """The name under which the question and its answer travel."""
@@ -54,7 +51,7 @@ class Approvals:
         self._guarded = guarded
 
     async def handled(
-        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, given: Mapping[str, Any]
+        self, ctx: Context[Any], params: types.CallToolRequestParams, given: Mapping[str, Any]
     ) -> dict[str, Any] | types.InputRequiredResult | None:
         """The outcome of asking the person; None where nobody is asked, and the agent's word is all there is."""
         if not given["approved"]:
@@ -82,7 +79,7 @@ class Approvals:
         if not approving.is_ready(workflow, path):
             if policy == "human":
                 wired = self._projects.of_person().wired
-                wired.engine.preview(workflow.state, cmd.Approve(path), wired.settings.actor)
+                wired.preview(workflow.state, cmd.Approve(path))
             return None
         if not asking or (policy == "human" and not self._guarded):
             return None
@@ -115,7 +112,7 @@ class Approvals:
         return approved_answer(workflow, path)
 
 
-def can_ask(ctx: ServerRequestContext[Any]) -> bool:
+def can_ask(ctx: Context[Any]) -> bool:
     """Whether the host can show a form. One that names no mode of asking means forms."""
     has = ctx.session.client_capabilities
     asking = has.elicitation if has else None
@@ -143,34 +140,23 @@ def _schema(workflow: Workflow, path: str, variant: str) -> dict[str, Any]:
 def _shown_whole(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """The changes, if the form has room for all of them: what is not shown cannot be agreed to."""
     if len(compact(dict(changes))) > MOST_CHANGED:
-        raise UsageError(
-            "bad_arguments",
-            f"approve_step: modifications has more than {MOST_CHANGED} characters, which no person can be shown",
-            remedy="write them into a file that is an artifact of the step, and name here what matters most",
-            facts={"tool": "approve_step", "most": MOST_CHANGED},
-        )
+        said = f"approve_step: modifications has more than {MOST_CHANGED} characters, which no person can be shown"
+        way = "write them into a file that is an artifact of the step, and name here what matters most"
+        raise UsageError("bad_arguments", said, remedy=way, facts={"tool": "approve_step", "most": MOST_CHANGED})
     return changes
 
 
 def _seal(workflow: Workflow, path: str, shown: Mapping[str, str], changes: Mapping[str, Any]) -> str:
     """What an answer is bound to: this step, in this attempt, with these files and changes."""
     progress = workflow.state.step(path)
-    bound = [
-        workflow.ulid,
-        path,
-        progress.status,
-        progress.attempt,
-        progress.waiting_since,
-        dict(sorted(shown.items())),
-        compact(dict(changes)),
-    ]
+    at = (progress.status, progress.attempt, progress.waiting_since)
+    bound = [workflow.ulid, path, *at, dict(sorted(shown.items())), compact(dict(changes))]
     return digest(compact(bound).encode())
 
 
 def _asking(question: Question) -> types.InputRequiredResult:
-    request = types.ElicitRequest(
-        params=types.ElicitRequestFormParams(message=question.message, requested_schema=dict(question.schema))
-    )
+    form = types.ElicitRequestFormParams(message=question.message, requested_schema=dict(question.schema))
+    request = types.ElicitRequest(params=form)
     return types.InputRequiredResult(input_requests={ASKED: request}, request_state=compact({"seal": question.seal}))
 
 
@@ -182,7 +168,7 @@ def _answered(params: types.CallToolRequestParams) -> tuple[types.ElicitResult |
     return answer, str(parse(params.request_state.encode()).get("seal"))
 
 
-async def _asked(ctx: ServerRequestContext[Any], question: Question) -> types.ElicitResult:
+async def _asked(ctx: Context[Any], question: Question) -> types.ElicitResult:
     try:
         return await ctx.session.elicit_form(question.message, dict(question.schema), ctx.request_id)
     except MCPError:
@@ -191,9 +177,6 @@ async def _asked(ctx: ServerRequestContext[Any], question: Question) -> types.El
 
 def _unanswered(path: str, action: str) -> HoldfastError:
     word = {"accept": "the form came back without a decision", "decline": "the person declined"}
-    return HoldfastError(
-        "declined",
-        f"{path} was not approved: {word.get(action, 'nobody answered')}",
-        remedy=("ask what should be different", remedies.approve(path, text="a person can also type")),
-        facts={"step": path, "action": action},
-    )
+    said = f"{path} was not approved: {word.get(action, 'nobody answered')}"
+    ways = ("ask what should be different", remedies.approve(path, text="a person can also type"))
+    return HoldfastError("declined", said, remedy=ways, facts={"step": path, "action": action})

@@ -7,7 +7,7 @@ from _collections_abc import Mapping
 
 import anyio
 from mcp import types
-from mcp.server import ServerRequestContext
+from mcp.server import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
 from holdfast.checks.running import GRACE_SECONDS
@@ -17,14 +17,11 @@ from holdfast.core.remedy import ANYWHERE, Scope
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.plain.plainjson import spaced
+from holdfast.project.project import Project
 from holdfast.surfaces import tools
 from holdfast.surfaces.mcp import replies
 from holdfast.surfaces.mcp.approval import Approvals
 from holdfast.surfaces.mcp.projects import Projects
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
 
 WHOLE = 20_000
 """The limit that an answer which was cut names for the rest."""
@@ -55,7 +52,7 @@ class Calls:
                 await anyio.sleep(_LOOK)
 
     async def __call__(
-        self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams
+        self, ctx: Context[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         tool = tools.TOOLS.get(params.name)
         arguments = dict(params.arguments or {})
@@ -75,7 +72,7 @@ class Calls:
         more = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
         rest = f"{tool.name} {spaced({**arguments, 'limit': WHOLE})}" if more else ""
         whole = any(name in arguments for name in replies.MORE)
-        return replies.answer(made, whole=whole, first=tuple(tool.outputs), rest=rest)
+        return replies.answer(made, whole=whole, first=("notice", *tool.outputs), rest=rest)
 
     async def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
         named = arguments.get("workflow_id")
@@ -86,12 +83,12 @@ class Calls:
             return ANYWHERE
 
     async def _run(
-        self, _: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
+        self, _: Context[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         return await self._projects.used(lambda project: tools.call(project, tool.name, arguments), session)
 
     async def _watched(
-        self, ctx: ServerRequestContext[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
+        self, ctx: Context[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         """A call that may take long says every second that it goes on; when it is cancelled, so is what it runs."""
         last, ended = [b""], [False]
@@ -129,7 +126,7 @@ class Calls:
         return next((check.timeout for check in found if check is not None and check.run), None)
 
 
-async def _beat(ctx: ServerRequestContext[Any], last: list[bytes], limit: float | None) -> None:
+async def _beat(ctx: Context[Any], last: list[bytes], limit: float | None) -> None:
     began = time.monotonic()
     while True:
         await anyio.sleep(BEAT)
@@ -138,7 +135,7 @@ async def _beat(ctx: ServerRequestContext[Any], last: list[bytes], limit: float 
         await ctx.session.report_progress(time.monotonic() - began, limit, said or "at work")
 
 
-def _session(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:
+def _session(ctx: Context[Any], params: types.CallToolRequestParams, arguments: dict[str, Any]) -> str:
     """The host's session: Codex says it beside each call, opencode's plugin among the arguments.
 
     In another host nobody but the model could have written it there, and it is no argument of any tool.

@@ -9,20 +9,16 @@ import time
 
 import anyio
 from mcp import types
-from mcp.server import ServerRequestContext
+from mcp.server import ServerRequestContext as Context
+from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
 from holdfast.core.value import Any
+from holdfast.engine.ports import Changes as StoreChanges
 from holdfast.errors import HoldfastError
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.resources import PARTS, uri
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from mcp.server.session import ServerSession
-
-    from holdfast.engine.ports import Changes as StoreChanges
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -43,15 +39,13 @@ class Changes:
         self._sessions: dict[int, ServerSession] = {}
         self._subscribed: dict[str, dict[int, ServerSession]] = {}
 
-    async def greet(self, ctx: ServerRequestContext[Any], _: types.NotificationParams) -> None:
+    async def greet(self, ctx: Context[Any], _: types.NotificationParams) -> None:
         """A session of the older protocol is told of every change of the list."""
         self._sessions[_number(ctx.session)] = ctx.session
         while len(self._sessions) > MOST_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
 
-    async def subscribe(
-        self, ctx: ServerRequestContext[Any], params: types.SubscribeRequestParams
-    ) -> types.EmptyResult:
+    async def subscribe(self, ctx: Context[Any], params: types.SubscribeRequestParams) -> types.EmptyResult:
         await self._looked.wait()  # whatever happens from now on is a change
         held = self._subscribed.setdefault(str(params.uri), {})
         held[_number(ctx.session)] = ctx.session
@@ -61,9 +55,7 @@ class Changes:
             del self._subscribed[next(iter(self._subscribed))]
         return types.EmptyResult()
 
-    async def unsubscribe(
-        self, ctx: ServerRequestContext[Any], params: types.UnsubscribeRequestParams
-    ) -> types.EmptyResult:
+    async def unsubscribe(self, ctx: Context[Any], params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         held = self._subscribed.get(str(params.uri), {})
         held.pop(_number(ctx.session), None)
         if not held:
@@ -71,7 +63,7 @@ class Changes:
         return types.EmptyResult()
 
     async def listen(
-        self, ctx: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
+        self, ctx: Context[Any], params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         await self._looked.wait()
         return await self._listening(ctx, params)

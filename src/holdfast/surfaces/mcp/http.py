@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from _collections_abc import Awaitable, Callable
+from types import FrameType
 
 import anyio
 import h11
@@ -19,12 +21,7 @@ from holdfast.surfaces.mcp import keys
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.server import Service
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import asyncio
-    from types import FrameType
-
-    App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
+App = Callable[[dict[str, Any], Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[None]]
 
 PATH = "/mcp"
 LARGEST = 1 << 20
@@ -98,13 +95,10 @@ def _bound(address: Address) -> socket.socket:
         made.bind(where)
         made.listen(128)
     except (OSError, UnicodeError) as failure:
-        said = getattr(failure, "strerror", None) or str(failure)
-        raise HoldfastError(
-            "cannot_listen",
-            f"nothing can listen on {address.host[:200]} port {address.port}: {said}",
-            remedy=remedies.named("mcp", {"http": True, "port": "0"}),
-            facts={"host": address.host[:200], "port": address.port},
-        ) from None
+        host, why = address.host[:200], getattr(failure, "strerror", None) or str(failure)
+        said = f"nothing can listen on {host} port {address.port}: {why}"
+        way, facts = remedies.named("mcp", {"http": True, "port": "0"}), {"host": host, "port": address.port}
+        raise HoldfastError("cannot_listen", said, remedy=way, facts=facts) from None
     return made
 
 

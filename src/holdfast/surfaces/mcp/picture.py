@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from _collections_abc import Mapping
+from difflib import unified_diff
 
 from holdfast.core import lifecycle, refusals
 from holdfast.core.state import Grant, Progress
@@ -14,12 +15,9 @@ from holdfast.machine.place import read_regular
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import spaced
 from holdfast.plain.terminal import escape
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
 from holdfast.surfaces import approving
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
-    from holdfast.project.workflow import Workflow
 
 MOST = 6000
 """How many characters a question has; only what is shown of the artifacts is cut for it."""
@@ -89,10 +87,8 @@ def _sealed(file: str, hashed: str, path: str) -> bytes:
 
 def _last(progress: Progress) -> Grant | None:
     """The last approval that was really given."""
-    given = [
-        grant for grant in (*progress.past_grants, *((progress.grant,) if progress.grant else ())) if not grant.claimed
-    ]
-    return given[-1] if given else None
+    grants = (progress.grant, *reversed(progress.past_grants))
+    return next((grant for grant in grants if grant and not grant.claimed), None)
 
 
 def _new(name: str, before: Grant | None, now: str, content: bytes, old: bytes | None) -> list[str]:
@@ -127,8 +123,6 @@ def _narrow(line: str) -> str:
 
 
 def _difference(old: bytes, new: bytes) -> list[str]:
-    from difflib import unified_diff
-
     before, after = _text(old), _text(new)
     if before is None or after is None:
         return [f"  {len(old)} bytes before, {len(new)} now"]

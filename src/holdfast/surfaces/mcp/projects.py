@@ -69,9 +69,8 @@ class Projects:
     def _settings_of(self, session: str) -> Settings:
         """What the host put into our environment counts more than what comes with a call."""
         own = self.settings.actor
-        return (
-            self.settings if own.session or not session else self.settings.replace(actor=own.replace(session=session))
-        )
+        actor = own if own.session or not session else own.replace(session=session)
+        return self.settings.replace(actor=actor)
 
     def require_writable(self) -> None:
         if refusal := bootstrap.wire(self.place, self.settings).store.read_only:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from mcp import types
-from mcp.server import ServerRequestContext
+from mcp.server import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 
 from holdfast.core.remedy import described
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
+from holdfast.plain.terminal import Style
+from holdfast.project import seats
+from holdfast.project.project import Project
+from holdfast.surfaces import render
 from holdfast.surfaces.mcp.projects import Projects
-from holdfast.surfaces.tools.remedies import in_tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
+from holdfast.surfaces.tools.remedies import CALLED, in_tools
 
 _WIDE = 100
 _NAMED = types.PromptArgument(name="workflow_id", description="the one last worked on, if not named", required=False)
@@ -29,20 +29,17 @@ class Prompts:
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
 
-    async def listed(
-        self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
+    async def listed(self, _: Context[Any], __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         found = [
             types.Prompt(name=name, title=title, description=about, arguments=[_NAMED])
             for name, (title, about) in _PROMPTS.items()
         ]
         return types.ListPromptsResult(prompts=found)
 
-    async def told(self, _: ServerRequestContext[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def told(self, _: Context[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in _PROMPTS:
-            raise MCPError(
-                types.INVALID_PARAMS, f"Unknown prompt: {params.name[:80]}", data={"prompts": list(_PROMPTS)}
-            )
+            unknown = f"Unknown prompt: {params.name[:80]}"
+            raise MCPError(types.INVALID_PARAMS, unknown, data={"prompts": list(_PROMPTS)})
         word = (params.arguments or {}).get("workflow_id", "")
         try:
             text = await self._projects.used(lambda project: _text(project, params.name, word))
@@ -54,11 +51,6 @@ class Prompts:
 
 def _text(project: Project, name: str, word: str) -> str:
     """As the command line shows it, but with calls of tools."""
-    from holdfast.plain.terminal import Style
-    from holdfast.project import seats
-    from holdfast.surfaces import render
-    from holdfast.surfaces.tools.remedies import CALLED
-
     workflow, others = seats.named_or_chosen(project, word, project.wired.settings.actor.session, finished=True)
     if name == "resume":
         return workflow.packet(others=others, voice=CALLED)

@@ -38,8 +38,9 @@ def refusal(error: HoldfastError, scope: Scope) -> types.CallToolResult:
     """
     remedy, facts = remedies.in_tools(error.remedies, scope), _plain(rendered(error.facts, scope, remedies.in_tools))
     each = remedies.as_json(error.remedies, scope)
+    notice = {"notice": facts.pop("notice")} if "notice" in facts else {}
     said = {"code": error.code, "message": error.message, "remedy": remedy, "remedies": each, "facts": facts}
-    return types.CallToolResult(content=[_text(fitted(_clean({"error": said}), MOST))], is_error=True)
+    return types.CallToolResult(content=[_text(fitted(_clean({**notice, "error": said}), MOST))], is_error=True)
 
 
 def _text(value: Mapping[str, Any]) -> types.TextContent:
@@ -85,9 +86,8 @@ def _size(value: Mapping[str, Any]) -> int:
 
 def _cut(value: Any, room: int) -> Any:
     if isinstance(value, str):
-        return (
-            value if len(value.encode()) <= room else value.encode()[: max(0, room - 3)].decode("utf-8", "ignore") + "…"
-        )
+        data = value.encode()
+        return value if len(data) <= room else data[: max(0, room - 3)].decode("utf-8", "ignore") + "…"
     if isinstance(value, Mapping):
         return _first(_cut_each(value, room), room, dict)
     if isinstance(value, (list, tuple)):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from _collections_abc import Callable
+from collections import deque
 
 from mcp import types
-from mcp.server import ServerRequestContext
+from mcp.server import ServerRequestContext as Context
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -16,12 +17,11 @@ from holdfast.core.value import Any
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
+from holdfast.plain.terminal import Style
+from holdfast.project.project import Project
+from holdfast.project.workflow import Workflow
+from holdfast.surfaces import render
 from holdfast.surfaces.mcp.projects import Projects
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.project.project import Project
-    from holdfast.project.workflow import Workflow
 
 BASE = "holdfast://workflow/"
 PARTS = {
@@ -48,9 +48,7 @@ class Resources:
     def __init__(self, projects: Projects) -> None:
         self._projects = projects
 
-    async def listed(
-        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
+    async def listed(self, _: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         at = _page(params.cursor if params else None)
         entries = await self._projects.used(_entries)
         shown = entries[at : at + PAGE]
@@ -64,7 +62,7 @@ class Resources:
         return types.ListResourcesResult(resources=found, next_cursor=more)
 
     async def templates(
-        self, _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
+        self, _: Context[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         found = [
             types.ResourceTemplate(
@@ -77,9 +75,7 @@ class Resources:
         ]
         return types.ListResourceTemplatesResult(resource_templates=found)
 
-    async def read(
-        self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+    async def read(self, ctx: Context[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         address = str(params.uri)
         named = parsed(address)
         absent = types.INVALID_PARAMS if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else NOT_FOUND
@@ -92,9 +88,7 @@ class Resources:
         kind = PARTS[named[1]][1]
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=address, mime_type=kind, text=text)])
 
-    async def completed(
-        self, _: ServerRequestContext[Any], params: types.CompleteRequestParams
-    ) -> types.CompleteResult:
+    async def completed(self, _: Context[Any], params: types.CompleteRequestParams) -> types.CompleteResult:
         """Ids of workflows, which is all that there is to complete."""
         begun = params.argument.value
         entries = await self._projects.used(_entries) if params.argument.name == "workflow_id" else []
@@ -157,11 +151,6 @@ def _plan(workflow: Workflow) -> str:
 
 
 def _log(workflow: Workflow) -> str:
-    from collections import deque
-
-    from holdfast.plain.terminal import Style
-    from holdfast.surfaces import render
-
     return render.log(list(deque(workflow.history(), maxlen=LOGGED)), Style(False), 120)
 
 

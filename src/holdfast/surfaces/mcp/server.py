@@ -6,13 +6,15 @@ from _collections_abc import AsyncIterator
 
 import anyio
 from mcp import types
-from mcp.server import InitializationOptions, NotificationOptions, Server, ServerRequestContext
+from mcp.server import InitializationOptions, NotificationOptions, Server
+from mcp.server import ServerRequestContext as Context
 from mcp.server.caching import CacheHint
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 
 from holdfast import __version__
 from holdfast.core.value import Any
-from holdfast.surfaces.mcp import definitions, keys
+from holdfast.surfaces import tools
+from holdfast.surfaces.mcp import keys
 from holdfast.surfaces.mcp.calls import Calls
 from holdfast.surfaces.mcp.changes import Changes
 from holdfast.surfaces.mcp.projects import Projects
@@ -22,6 +24,18 @@ from holdfast.surfaces.mcp.resources import Resources
 NAME = "holdfast"
 ANSWERED_WITHIN = 7 * 86_400
 """Seconds for which a question that a person was asked may be answered."""
+INSTRUCTIONS = """\
+Holdfast keeps long work in its place: steps with gates, which survive crashes and a lost context.
+1. list_workflows shows what is under way; start_workflow begins something new.
+2. Lost your context? get_resume_packet tells where you are; do what it asks before anything else.
+3. get_next_step says what to do now; its required_action is the call that leads on.
+4. update_workflow_state status=in_progress begins a step, status=completed hands it in with its artifacts.
+5. Steps go in order. A refusal has code, message, remedy: do what the remedy says, do not try another way round.
+6. run_check runs a step's checks; what the engine can run, it runs itself, and your word does not replace it.
+7. A step in waiting_approval is a person's: show them the work, then pass their decision on with approve_step.
+8. record_work keeps decisions, lessons, files, cost; lock_files keeps files to one agent; review_step is a reviewer's.
+9. Resources holdfast://workflow/ID, and below it /document, /plan and /log, have the rest.
+10. Paths are from the top of the project; ids may be cut to a beginning that is unique."""
 
 
 class _Server(Server["Any"]):
@@ -42,22 +56,20 @@ class Service:
         self.changes = Changes(projects)
         resources = Resources(projects)
         prompts = Prompts(projects)
-        tools = types.ListToolsResult(tools=definitions.listed())
+        listed = types.ListToolsResult(tools=[_definition(tool) for tool in tools.TOOLS.values()])
 
-        async def list_tools(
-            _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
-        ) -> types.ListToolsResult:
-            return tools
+        async def list_tools(_: Context[Any], __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+            return listed
 
         self.server = _Server(
             NAME,
             version=__version__,
             title="Holdfast",
             description="Durable workflow state for AI agents",
-            instructions=definitions.INSTRUCTIONS,
+            instructions=INSTRUCTIONS,
             cache_hints={"tools/list": CacheHint(3_600_000), "prompts/list": CacheHint(3_600_000)},
             lifespan=self._living,
-            get_tool_input_schema={tool.name: tool.input_schema for tool in tools.tools}.get,
+            get_tool_input_schema={tool.name: tool.input_schema for tool in listed.tools}.get,
             on_list_tools=list_tools,
             on_call_tool=self.calls,
             on_list_resources=resources.listed,
@@ -71,9 +83,8 @@ class Service:
             on_completion=resources.completed,
         )
         self.server.add_notification_handler("notifications/initialized", types.NotificationParams, self.changes.greet)
-        sealed = RequestStateSecurity(
-            codec=keys.StateCodec(projects.place, projects.require_writable), ttl=ANSWERED_WITHIN
-        )
+        codec = keys.StateCodec(projects.place, projects.require_writable)
+        sealed = RequestStateSecurity(codec=codec, ttl=ANSWERED_WITHIN)
         self.server.middleware.append(RequestStateBoundary(sealed, default_audience=NAME))
 
     def _living(self, _: Server[Any]) -> Any:
@@ -90,3 +101,18 @@ class Service:
                 group.cancel_scope.cancel()
 
         return lifespan()
+
+
+def _definition(tool: tools.Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.about,
+        input_schema=tools.input_schema(tool),
+        output_schema=tools.output_schema(tool),
+        annotations=types.ToolAnnotations(
+            read_only_hint=True if tool.reads else None,
+            destructive_hint=None if tool.reads else tool.destroys,
+            open_world_hint=tool.external,
+        ),
+    )

@@ -1,7 +1,8 @@
 """The tools that agents work with, as functions: plain values in, plain values out, the same for every dialect.
 
 Every input is checked: unknown fields, wrong types and lengths are refused before anything is looked at. What comes
-back has the fields that a tool names, so that agents can rely on them, and `redacted` where a likely secret was.
+back has the fields that a tool names, so that agents can rely on them, and `redacted` where a likely secret was; before
+them stands `notice`, where an edit of a document was not taken as it was written.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from holdfast.errors import HoldfastError, UsageError
 from holdfast.project.project import Project
 from holdfast.surfaces.tools.convention import workflow_metrics
 from holdfast.surfaces.tools.loop import LOOP
-from holdfast.surfaces.tools.schemas import input_schema, output_schema
-from holdfast.surfaces.tools.shape import Input, Tool, Watch, checked
+from holdfast.surfaces.tools.shape import Input, Tool, Watch, checked, input_schema, output_schema
 from holdfast.surfaces.tools.table import CONVENTION
 
 __all__ = ["TOOLS", "Input", "Tool", "Watch", "call", "checked", "input_schema", "output_schema", "workflow_metrics"]
@@ -36,6 +36,8 @@ def call(project: Project, name: str, arguments: Mapping[str, Any], watch: Watch
     except HoldfastError as error:
         if redacted := engine.take_redacted():
             error.facts["redacted"] = redacted
+        if news := project.wired.news():
+            error.facts["notice"] = news
         raise
-    redacted = engine.take_redacted()
-    return {**made, "redacted": redacted} if redacted else made
+    said, redacted = project.wired.told(made), engine.take_redacted()
+    return {**said, "redacted": redacted} if redacted else said

@@ -7,7 +7,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import answers, gates, lifecycle, moment, queries, refusals
 from holdfast.core import commands as cmd
-from holdfast.core.briefing import Briefing, alert_text
+from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text
 from holdfast.core.value import Any
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
@@ -40,7 +40,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
         "step": brief.step,
         "beside": brief.beside,
         "try": brief.tries,
-        "turn": brief.turn if brief.step else "",
+        "turn": brief.turn if brief.step or brief.first else "",
         "blockers": [] if brief.ready else [one.message for one in brief.blockers],
         "skipped": brief.skipped,
         "decided": brief.decided,
@@ -77,7 +77,7 @@ def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
         word, what = ("choice", "select a variant of") if step.choice else ("approval", "approve or modify")
         said["blocking_reason"] = f"Human {word} required for {about}"
         said["required_action"] = f"User must {what} {about}"
-    tries, notes = answers.tried(brief), [dict(note) for note in brief.state.notes[-answers.NEWEST_NOTES :]]
+    tries, notes = answers.tried(brief), [dict(note) for note in brief.state.notes[-NEWEST_NOTES:]]
     work = answers.work(brief, scope, tell=in_tools)
     more = {"step": brief.step, "agents": list(step.agents) if step else [], **work, "tries": tries, "notes": notes}
     return {**said, **{name: value for name, value in more.items() if value}}
@@ -89,11 +89,10 @@ def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[s
     path = workflow.path(str(given["step"]))
     plan, before = state.plan, state.plan.closure(path)
     required = [plan.number(one) for one in plan.children("") if one in before]
-    missing_paths = set(gates.missing(state, path, facts)) | {
-        one for one in before if state.step(one).status not in lifecycle.FINISHED
-    }
-    missing = [plan.number(one) for one in plan.children("") if one in missing_paths]
-    issues = [queries.absent_because(state, one, facts).message for one in gates.missing(state, path, facts)]
+    absent = gates.missing(state, path, facts)
+    undone = {*absent, *(one for one in before if state.step(one).status not in lifecycle.FINISHED)}
+    missing = [plan.number(one) for one in plan.children("") if one in undone]
+    issues = [queries.absent_because(state, one, facts).message for one in absent]
     if queries.is_outdated(state, facts):
         issues.append("the plan it builds on has changed: it requires revalidation")
     startable = state.step(path).status in (lifecycle.PENDING, lifecycle.ACTIVE)
@@ -161,9 +160,8 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
 
 
 def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    found = project.list(
-        status=given.get("status", ""), type=given.get("workflow_type", ""), session=given.get("session_name", "")
-    )
+    kind, session = given.get("workflow_type", ""), given.get("session_name", "")
+    found = project.list(status=given.get("status", ""), type=kind, session=session)
     rows = [
         {
             "workflow_id": one.id,

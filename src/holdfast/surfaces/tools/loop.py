@@ -11,12 +11,13 @@ from holdfast.core.names import checked
 from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import compact
+from holdfast.project import seats
 from holdfast.project import wiring as bootstrap
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.tools.convention import workflow_of
 from holdfast.surfaces.tools.remedies import CALLED, LONGEST_PACKET
-from holdfast.surfaces.tools.shape import Input, Tool, Watch
+from holdfast.surfaces.tools.shape import Input, Tool, Watch, typed
 from holdfast.surfaces.tools.table import DONE, ID, STEP
 
 TOLD = 2048
@@ -40,14 +41,8 @@ def run_check(project: Project, given: Mapping[str, Any], watch: Watch) -> dict[
         echo=watch.echo,
     )
     tail = given.get("tail", TAIL)
-    return {
-        "check": name,
-        "passed": evidence.passed,
-        "run_by": evidence.run_by,
-        "exit_code": evidence.exit_code,
-        "detail": evidence.detail,
-        "output": evidence.tail[-tail:] if tail else "",
-    }
+    said = {one: getattr(evidence, one) for one in ("passed", "run_by", "exit_code", "detail")}
+    return {"check": name, **said, "output": evidence.tail[-tail:] if tail else ""}
 
 
 def record_work(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,18 +61,12 @@ def record_work(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
         agent = checked(given["agent"], "role") if "agent" in given else ""
         parts["cost_usd"] = cmd.Spend(round(given["cost_usd"] * 1_000_000), agent, step)
     if not parts:
-        raise UsageError(
-            "nothing_recorded",
-            "record_work: none of note, learning, artifacts and cost_usd is there",
-            remedy=f"record_work {compact({'workflow_id': workflow.id, 'note': 'TEXT'})}",
-        )
+        said = "record_work: none of note, learning, artifacts and cost_usd is there"
+        way = f"record_work {compact({'workflow_id': workflow.id, 'note': 'TEXT'})}"
+        raise UsageError("nothing_recorded", said, remedy=way)
     workflow.execute(cmd.Together(tuple(parts.values())))
-    return {
-        "success": True,
-        "workflow_id": workflow.id,
-        "recorded": list(parts),
-        "spent_usd": workflow.state.spent / 1_000_000,
-    }
+    spent = workflow.state.spent / 1_000_000
+    return {"success": True, "workflow_id": workflow.id, "recorded": list(parts), "spent_usd": spent}
 
 
 def _files(project: Project, workflow: Workflow, artifacts: Mapping[str, str]) -> dict[str, str]:
@@ -118,8 +107,6 @@ def _in_role(project: Project, role: str) -> Project:
 
 def get_resume_packet(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     """Without a name: the workflow this session is at, else the one last worked on."""
-    from holdfast.project import seats
-
     session = project.wired.settings.actor.session
     workflow, others = seats.named_or_chosen(project, given.get("workflow_id", ""), session)
     if "ack" in given:
@@ -146,14 +133,7 @@ LOOP = (
             Input("test", "string", most=1000, about="the test in question"),
             Input("tail", "integer", most=4000, about="characters of output"),
         ),
-        outputs={
-            "check": "string",
-            "passed": "boolean",
-            "run_by": "string",
-            "exit_code": "integer?",
-            "detail": "string",
-            "output": "string",
-        },
+        outputs=typed("check:string passed:boolean run_by:string exit_code:integer? detail:string output:string"),
         run=run_check,
         watched=True,
         external=True,
@@ -171,7 +151,7 @@ LOOP = (
             Input("cost_usd", "number", most=MOST_SPENT),
             Input("agent", "string", most=64, about="who spent it"),
         ),
-        outputs={**DONE, "recorded": "strings", "spent_usd": "number"},
+        outputs=typed(f"{DONE} recorded:strings spent_usd:number"),
         run=record_work,
     ),
     Tool(
@@ -184,7 +164,7 @@ LOOP = (
             Input("ttl_seconds", "integer", least=1, most=86_400),
             Input("release", "boolean"),
         ),
-        outputs={**DONE, "locks": "object"},
+        outputs=typed(f"{DONE} locks:object"),
         run=lock_files,
     ),
     Tool(
@@ -196,7 +176,7 @@ LOOP = (
             Input("feedback", "string", most=20_000),
             Input("reviewer", "string", most=64, about="your role"),
         ),
-        outputs={**DONE, "status": "string"},
+        outputs=typed(f"{DONE} status:string"),
         run=review_step,
     ),
     Tool(
@@ -207,7 +187,7 @@ LOOP = (
             Input("limit", "integer", least=SHORTEST, most=LONGEST_PACKET, about="characters, if 2 KB are not enough"),
             Input("ack", "string", most=64),
         ),
-        outputs={"workflow_id": "string", "packet_id": "string", "text": "string"},
+        outputs=typed("workflow_id:string packet_id:string text:string"),
         run=get_resume_packet,
     ),
 )

@@ -46,7 +46,7 @@ def _said(remedy: Remedy, scope: Scope) -> str:
 
 def _call(remedy: Remedy, scope: Scope) -> str:
     """The call that does what the command does; empty where no tool takes what it says."""
-    tool, *fields = naming.NAMES[remedy.command][2].split() if len(naming.NAMES[remedy.command]) > 2 else [""]
+    tool, *fields = naming.TOOLS.get(remedy.command, "").split() or [""]
     given = {name: value for name, value in remedy.arguments.items() if value not in (None, "", False, [], (), {})}
     arguments: dict[str, Any] = {}
     named = remedy.workflow or scope.about

@@ -1,15 +1,20 @@
-"""What a tool looks like: what it takes, what it gives, and how what it is given is checked."""
+"""What a tool looks like: what it takes and gives, both as JSON Schema, and how what it is given is checked."""
 
 from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core.remedy import is_blank
+from holdfast.core.remedy import is_blank, unfilled
 from holdfast.core.value import Any, Value
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import require
 
 MOST_PATHS = 100
+_OUTPUTS: dict[str, dict[str, Any]] = {
+    "integers": {"type": "array", "items": {"type": "integer"}},
+    "strings": {"type": "array", "items": {"type": "string"}},
+    "objects": {"type": "array", "items": {"type": "object"}},
+}
 
 
 class Input(Value):
@@ -60,6 +65,11 @@ class Tool(Value):
         return self.run.__name__
 
 
+def typed(said: str) -> dict[str, str]:
+    """`total:integer text:string` → the fields that a tool gives, each with its type."""
+    return {name: kind for name, _, kind in (field.partition(":") for field in said.split())}
+
+
 def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments, if they are what the tool takes; every mistake at once otherwise. `phase` may stand for `step`."""
     require(dict(arguments), "arguments")
@@ -75,19 +85,17 @@ def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name in known and value is not None and (reason := _wrong(known[name], value))
     ]
     if wrong:
-        raise UsageError(
-            "bad_arguments",
-            f"{tool.name}: {'; '.join(wrong)}",
-            remedy=f"{tool.name} takes {', '.join(known) or 'nothing'}",
-            facts={"tool": tool.name, "mistakes": wrong},
-        )
+        said = f"{tool.name}: {'; '.join(wrong)}"
+        way = f"{tool.name} takes {', '.join(known) or 'nothing'}"
+        raise UsageError("bad_arguments", said, remedy=way, facts={"tool": tool.name, "mistakes": wrong})
     return {name: value for name, value in given.items() if value is not None}
 
 
 def _wrong(field: Input, value: Any) -> str:
     given = value.values() if isinstance(value, Mapping) else [value]
-    if any(isinstance(one, str) and is_blank(one) for one in given):
-        return f"stands for what only you know: {field.about or field.name}"
+    blank = next((one for one in given if isinstance(one, str) and is_blank(one)), None)
+    if blank is not None:
+        return f"is not filled in: {unfilled(blank)}"
     match field.kind:
         case "string":
             if not isinstance(value, str) or not 1 <= len(value) <= (field.most or 1000):
@@ -112,3 +120,49 @@ def _wrong(field: Input, value: Any) -> str:
     number = isinstance(value, int) and not isinstance(value, bool) and value >= 1
     named = isinstance(value, str) and 1 <= len(value) <= 200
     return "" if number or named else "must be the number of a step, from 1, or its id"
+
+
+def input_schema(tool: Tool) -> dict[str, Any]:
+    """JSON Schema, short, because a model reads it with every conversation.
+
+    How long a text may be is left out: no model counts characters, and a refusal names the limit. Inputs have one
+    `type` each, because some providers of models know no other form.
+    """
+    required = [field.name for field in tool.inputs if field.required]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {field.name: _property(field) for field in tool.inputs},
+        "additionalProperties": False,
+    }
+    return {**schema, "required": required} if required else schema
+
+
+def output_schema(tool: Tool) -> dict[str, Any]:
+    """Every field is always there."""
+    return {
+        "type": "object",
+        "properties": {name: _output(kind) for name, kind in tool.outputs.items()},
+        "required": list(tool.outputs),
+    }
+
+
+def _output(kind: str) -> dict[str, Any]:
+    if kind.endswith("?"):
+        return {"type": [kind[:-1], "null"]}
+    return _OUTPUTS.get(kind, {"type": kind})
+
+
+def _property(field: Input) -> dict[str, Any]:
+    about = {"description": field.about} if field.about else {}
+    match field.kind:
+        case "step":
+            return {"anyOf": [{"type": "integer"}, {"type": "string"}], **about}
+        case "paths":
+            return {"type": "object", "additionalProperties": {"type": "string"}, **about}
+        case "files":
+            return {"type": "array", "items": {"type": "string"}, "maxItems": MOST_PATHS, **about}
+        case "integer" | "number":
+            return {"type": field.kind, "minimum": field.least, "maximum": field.most, **about}
+        case "string" if field.among:
+            return {"type": "string", "enum": list(field.among), **about}
+    return {"type": field.kind, **about}

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from holdfast.surfaces.tools import convention
-from holdfast.surfaces.tools.shape import Input, Tool
+from holdfast.surfaces.tools.shape import Input, Tool, typed
 
 STATUSES = ("in_progress", "waiting_approval", "completed", "failed")
 ID = Input("workflow_id", "string", required=True, most=200)
 STEP = Input("step", "step", required=True, about="number or id")
-DONE = {"success": "boolean", "workflow_id": "string"}
-_NEXT = {"next_step": "integer?", "next_step_name": "string?"}
-_STANDING = {
-    "workflow_id": "string",
-    "workflow_type": "string",
-    "status": "string",
-    "current_step": "integer",
-    "current_step_name": "string",
-    "waiting_for_approval": "boolean",
-    "progress_percentage": "integer",
-    "artifacts": "object",
-}
+DONE = "success:boolean workflow_id:string"
+_NEXT = "next_step:integer? next_step_name:string?"
+_STANDING = typed(
+    "workflow_id:string workflow_type:string status:string current_step:integer current_step_name:string "
+    "waiting_for_approval:boolean progress_percentage:integer artifacts:object"
+)
 CONVENTION = (
     Tool(
         title="Workflow status",
@@ -33,16 +27,10 @@ CONVENTION = (
         title="Next step",
         about="Get next step info: its work, what blocks it, and the call that leads on",
         inputs=(ID, Input("limit", "integer", least=1, most=50_000, about="bytes, if 2 KB are not enough")),
-        outputs={
-            "can_proceed": "boolean",
-            "current_step": "integer",
-            "current_step_name": "string",
-            "current_status": "string",
-            "blocking_reason": "string?",
-            "required_action": "string?",
-            **_NEXT,
-            "prerequisites_met": "boolean",
-        },
+        outputs=typed(
+            "can_proceed:boolean current_step:integer current_step_name:string current_status:string "
+            f"blocking_reason:string? required_action:string? {_NEXT} prerequisites_met:boolean"
+        ),
         run=convention.get_next_step,
         reads=True,
     ),
@@ -50,14 +38,10 @@ CONVENTION = (
         title="Check prerequisites",
         about="Check if prerequisites are met for a step",
         inputs=(ID, STEP),
-        outputs={
-            "prerequisites_met": "boolean",
-            "required_steps": "integers",
-            "completed_steps": "integers",
-            "missing_steps": "integers",
-            "can_start_step": "boolean",
-            "blocking_issues": "strings",
-        },
+        outputs=typed(
+            "prerequisites_met:boolean required_steps:integers completed_steps:integers missing_steps:integers "
+            "can_start_step:boolean blocking_issues:strings"
+        ),
         run=convention.validate_prerequisites,
         reads=True,
     ),
@@ -71,7 +55,7 @@ CONVENTION = (
             Input("selected_variant", "string", most=64),
             Input("feedback", "string", most=20_000, about="what to change"),
         ),
-        outputs={**DONE, "step": "integer", "status": "string", **_NEXT},
+        outputs=typed(f"{DONE} step:integer status:string {_NEXT}"),
         run=convention.approve_step,
     ),
     Tool(
@@ -84,7 +68,7 @@ CONVENTION = (
             Input("reason", "string", most=4000, about="why it failed"),
             Input("url", "string", most=2000, about="of the pull request"),
         ),
-        outputs={**DONE, "updated_at": "string"},
+        outputs=typed(f"{DONE} updated_at:string"),
         run=convention.update_workflow_state,
         watched=True,
     ),
@@ -97,7 +81,7 @@ CONVENTION = (
             Input("session_name", "string", most=64),
             Input("limit", "integer", least=1, most=100, about="default: what fits 2 KB"),
         ),
-        outputs={"workflows": "objects", "total": "integer"},
+        outputs=typed("workflows:objects total:integer"),
         run=convention.list_workflows,
         reads=True,
     ),
@@ -105,14 +89,14 @@ CONVENTION = (
         title="Resume a workflow",
         about="Resume a failed or cancelled workflow, or reopen a step",
         inputs=(ID, Input("from_step", "step")),
-        outputs={**DONE, "resumed_from_step": "integer", "current_status": "string"},
+        outputs=typed(f"{DONE} resumed_from_step:integer current_status:string"),
         run=convention.resume_workflow,
     ),
     Tool(
         title="Cancel a workflow",
         about="Cancel active workflow; its files stay",
         inputs=(ID, Input("reason", "string", most=500)),
-        outputs={**DONE, "status": "string", "cleanup_performed": "boolean"},
+        outputs=typed(f"{DONE} status:string cleanup_performed:boolean"),
         run=convention.cancel_workflow,
         destroys=True,
     ),

@@ -6,7 +6,7 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "compaction",
     __name__,
-    parts=("rules", "subject", "upkeep"),
+    parts=("rules", "subject", "upkeep", "described"),
     own=("untracked/workflow-state",),
     adopt_at_once=True,
     patterns=("untracked/workflow-state/*/state-*.json",),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
-from holdfast.core.state import Progress, State
+from holdfast.core.state import Alert, Progress, State
 from holdfast.core.value import Any, Value
+from holdfast.documents.lens.changes import wrong_shape
 from holdfast.documents.lens.fields import Reader, claimed, count_in, is_moment, moment_in, spelled, words
+from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
 
 FOLDER = "untracked/workflow-state"
@@ -64,27 +66,26 @@ def named(state: State) -> str:
     return state.title or state.subject or state.type
 
 
-def read_phase(document: Mapping[str, Any]) -> Phase:
+def read_phase(document: Mapping[str, Any], wrong: Callable[[str], UsageError] = wrong_shape) -> Phase:
     said = document.get("phase")
     if not isinstance(said, Mapping):
-        raise _READER.refused("it has no phase")
+        raise wrong("it has no phase")
     current, total = count_in(said, "current"), count_in(said, "total")
     for what, number in (("current", current), ("total", total)):
         if not 1 <= number <= MOST_PHASES:
-            raise _READER.refused(f"phase.{what} is no number from 1 to {MOST_PHASES}")
+            raise wrong(f"phase.{what} must be a number from 1 to {MOST_PHASES}")
     name = said.get("name")
     if not isinstance(name, str) or len(name) > LONGEST_NAME:
-        raise _READER.refused(f"phase.name is no text of at most {LONGEST_NAME} characters")
+        raise wrong(f"phase.name must be a text of at most {LONGEST_NAME} characters")
     return Phase(current, total, name, STATUS.decode(said.get("status")))
 
 
 def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
     """The state a document speaks of. A definition gives the phases their names and gates where it has as many."""
-    title, type = document.get("workflow"), document.get("workflow_type")
+    title, type = document.get("workflow"), document.get("definition", document.get("workflow_type"))
     if not isinstance(title, str) or not title.strip() or len(title) > LONGEST_NAME:
         raise _READER.refused("it has no workflow that could be a name")
-    phase = read_phase(document)
-    steps = _steps(phase, definition)
+    phase, steps = _placed(read_phase(document, _READER.refused), definition)
     created = moment_in(document, "created_at") or facts.now
     return State(
         ulid=ulid,
@@ -101,6 +102,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         progress=_progress(steps, phase),
         reading=_texts(document, "required_reading"),
         reminders=_texts(document, "key_reminders"),
+        alerts=_put_back(steps, phase, facts.now),
         base=document,
     )
 
@@ -119,16 +121,27 @@ def unnamed(number: int) -> str:
     return f"Phase {number}"
 
 
-def _steps(phase: Phase, definition: Definition | None) -> tuple[Step, ...]:
+def _placed(phase: Phase, definition: Definition | None) -> tuple[Phase, tuple[Step, ...]]:
+    """The position among the definition's phases where it has as many, or one that may not be left out; else among as
+    many as are counted. Where the numbers differ, the name says which phase it is."""
     total = max(phase.total, phase.current)
-    if definition is not None and len(definition.steps) == total:
-        steps = list(definition.steps)
-    else:
-        steps = [Step(f"phase-{number}", unnamed(number), optional=True) for number in range(1, total + 1)]
+    steps = list(definition.steps) if definition else []
+    if len(steps) != total:
+        steps = steps if not all(step.optional for step in steps) else []
+        own = (number for number, step in enumerate(steps, 1) if step.label == phase.name)
+        phase = phase.replace(current=next(own, phase.current), total=total)
+    steps += [Step(f"phase-{n}", unnamed(n), optional=True) for n in range(len(steps) + 1, total + 1)]
     at = phase.current - 1
     if phase.name and (not steps[at].name or steps[at].optional):
         steps[at] = steps[at].replace(name=phase.name)
-    return tuple(steps)
+    return phase, tuple(steps)
+
+
+def _put_back(steps: tuple[Step, ...], phase: Phase, now: str) -> tuple[Alert, ...]:
+    """What is told where a document counts fewer phases than there have to be."""
+    named = ", ".join(step.label for step in steps)
+    said = f"the document counts {phase.total} phases, and its definition has {named}: put back, with their gates"
+    return (Alert(now, "steps_put_back", said),) if len(steps) > phase.total else ()
 
 
 def _progress(steps: tuple[Step, ...], phase: Phase) -> dict[str, Progress]:

@@ -10,13 +10,27 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, moment, queries, remedies
-from holdfast.core.definition import Definition, Step
+from holdfast.core.commands import Part
+from holdfast.core.definition import BUILT_IN, Definition, Step
 from holdfast.core.state import State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import MOMENT, object_in, spelled, unless_found
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Meaning
+from holdfast.documents.lens.changes import deleted, wrong_shape
+from holdfast.documents.lens.edits import asked
+from holdfast.documents.lens.fields import (
+    MOMENT,
+    NAME,
+    detail,
+    object_in,
+    respelled,
+    spelled,
+    typed,
+    unless_found,
+    usual,
+)
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Json, Meaning
 from holdfast.errors import Refused, UsageError
 from holdfast.systems.compaction.adoption import (
+    FOLDER,
     LONGEST_NAME,
     MOST_PHASES,
     STATUS,
@@ -32,7 +46,6 @@ from holdfast.systems.compaction.adoption import (
 )
 
 _NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
-_PLAIN = frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.BLOCKED, lifecycle.DONE})
 WORKFLOW_WORDS = spelled(
     in_progress=("in_progress",),
     blocked=("waiting", "paused", "blocked", "failed", "escalated"),
@@ -44,7 +57,7 @@ WORKFLOW_WORDS = spelled(
 def shown(state: State) -> str:
     """The phase that the document speaks of: the current one, or the one before while that has not begun.
 
-    Whoever wrote that a phase has not begun speaks of that one.
+    An author who wrote that a phase has not begun means that one.
     """
     tops = state.plan.children("")
     at = queries.top_number(state) - 1
@@ -72,14 +85,34 @@ def _status(state: State, _: str) -> Any:
 
 def _detail(state: State, _: str) -> Any:
     word = queries.status(state)
-    status = word if word in ("paused", *lifecycle.STUCK) else state.step(shown(state)).status
-    return ABSENT if status in _PLAIN else status
+    return word if word in ("paused", *lifecycle.STUCK) else state.step(shown(state)).status
+
+
+def _read_type(said: Any) -> str:
+    """Any word, as others may have their own; one of ours only in our spelling."""
+    if not isinstance(said, str):
+        raise wrong_shape("workflow_type must be a text")
+    if respelled(said, TYPES) not in (None, said):
+        raise UsageError("unknown_word", f"{str(said)[:80]!r} is not one of {', '.join(TYPES)}", remedy=_SCHEMA)
+    return said
+
+
+_SCHEMA = remedies.schema("compaction")
+TYPE = Codec(lambda word: word, _read_type, lambda said: respelled(said, TYPES), Json(str, examples=[*TYPES]))
+_PHASES = Json(int, minimum=1, maximum=MOST_PHASES)
+_TITLE = Json(r"\S", maxLength=LONGEST_NAME)
 
 
 def _type(state: State, _: str) -> Any:
-    if state.origin == "adopted":
+    """What somebody wrote there; before that, the definition's name."""
+    if state.origin == "adopted" or (state.base or {}).get("workflow_type"):
         return UNKNOWN
     return state.type if state.type in TYPES else "custom"
+
+
+def _definition(state: State, _: str) -> Any:
+    """The definition that gives the phases their gates, where `workflow_type` does not say it."""
+    return UNKNOWN if state.origin == "adopted" else ABSENT if state.type in TYPES else state.type
 
 
 def _optional(at: str, value: Any) -> Any:
@@ -106,8 +139,37 @@ def _file(state: State) -> str:
     return state.file or file_of(state.id)
 
 
+def _edited(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Part]:
+    """The parts of an edit that `phase` is: it may move anywhere, and what it passes over is skipped."""
+    if old.get("phase") == new.get("phase"):
+        return []
+    said = new.get("phase")
+    if not isinstance(said, Mapping):
+        wrong = deleted("phase") if said is None else wrong_shape("phase must be an object")
+        return [Part("phase", (("phase",),), wrong=wrong)]
+    read = _usual(said, object_in(old, "phase"))
+    both = (state, old, {"phase": read})
+    parts = [asked("phase", position, *both)]
+    if parts[0].wrong is None:
+        parts.append(asked("phase.total", left_out, *both, removes=True))
+    parts = [part for part in parts if part.commands or part.wrong]
+    return [parts[0].replace(places=(("phase",),), written=read), *parts[1:]] if parts and read != said else parts
+
+
+def _usual(said: Mapping[str, Any], before: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A position as it is usually written. What it leaves out is as it was."""
+    read = {**{name: before[name] for name in ("current", "total", "status") if name in before}, **said}
+    number, _, total = str(read.get("current")).partition("/")
+    if total and total == str(read.get("total")):
+        read = {**read, "current": number}
+    for name, wanted in (("current", int), ("total", int), ("name", str)):
+        near = None if isinstance(read.get(name), wanted) else typed(wanted, read.get(name))
+        read = {**read, name: near} if near is not None else read
+    return {**read, "name": read.get("name", ""), "status": usual(STATUS, read.get("status"))}
+
+
 def position(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Command]:
-    """The commands that an edit of `phase` stands for: it may move anywhere, and what it passes over is skipped."""
+    """The commands that another `phase` stands for, `left_out` beside them."""
     before, after = read_phase(old), read_phase(new)
     if before == after:
         return []
@@ -127,20 +189,32 @@ def position(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> li
     overtaken = before.current < after.current < _number(state, "")
     if not overtaken:
         out += _reached(state, target, after.status, again=after.current < before.current)
-    if after.total != before.total:
-        out += [cmd.RetireStep(path) for path in reversed(tops[total:])]
+    named_by_definition = state.source not in ("", BUILT_IN) and after.name not in ("", before.name)
+    if not out and named_by_definition and before.replace(name=after.name) == after:
+        raise Refused("forged", "a definition of this project names the phase", remedy=remedies.status())
     return out
+
+
+def left_out(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Command]:
+    """The phases that a smaller number of them takes out. What a definition asks for, only a command takes out."""
+    before, after = read_phase(old), read_phase(new)
+    paths = state.plan.children("")[max(after.total, after.current) :] if after.total < before.total else ()
+    asked_for = next((path for path in paths if not state.plan.step(path).optional), "")
+    if asked_for:
+        said = f"the definition asks for {asked_for}"
+        raise Refused("not_optional", said, remedy=remedies.amend(asked_for, retire=True), facts={"step": asked_for})
+    return [cmd.RetireStep(path) for path in reversed(paths)]
 
 
 def _renamed(state: State, path: str, before: Phase, after: Phase) -> list[cmd.Command]:
     """A name is taken where there was none, or where no definition of the user's gave one.
 
-    Whoever moved on and left the old phase's name standing has named nothing.
+    An author who moved on and left the old phase's name standing has named nothing.
     """
     known = state.plan.step(path) if path in state.plan else Step(id=path, optional=True)
     left = before.name if after.current != before.current else _name(state, "")
     is_named = known.name not in ("", unnamed(after.current))
-    if after.name in ("", left, known.name) or (is_named and state.source not in ("", "built-in")):
+    if after.name in ("", left, known.name) or (is_named and state.source not in ("", BUILT_IN)):
         return []
     return [cmd.ChangeStep(path, known.replace(name=after.name))]
 
@@ -190,22 +264,23 @@ def _reached(state: State, path: str, wanted: str, *, again: bool) -> list[cmd.C
 DOCUMENT = Document(
     path=_place,
     former=_former,
-    also=position,
+    also=_edited,
     stamp="updated_at",
     parts=(
-        Field("workflow", lambda s, _: named(s), meaning=Meaning.FIXED),
-        Field("workflow_type", _type, meaning=Meaning.FIXED),
-        Field("phase.current", _number),
-        Field("phase.total", lambda s, _: len(s.plan.children(""))),
-        Field("phase.name", _name),
-        Field("phase.status", _status, STATUS),
-        Field("phase.status_detail", _detail),
-        Field("required_reading", lambda s, _: list(s.reading), meaning=Meaning.READING),
+        Field("workflow", lambda s, _: named(s), meaning=Meaning.TITLE, shape=_TITLE, required=True),
+        Field("workflow_type", _type, TYPE, meaning=Meaning.KEPT, required=True),
+        Field("definition", _definition, meaning=Meaning.FIXED, shape=Json(NAME, maxLength=64)),
+        Field("phase.current", _number, meaning=Meaning.OWN, shape=_PHASES, required=True),
+        Field("phase.total", lambda s, _: len(s.plan.children("")), meaning=Meaning.OWN, shape=_PHASES, required=True),
+        Field("phase.name", _name, meaning=Meaning.OWN, shape=Json(str, maxLength=LONGEST_NAME), required=True),
+        Field("phase.status", _status, STATUS, meaning=Meaning.OWN, required=True),
+        detail("phase.status_detail", STATUS, value=_detail, also=("paused", None)),
+        Field("required_reading", lambda s, _: list(s.reading), meaning=Meaning.READING, required=True),
         Field("context", _optional("context", lambda s: dict(s.context)), meaning=Meaning.CONTEXT),
         Field("key_reminders", _optional("key_reminders", lambda s: list(s.reminders)), meaning=Meaning.REMINDERS),
-        Field("created_at", lambda s, _: s.created_at, MOMENT),
+        Field("created_at", lambda s, _: s.created_at, MOMENT, required=True),
         # so that no two documents are the same: who goes back to what was said before has not got an old copy
-        unless_found("updated_at", lambda s, _: s.updated_at),
+        unless_found(Field("updated_at", lambda s, _: s.updated_at, shape=str)),
     ),
 )
 
@@ -244,6 +319,7 @@ DIALECT = Dialect(
     identify=identify,
     status_words=WORKFLOW_WORDS,
     missing="completed",
+    sign=FOLDER,
     adopt=adopt,
     own_folder=True,
 )

@@ -19,7 +19,7 @@ from holdfast.errors import HoldfastError
 from holdfast.machine.place import read_regular
 from holdfast.plain import ulid
 from holdfast.systems.compaction.adoption import file_of
-from holdfast.systems.compaction.document import DIALECT, position
+from holdfast.systems.compaction.document import DIALECT, left_out, position
 from holdfast.systems.compaction.rules import seen
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.parts import Upkeep
@@ -93,7 +93,7 @@ def _is_over(wired: Wired, sighting: Sighting) -> bool:
 
 
 def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
-    """A workflow that a plan speaks of ends when the plan says that it is over; says where a gate is in the way."""
+    """A workflow that a plan speaks of ends when the plan says that it is over; says which gate blocks it."""
     wrong = []
     for entry in wired.store.active():
         if not _is_ours(wired, entry) or not entry.title.startswith("Plan"):
@@ -152,7 +152,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     if sighting.names:
         pairs = zip(state.plan.steps, sighting.names, strict=True)
         state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
-    wired.prepare()
+    wired.prepare(DIALECT.name)
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)
     wired.execute(state.ulid, _sight(sighting), actor)
@@ -177,12 +177,7 @@ def _account(sighting: Sighting) -> dict[str, Any]:
 
 
 def _phase(sighting: Sighting) -> dict[str, Any]:
-    return {
-        "current": sighting.current,
-        "total": sighting.total,
-        "name": sighting.phase,
-        "status": sighting.status,
-    }
+    return {"current": sighting.current, "total": sighting.total, "name": sighting.phase, "status": sighting.status}
 
 
 def _additions(state: State, sighting: Sighting, before: Mapping[str, Any]) -> list[cmd.Command]:
@@ -206,9 +201,14 @@ def _moves(wired: Wired, state: State, sighting: Sighting, before: Mapping[str, 
     if not _is_as_sighted(shown, before["phase"]):
         return []  # an agent has moved it since, and knows better
     try:
-        return position(state, shown, {**shown, "phase": _phase(sighting)})
+        both = shown, {**shown, "phase": _phase(sighting)}
+        return [*position(state, *both), *left_out(state, *both)]
     except HoldfastError:
         return []  # a gate holds
 
 
-UPKEEP = Upkeep(touched=lambda entry: file_of(entry.id), sightings=take_sightings)
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".json").removeprefix("state-")
+
+
+UPKEEP = Upkeep(name=_name, touched=lambda entry: file_of(entry.id), sightings=take_sightings)

@@ -6,8 +6,8 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "gated",
     __name__,
-    parts=("subject", "work", "upkeep", "texts"),
+    parts=("subject", "work", "upkeep", "texts", "described"),
     patterns=("workflow/*/workflow-state.json",),
     wakes=("workflow",),
-    loads={"description": Conduct(guarded_end=True)},
+    loads={"description": Conduct(guarded_end=True, finalized=True)},
 )

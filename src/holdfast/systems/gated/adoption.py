@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import lifecycle, remedies
+from holdfast.core import lifecycle
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Definition, Retry, Review, Step
 from holdfast.core.plan import Plan
 from holdfast.core.state import FOUND, Act, Alert, Escalation, Mark, Progress, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import claimed, count_in, is_count, mark, moment_in, object_in, objects_in, text_in
-from holdfast.errors import UsageError
+from holdfast.documents.lens.fields import (
+    Reader,
+    claimed,
+    count_in,
+    is_count,
+    mark,
+    moment_in,
+    object_in,
+    objects_in,
+    text_in,
+)
 from holdfast.systems.gated import words
 
 LONGEST_TITLE = 500
@@ -25,36 +34,32 @@ def id_of(document: Mapping[str, Any]) -> str:
     return feature if isinstance(feature, str) and words.is_slug(feature) else ""
 
 
+def _unknown(what: str, said: Any, known: tuple[str, ...]) -> list[str]:
+    return [] if said in known else [f"{what} is not one of {', '.join(known)}"]
+
+
 def mistakes(document: Mapping[str, Any]) -> list[str]:
     """What keeps a document from being the state of a feature."""
-    found = []
-    if not id_of(document):
-        found.append("feature is no slug of a-z, 0-9 and -")
-    if document.get("current_phase") not in words.PHASES:
-        found.append(f"current_phase is not one of {', '.join(words.PHASES)}")
-    if document.get("status") not in (*words.WORKFLOW_WORDS.values(), "abandoned"):
-        found.append(f"status is not one of {', '.join(dict.fromkeys(words.WORKFLOW_WORDS.values()))}, abandoned")
-    phases = object_in(document, "phases")
+    found = [] if id_of(document) else ["feature is no slug of a-z, 0-9 and -"]
+    found += _unknown("current_phase", document.get("current_phase"), words.PHASES)
+    found += _unknown("status", document.get("status"), words.WORKFLOW.shape)
     for phase in words.PHASES:
-        said = phases.get(phase)
-        if not isinstance(said, Mapping):
+        said = object_in(document, "phases").get(phase)
+        if isinstance(said, Mapping):
+            found += _unknown(f"the status of {phase}", said.get("status"), words.PHASE.shape)
+        else:
             found.append(f"phases has no {phase}")
-        elif said.get("status") not in words.PHASE_WORDS.values():
-            found.append(f"the status of {phase} is not one of {', '.join(dict.fromkeys(words.PHASE_WORDS.values()))}")
     return found
 
 
 def status_mistakes(document: Mapping[str, Any], phase: str) -> list[str]:
     """What keeps a document from being the `status.json` of a phase."""
-    found = []
-    if document.get("phase") != phase:
-        found.append(f"phase is not {phase}")
-    if document.get("status") not in words.PHASE_WORDS.values():
-        found.append(f"status is not one of {', '.join(dict.fromkeys(words.PHASE_WORDS.values()))}")
-    most = count_in(document, "max_iterations") if is_count(document.get("max_iterations")) else None
+    found = [] if document.get("phase") == phase else [f"phase is not {phase}"]
+    found += _unknown("status", document.get("status"), words.PHASE.shape)
+    most = count_in(document, "max_iterations")
     if not most:
         found.append("max_iterations is no number from 1")
-    if not is_count(document.get("iterations")) or (most is not None and count_in(document, "iterations") > most):
+    if not is_count(document.get("iterations")) or 0 < most < document["iterations"]:
         found.append("iterations is no number from 0 to max_iterations")
     return found
 
@@ -63,12 +68,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     """The state a document speaks of. Where a `status.json` says something else, the document is believed."""
     found = mistakes(document)
     if found:
-        raise UsageError(
-            "not_a_workflow",
-            f"this is not the state of a feature: {'; '.join(found)}",
-            remedy=remedies.schema("gated"),
-            facts={"mistakes": found},
-        )
+        raise Reader("gated", "feature").refused("; ".join(found))
     slug = id_of(document)
     known = {step.id: step for step in definition.steps} if definition else {}
     steps = tuple(known.get(phase) or _step(phase) for phase in words.PHASES)
@@ -95,7 +95,6 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         context={"slug": slug, **{name: value for name, value in kept.items() if value is not None}},
         branch=text_in(document, "branch") or None,
         loads="description",
-        read_only=definition.read_only if definition else (),
         origin="adopted",
         created_at=moment_in(document, "created_at") or facts.now,
         updated_at=facts.now,

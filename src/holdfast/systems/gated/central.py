@@ -2,7 +2,7 @@
 
 One table says which file is which, in both directions. Nobody's words are lost: a central doc that others changed in
 the meantime is never written over unless a person says that it was merged. No link is followed, and everything is
-looked at before the first write. Whoever calls this is alone in the worktree, by a lock.
+looked at before the first write. The caller is alone in the worktree, by a lock.
 """
 
 from __future__ import annotations
@@ -97,12 +97,9 @@ def publish(
     """
     for path in merged:
         if not _own(path):
-            raise UsageError(
-                "no_central_doc",
-                f"{path[:200]!r} is not one of the central docs",
-                remedy=f"name one of {', '.join(_TABLE)} or a file below {_DIAGRAMS}/",
-                facts={"path": path[:400]},
-            )
+            said = f"{path[:200]!r} is not one of the central docs"
+            way = f"name one of {', '.join(_TABLE)} or a file below {_DIAGRAMS}/"
+            raise UsageError("no_central_doc", said, remedy=way, facts={"path": path[:400]})
     publishing = differences(base, slug, seeded, merged)
     if publishing.conflicts:
         raise _docs_changed(slug, publishing.conflicts)
@@ -155,12 +152,9 @@ def _workspace(slug: str) -> str:
     import re
 
     if not re.fullmatch(_SLUG, slug):
-        raise UsageError(
-            "bad_slug",
-            f"{slug[:200]!r} is not the name of a feature",
-            remedy="name it with 1 to 64 of a-z, 0-9 and dashes between them",
-            facts={"slug": slug[:400]},
-        )
+        said = f"{slug[:200]!r} is not the name of a feature"
+        way = "name it with 1 to 64 of a-z, 0-9 and dashes between them"
+        raise UsageError("bad_slug", said, remedy=way, facts={"slug": slug[:400]})
     return f"{HOME}/{slug}"
 
 
@@ -252,17 +246,10 @@ def _docs_changed(slug: str, paths: Sequence[str]) -> Conflict:
     merges = ", ".join(f"{path} into {_workspace(slug)}/{_own(path)}" for path in paths)
     phases = dict.fromkeys(phase_of(f"{_workspace(slug)}/{_own(path)}") for path in paths)
     were = "was" if len(paths) == 1 else "were"
-    return Conflict(
-        "docs_changed",
-        f"{', '.join(paths)} {were} changed by others since this feature began; nothing was published",
-        remedy=(
-            f"merge {merges}",
-            f"then a person approves {' and '.join(phases)} again",
-            remedies.finalize(tuple(paths), text="then"),
-            *(remedies.approve(phase) for phase in phases),
-        ),
-        facts={"paths": list(paths)},
-    )
+    said = f"{', '.join(paths)} {were} changed by others since this feature began; nothing was published"
+    again = (f"then a person approves {' and '.join(phases)} again", remedies.finalize(tuple(paths), text="then"))
+    ways = (f"merge {merges}", *again, *(remedies.approve(phase) for phase in phases))
+    return Conflict("docs_changed", said, remedy=ways, facts={"paths": list(paths)})
 
 
 def _unfit(code: str, path: str, why: str) -> UsageError:
@@ -280,9 +267,5 @@ def _unreadable(path: str, failure: OSError) -> HoldfastError:
     reason = failure.strerror or str(failure)
     if failure.errno == errno.ELOOP:
         return _linked(path, path)
-    return HoldfastError(
-        "unreadable",
-        f"{path} cannot be read: {reason}",
-        remedy=shell("ls", "-ld", path),
-        facts={"path": path, "errno": failure.errno, "reason": reason},
-    )
+    facts = {"path": path, "errno": failure.errno, "reason": reason}
+    return HoldfastError("unreadable", f"{path} cannot be read: {reason}", remedy=shell("ls", "-ld", path), facts=facts)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from holdfast.core import queries, remedies
+from holdfast.core import queries, refusals, remedies
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
+from holdfast.plain.plainjson import compact
+from holdfast.plain.terminal import clip, columns, escape, pad
+from holdfast.systems.gated.delivery import recovery
+from holdfast.systems.gated.delivery.recovery import Recovery
 from holdfast.systems.seam.ports import Call, Workflow
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.gated.delivery.recovery import Recovery
 
 
 def go_on(call: Call) -> None:
@@ -17,20 +17,15 @@ def go_on(call: Call) -> None:
 
     workflow = _feature(call)
     if workflow.state.dialect != "gated":
-        raise UsageError(
-            "not_a_feature",
-            f"{workflow.id} is no feature of five phases",
-            remedy=remedies.resume(workflow=workflow.state.ulid),
-            facts={"workflow": workflow.id},
-        )
+        message = f"{workflow.id} is no feature of five phases"
+        facts = {"workflow": workflow.id}
+        raise UsageError("not_a_feature", message, remedy=remedies.resume(workflow=workflow.state.ulid), facts=facts)
     how = call.how()
     workflow.expect(how.pop("revision", 0))
     said = go_on(call.project.wired, workflow, **how)
     workflow.said = said
     at = queries.current(workflow.state)
-    call.changed(
-        workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed ({call.told((remedies.finalize(),))})")
-    )
+    call.changed(workflow, at or "", "" if at else call.ok(f"{workflow.id} is completed"))
 
 
 def finalize(call: Call) -> None:
@@ -73,10 +68,6 @@ def init(call: Call) -> None:
 
 def recover(call: Call) -> None:
     """Rebuilds at once what a journal tells; what was put together without one is shown, and a person confirms it."""
-    from holdfast.core import refusals
-    from holdfast.plain.terminal import escape
-    from holdfast.systems.gated.delivery import recovery
-
     wired = call.project.wired
     slug = recovery.chosen(wired, call.args.slug)
     call.project.heal()
@@ -108,9 +99,6 @@ def _reconstruction(found: Recovery) -> dict[str, Any]:
 
 def _table(found: Recovery) -> str:
     """A row for every field: what it is to be, and what says so."""
-    from holdfast.plain.plainjson import compact
-    from holdfast.plain.terminal import clip, columns, escape, pad
-
     rows = [(escape(clue.field), clip(escape(compact(clue.value)), 60), escape(clue.source)) for clue in found.evidence]
     rows = [("FIELD", "VALUE", "SOURCE"), *rows]
     first, second = (max(columns(row[column]) for row in rows) for column in (0, 1))

@@ -8,14 +8,28 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, queries, remedies
+from holdfast.core import lifecycle, remedies
+from holdfast.core.commands import Part
 from holdfast.core.definition import Definition
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import FOUND, Act, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import MOMENT, object_in, or_absent
-from holdfast.documents.lens.spec import ABSENT, Dialect, Document, Field, Items, Meaning, as_found
-from holdfast.errors import Refused, UsageError
+from holdfast.documents.lens.edits import asked
+from holdfast.documents.lens.fields import (
+    COUNT,
+    MOMENT,
+    MOMENT_OR_NULL,
+    NUMBER,
+    TEXT_OR_NULL,
+    detail,
+    object_in,
+    or_absent,
+    status_of,
+    usual,
+)
+from holdfast.documents.lens.mapping import put_fields
+from holdfast.documents.lens.spec import ABSENT, Dialect, Document, Field, Items, Meaning, as_found, record
+from holdfast.errors import Refused
 from holdfast.systems.gated import words
 from holdfast.systems.gated.adoption import adopt, id_of
 
@@ -25,16 +39,6 @@ _INSTEAD: dict[str, Callable[[str], tuple[Remedy, ...]]] = {
     words.APPROVED: lambda path: (remedies.reopen(path),),
     words.ESCALATED: lambda path: remedies.person(path, remedies.unblock(path, guided=True), remedies.approve(path)),
 }
-
-
-def _detail(state: State, _: str) -> Any:
-    word = queries.status(state)
-    return ABSENT if word in words.OWN_WORDS else word
-
-
-def _phase_detail(state: State, path: str) -> Any:
-    status = state.step(path).status
-    return status if status in (lifecycle.FAILED, lifecycle.BLOCKED, lifecycle.SKIPPED) else ABSENT
 
 
 def _reason(state: State, path: str) -> Any:
@@ -67,26 +71,8 @@ def _context(name: str) -> Any:
 
 def status(state: State, phase: str) -> dict[str, Any]:
     """The `status.json` of a phase, over what was found there where the feature was adopted."""
-    progress = state.step(phase)
-    found = object_in(progress.data, FOUND)
-    if as_found(state):
-        return dict(found)
-    own = {
-        "phase": phase,
-        "status": words.PHASE.encode(progress.status),
-        "iterations": words.iterations(state, phase),
-        "max_iterations": words.max_iterations(state, phase),
-        "current_feedback": progress.advice or None,
-        "history": [_act(one) for one in progress.acts],
-    }
-    times = {
-        "started_at": MOMENT.encode(progress.started_at) if progress.started_at else None,
-        "completed_at": None if (at := _finished(state, phase)) is ABSENT else MOMENT.encode(at),
-        "escalation_reason": None if (why := _reason(state, phase)) is ABSENT else why,
-    }
-    if state.origin == "adopted":
-        times = {name: value for name, value in times.items() if name in found}
-    return {**found, **own, **times}
+    found = object_in(state.step(phase).data, FOUND)
+    return dict(found) if as_found(state) else put_fields(STATUS, found, state, phase)
 
 
 def _act(one: Act) -> dict[str, Any]:
@@ -98,12 +84,16 @@ def _act(one: Act) -> dict[str, Any]:
     }
 
 
-def _views(state: State) -> dict[str, Mapping[str, Any]]:
+def _views(state: State) -> dict[str, Callable[[], Mapping[str, Any]]]:
     """A phase has its file from when it begins, or somebody has something to say of it."""
     if words.is_deleted(state):
         return {}
     known = [path for path in state.plan.children("") if _is_known(state, path)]
-    return {f"{words.home(state)}/{path}/{words.STATUS_FILE}": status(state, path) for path in known}
+
+    def made(path: str) -> Callable[[], Mapping[str, Any]]:
+        return lambda: status(state, path)
+
+    return {f"{words.home(state)}/{path}/{words.STATUS_FILE}": made(path) for path in known}
 
 
 def _is_known(state: State, path: str) -> bool:
@@ -113,27 +103,38 @@ def _is_known(state: State, path: str) -> bool:
     return bool(progress.attempt or progress.acts or progress.advice)
 
 
-def _also(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Command]:
+def _also(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Part]:
     """What edits by hand can stand for: beginning a phase, handing it in, giving up. Gates have their own commands."""
-    out: list[cmd.Command] = []
-    before, after = _inside(old), _inside(new)
+    parts = []
+    before, after = object_in(old, "phases"), object_in(new, "phases")
     for path in state.plan.children(""):
-        was, wants = _status_in(before, path), _status_in(after, path)
-        if wants == was:
+        was, said = (object_in(one, path).get("status") for one in (before, after))
+        if said is None or said == was:
             continue
-        if (was, wants) == (lifecycle.PENDING, lifecycle.ACTIVE):
-            out.append(cmd.Begin(path))
-        elif (was, wants) == (lifecycle.ACTIVE, lifecycle.IN_REVIEW):
-            out.append(cmd.Submit(path))
-        else:
-            word = words.PHASE.encode(was)
-            raise Refused(
-                "not_possible",
-                f"{path} is {word} and cannot become {words.PHASE.encode(wants)} by hand",
-                remedy=_INSTEAD[word](path) if word in _INSTEAD else remedies.next_step(),
-                facts={"step": path, "from": word, "to": words.PHASE.encode(wants)},
-            )
-    return [*out, *_whole(state, old, new)]
+        read, field = usual(words.PHASE, said), f"phases.{path}.status"
+        part = asked(field, _phase, path, was, read, gate=read == words.APPROVED)
+        parts.append(part if read == said else part.replace(written=read))
+    if new.get("status") not in (None, old.get("status")):
+        read = usual(words.WORKFLOW, new["status"])
+        part = asked("status", _whole, state, old, {**new, "status": read})
+        parts.append(part if read == new["status"] else part.replace(written=read))
+    return parts
+
+
+def _phase(path: str, was: Any, wants: Any) -> list[cmd.Command]:
+    if was == wants:
+        return []  # in another spelling
+    has, asks = words.PHASE.decode(was), words.PHASE.decode(wants)
+    if (has, asks) == (lifecycle.PENDING, lifecycle.ACTIVE):
+        return [cmd.Begin(path)]
+    if (has, asks) == (lifecycle.ACTIVE, lifecycle.IN_REVIEW):
+        return [cmd.Submit(path)]
+    raise Refused(
+        "not_possible",
+        f"{path} is {was} and cannot become {wants} by hand",
+        remedy=_INSTEAD[was](path) if was in _INSTEAD else remedies.next_step(),
+        facts={"step": path, "from": was, "to": wants},
+    )
 
 
 def _whole(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Command]:
@@ -152,17 +153,6 @@ def _whole(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list
     )
 
 
-def _inside(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    phases = document.get("phases")
-    if not isinstance(phases, Mapping) or not all(isinstance(one, Mapping) for one in phases.values()):
-        raise UsageError("wrong_shape", "phases must be an object of objects", remedy=remedies.schema("gated"))
-    return phases
-
-
-def _status_in(phases: Mapping[str, Any], path: str) -> str:
-    return str(words.PHASE.decode(phases.get(path, {}).get("status")))
-
-
 def _place(state: State) -> str:
     return "" if words.is_deleted(state) else f"{words.home(state)}/{words.DOCUMENT}"
 
@@ -171,39 +161,60 @@ def _former(state: State) -> tuple[str, ...]:
     return (f"{words.home(state)}/{words.DOCUMENT}",) if words.is_deleted(state) else ()
 
 
+_ESCALATION = record(
+    "at", phase=str, reason=str, iteration=COUNT, at=MOMENT, resolved_at=MOMENT_OR_NULL, resolution=TEXT_OR_NULL
+)
+_ACT = record("iteration", "action", "timestamp", iteration=COUNT, action=str, timestamp=MOMENT, result=TEXT_OR_NULL)
+_STATUS = Field("status", status_of, words.PHASE, meaning=Meaning.OWN, required=True)
+_ITERATIONS = Field("iterations", words.iterations, meaning=Meaning.FIXED, shape=COUNT)
+_TIMES = (
+    Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, nullable=True),
+    Field("completed_at", _finished, MOMENT, nullable=True),
+    Field("escalation_reason", _reason, nullable=True, meaning=Meaning.FIXED, shape=str),
+)
+STATUS = (
+    Field("phase", lambda s, p: p, shape=words.PHASES, required=True),
+    _STATUS.replace(meaning=Meaning.DERIVED),
+    _ITERATIONS.replace(required=True),
+    Field("max_iterations", words.max_iterations, shape=NUMBER, required=True),
+    Field("current_feedback", lambda s, p: s.step(p).advice or None, shape=TEXT_OR_NULL),
+    Field("history", lambda s, p: [_act(one) for one in s.step(p).acts], shape=[_ACT]),
+    *(field.replace(quiet=True) for field in _TIMES),
+)
+"""The fields of `status.json`, which nobody edits."""
 DOCUMENT = Document(
     path=_place,
     former=_former,
     also=_also,
     as_found=True,
     parts=(
-        Field("feature", lambda s, _: s.id, meaning=Meaning.FIXED),
-        Field("feature_title", lambda s, _: s.title or s.subject, meaning=Meaning.FIXED),
-        Field("branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
+        Field("feature", lambda s, _: s.id, meaning=Meaning.FIXED, shape=words.SLUG, required=True),
+        Field("feature_title", lambda s, _: s.title or s.subject, meaning=Meaning.FIXED, shape=str),
+        Field("branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED, shape=str),
         Field("created_at", lambda s, _: s.created_at, MOMENT),
         Field("updated_at", lambda s, _: s.updated_at, MOMENT),
-        Field("current_phase", lambda s, _: words.current_phase(s)),
-        Field("status", lambda s, _: queries.status(s), words.WORKFLOW),
-        Field("status_detail", _detail, meaning=Meaning.FIXED),
+        Field("current_phase", lambda s, _: words.current_phase(s), shape=words.PHASES, required=True),
+        Field("status", status_of, words.WORKFLOW, meaning=Meaning.OWN, required=True),
+        detail("status_detail", words.WORKFLOW, "waiting", meaning=Meaning.FIXED),
         Items(
             "phases",
             each=lambda s: list(s.plan.children("")),
             name=lambda s, path: path,
+            keys=words.PHASES,
+            required=True,
             fields=(
-                Field("status", lambda s, p: s.step(p).status, words.PHASE),
-                Field("status_detail", _phase_detail, meaning=Meaning.FIXED),
-                Field("iterations", words.iterations, meaning=Meaning.FIXED),
-                Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, nullable=True),
-                Field("completed_at", _finished, MOMENT, nullable=True),
-                Field("escalation_reason", _reason, nullable=True, meaning=Meaning.FIXED),
+                _STATUS,
+                detail("status_detail", words.PHASE, meaning=Meaning.FIXED),
+                _ITERATIONS,
+                *_TIMES,
             ),
         ),
-        Field("escalations", _escalations, meaning=Meaning.FIXED),
-        Field("pr_url", _context("pr_url"), nullable=True, meaning=Meaning.FIXED),
-        Field("pr_number", _context("pr_number"), nullable=True, meaning=Meaning.FIXED),
+        Field("escalations", _escalations, meaning=Meaning.FIXED, shape=[_ESCALATION]),
+        Field("pr_url", _context("pr_url"), nullable=True, meaning=Meaning.FIXED, shape=str),
+        Field("pr_number", _context("pr_number"), nullable=True, meaning=Meaning.FIXED, shape=NUMBER),
         Field("last_reviewed_at", _context("last_reviewed_at"), MOMENT, nullable=True, meaning=Meaning.FIXED),
         Field("cancelled_at", lambda s, _: s.cancelled.at if s.cancelled else ABSENT, MOMENT),
-        Field("cancelled_reason", lambda s, _: s.cancelled.reason if s.cancelled else ABSENT),
+        Field("cancelled_reason", lambda s, _: s.cancelled.reason if s.cancelled else ABSENT, shape=str),
     ),
 )
 
@@ -224,9 +235,10 @@ DIALECT = Dialect(
     id_of=id_of,
     identify=identify,
     status_words=words.WORKFLOW_WORDS,
-    missing="rendered",
+    missing="",
     adopt=adopt,
     views=_views,
+    files={"status": STATUS},
     watched=True,
     beside=lambda document: tuple(f"{words.HOME}/{id_of(document)}/{p}/{words.STATUS_FILE}" for p in words.PHASES),
     guarded=_guarded,

@@ -153,6 +153,7 @@ def require_settled(wired: Wired, slug: str) -> None:
 
 def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
     """A journal from outside says nothing of where files lie here, nor which commands may run."""
+    runs = any(check.run for path in state.plan.paths for check in state.plan.step(path).checks)
     wrong = [
         what
         for what, is_wrong in {
@@ -161,7 +162,7 @@ def require_sound(wired: Wired, slug: str, worktree: str, state: State) -> None:
             "it names files elsewhere": bool(state.file or state.session),
             "its branch cannot be the name of one": not is_branch_name(state.branch or ""),
             "it asks for no approval of a phase, or leaves one out": not _is_gated(state),
-            "it brings commands of its own": state.source in ("", BUILT_IN) and _has_commands(state),
+            "it brings commands of its own": state.source in ("", BUILT_IN) and runs,
         }.items()
         if is_wrong
     ]
@@ -174,10 +175,6 @@ def _is_gated(state: State) -> bool:
     """Whether every phase asks for a person: the lines of a journal from outside were decided by nobody here."""
     asking = [p for p in words.PHASES if p in state.plan and gates.policy(state.plan.step(p)) in ("human", "signed")]
     return len(asking) == len(words.PHASES) and not any(state.step(p).status == lifecycle.SKIPPED for p in asking)
-
-
-def _has_commands(state: State) -> bool:
-    return any(check.run for path in state.plan.paths for check in state.plan.step(path).checks)
 
 
 def is_known(wired: Wired, slug: str, data: bytes) -> bool:
@@ -198,10 +195,7 @@ def known(wired: Wired, slug: str) -> State:
 
 
 def forked(slug: str, standing: Standing) -> Conflict:
-    return Conflict(
-        "journal_forked",
-        f"the journal of {slug} that came with git and the one here went different ways after line {standing.common}: "
-        "a person decides which one holds",
-        remedy=remedies.recover(slug, take=one_of("git", "here")),
-        facts={"common": standing.common, "ours": standing.ours, "theirs": standing.theirs, "ulid": standing.ulid},
-    )
+    said = f"the journal of {slug} that came with git and the one here went different ways after line {standing.common}"
+    said += ": a person decides which one holds"
+    facts = {"common": standing.common, "ours": standing.ours, "theirs": standing.theirs, "ulid": standing.ulid}
+    return Conflict("journal_forked", said, remedy=remedies.recover(slug, take=one_of("git", "here")), facts=facts)

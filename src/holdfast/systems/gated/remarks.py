@@ -71,7 +71,7 @@ class Standpoint(Value):
         return sorted(found, key=lambda one: one.at)
 
     def unresolved(self, threads: Iterable[Thread]) -> int:
-        """How many threads stand in the way of an approval. One where only outsiders spoke does not."""
+        """How many threads block an approval. One where only outsiders spoke does not."""
         return sum(
             not thread.resolved
             and not self.is_later(self.phase_of(thread.path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Iterator
 
 from holdfast.core.value import Value
@@ -88,8 +89,6 @@ def _plain(markdown: MarkdownIt, content: str) -> tuple[str, str]:
 
 def _untagged(content: str) -> tuple[str, str]:
     """What is to be read in a block of HTML, where markdown means nothing; a page shows its marks all the same."""
-    import re
-
     if not re.match(_TAGGED, content):
         return "", ""
     told = re.sub(_COMMENT, lambda comment: "\n" * comment[0].count("\n"), content)
@@ -98,7 +97,5 @@ def _untagged(content: str) -> tuple[str, str]:
 
 def _unmarked(content: str) -> tuple[str, str]:
     """A text that is not parsed: any of it may be in bold."""
-    import re
-
     shown = re.sub(r"\*\*|__", "", content)
     return shown, "s" * len(shown)

@@ -7,6 +7,7 @@ decides nothing. Where an author's words leave a doubt, a file is refused rather
 from __future__ import annotations
 
 import os
+import re
 from _collections_abc import Iterator, Sequence
 
 from holdfast.core.gates import DECISIONS
@@ -16,10 +17,6 @@ from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
 from holdfast.markdown.text import mistaken
 from holdfast.systems.gated.review_blocks import MATTER, PARAGRAPH, ROW, RULE, Block, blocks
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import re
 
 APPROVED, NEEDS_REVISION = "approved", "needs_revision"
 SEVERITIES = ("critical", "major", "minor")
@@ -121,8 +118,6 @@ class _Reading:
 
     def findings(self) -> tuple[Finding, ...]:
         """Those that say something: a reviewer may fill in a severity with 'None'."""
-        import re
-
         found = (each.finding() for each in self._found)
         return tuple(each for each in found if not re.fullmatch(_NOTHING, each.text))
 
@@ -142,8 +137,6 @@ class _Reading:
 
     def _decides(self, block: Block) -> bool:
         """Take the block if it is a decision, or the heading of one."""
-        import re
-
         below = self._awaited and not block.within
         if below and (block.level == PARAGRAPH or (block.level < PARAGRAPH and _word(block.text))):
             self._awaited = 0
@@ -167,8 +160,6 @@ class _Reading:
             self._awaited = 0
 
     def _decide(self, block: Block) -> None:
-        import re
-
         if word := _word(block.text):
             self.decisions.append((block.line, word))
         elif re.search(_EITHER, block.text[:200]):
@@ -190,8 +181,6 @@ class _Reading:
 
 def _marked(block: Block) -> Iterator[_Open]:
     """The findings that begin in a block, each with its share of the text."""
-    import re
-
     if block.level == MATTER:
         return
     text = block.text
@@ -209,8 +198,6 @@ def _marked(block: Block) -> Iterator[_Open]:
 
 def _counts(block: Block, mark: re.Match[str]) -> bool:
     """In bold anywhere, and as it stands at the beginning of a line; but not where the text says that there is none."""
-    import re
-
     before = block.text[max(0, mark.start() - 120) : mark.start()]
     kind = block.kinds[mark.start(1)]
     leads = kind == "t" and re.fullmatch(_BEFORE_A_MARK, before[before.rfind("\n") + 1 :])
@@ -219,8 +206,6 @@ def _counts(block: Block, mark: re.Match[str]) -> bool:
 
 def _begin(text: str, mark: re.Match[str], last: int) -> int:
     """Where the text of a finding begins: at its mark, or with the words that stand before it."""
-    import re
-
     line = text.rfind("\n", max(last, 0), mark.start()) + 1
     if line < last or re.fullmatch(_BEFORE_A_MARK, text[line : mark.start()]):
         return mark.start()
@@ -228,15 +213,11 @@ def _begin(text: str, mark: re.Match[str], last: int) -> int:
 
 
 def _word(text: str) -> str:
-    import re
-
     return next((word for word, pattern in _WORDS if re.fullmatch(pattern, text)), "")
 
 
 def _feedback(decision: str, findings: Sequence[Finding], rest: Sequence[str]) -> str:
     """What the creator is told, the most severe first; a review without findings has to speak for itself."""
-    import re
-
     by_severity = sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
     lines = [f"[{finding.severity.upper()}] {finding.text}".rstrip() for finding in by_severity]
     if not lines and decision == NEEDS_REVISION:
@@ -245,22 +226,11 @@ def _feedback(decision: str, findings: Sequence[Finding], rest: Sequence[str]) -
 
 
 def _one_line(text: str) -> str:
-    import re
-
     return re.sub(_CONTROLS, "", re.sub(r"\s+", " ", text)).strip(" |")
 
 
 def _text(full: str, path: str) -> str:
     """What the file says; what makes it unfit is told as of a review."""
-    import re
-
-    if re.search(r"[\t\n]|" + _CONTROLS, path):
-        raise UsageError(
-            "bad_review",
-            f"the file name {ascii(path)[:200]} has characters that cannot be written down",
-            remedy="name the review workflow/<slug>/<phase>/reviews/review-1.md",
-            facts={"path": ascii(path), "mistakes": []},
-        )
     try:
         return feature_file.load(full, path).text(path)
     except NotFound as error:
@@ -268,9 +238,6 @@ def _text(full: str, path: str) -> str:
         remedy = f"move {here} to {full}" if os.path.isfile(here) else f"have the reviewer write {path}"
         raise NotFound("no_review", error.message, remedy=remedy, facts={"path": path}) from None
     except UsageError as error:
-        raise UsageError(
-            "bad_review",
-            error.message,
-            remedy=f"have the reviewer write {path} anew, as a text of at most {LARGEST} bytes",
-            facts={"path": path, "reason": error.facts["reason"], "mistakes": []},
-        ) from None
+        remedy = f"have the reviewer write {path} anew, as a text of at most {LARGEST} bytes"
+        facts = {"path": path, "reason": error.facts["reason"], "mistakes": []}
+        raise UsageError("bad_review", error.message, remedy=remedy, facts=facts) from None

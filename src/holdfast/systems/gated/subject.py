@@ -12,6 +12,7 @@ from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import State
 from holdfast.errors import Refused, UsageError
 from holdfast.files.replace import durable_write
+from holdfast.git import branches
 from holdfast.git import changes as git_changes
 from holdfast.git.command import git as run
 from holdfast.machine.place import Place, read_regular
@@ -30,6 +31,7 @@ _LARGEST = 1 << 20
 
 def load(asked: Asked, place: Place) -> Loaded:
     if asked.definition.loads != DESCRIPTION:
+        _slug(asked, asked.subject)
         return Loaded(asked.definition, asked.subject, asked.context)
     require_repository(asked.definition, place)
     refusals.require_free(asked.context, [name for name in DIALECT.reserved if name != "slug"])
@@ -38,18 +40,21 @@ def load(asked: Asked, place: Place) -> Loaded:
         message = f"a feature is described in {SHORTEST} to {LONGEST} characters on one line, and this has {len(text)}"
         raise UsageError("bad_description", message, remedy=remedies.start("feature", TITLE))
     checked_text(text, "description", 4 * LONGEST)
+    slug = _slug(asked, text)
+    context, begun = {**asked.context, "slug": slug}, (asked.definition.steps[0].id,)
+    return Loaded(asked.definition, text, context, branch=f"feature/{slug}", begun=begun, makes_branch=True)
+
+
+def _slug(asked: Asked, text: str) -> str:
+    """What the workspace is called: it is part of the paths of all its files."""
     slug = asked.context.get("slug", "") or words.slug_of(text)
     if not words.is_slug(slug):
         said = f"{str(slug)[:80]!r} cannot be the slug of a feature" if slug else "no slug can be made of this title"
-        raise UsageError(
-            "bad_slug",
-            f"{said}: {words.SHORTEST_SLUG} to {words.LONGEST_SLUG} of a-z, 0-9 and single -, "
-            f"not {', '.join(words.RESERVED)}",
-            remedy="name one: --set slug=user-login",
-            facts={"slug": str(slug)[:200]},
-        )
-    context, begun = {**asked.context, "slug": slug}, (asked.definition.steps[0].id,)
-    return Loaded(asked.definition, text, context, branch=f"feature/{slug}", begun=begun, makes_branch=True)
+        said += f": {words.SHORTEST_SLUG} to {words.LONGEST_SLUG} of a-z, 0-9 and single -"
+        said += f", not {', '.join(words.RESERVED)}"
+        way = "name one: --set slug=user-login"
+        raise UsageError("bad_slug", said, remedy=way, facts={"slug": str(slug)[:200]})
+    return str(slug)
 
 
 def identity(asked: Asked, _: Place) -> str:
@@ -64,7 +69,7 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     assert repository is not None
     home = f"{words.HOME}/{command.id}"
     _require_new(wired, command, home)
-    _require_seen(place, f"{home}/{words.FEATURE_FOLDER}/description.md")
+    _require_seen(place, f"{home}/{words.DESCRIPTION}")
     if command.branch and git.branch(repository) != command.branch:
         git_changes.require_idle(repository)
     return command
@@ -78,10 +83,12 @@ def furnish(wired: Wired, command: cmd.Start) -> cmd.Start:
     assert repository is not None
     home = f"{words.HOME}/{command.id}"
     if command.branch:
-        git_changes.make_branch(repository, command.branch)
+        branches.make_branch(repository, command.branch, wired.settings.lock_wait)
     seeded = central.copy_in(place.worktree, command.id)
     title = command.title or command.subject
-    _describe(place, f"{home}/{words.FEATURE_FOLDER}/description.md", title, command.subject)
+    more = f"\n{command.subject}\n" if command.subject != title else ""
+    described = os.path.join(place.worktree, f"{home}/{words.DESCRIPTION}")
+    durable_write(described, f"# {title}\n{more}".encode(), mode=0o644, alone=True)
     _enter(place, f"{home}/{words.FEATURE_FOLDER}/features.md", command, title, wired.world.now())
     return command.replace(context={**command.context, SEEDED: seeded}, head=git.head(repository))
 
@@ -118,29 +125,18 @@ def _require_new(wired: Wired, command: cmd.Start, home: str) -> None:
         there = remedies.revive(workflow=last.ulid)
     else:
         there = remedies.status(workflow=last.ulid, text="look at it")
-    raise Refused(
-        "workspace_exists",
-        f"{home} is the workspace of a feature already",
-        remedy=(there, _named_otherwise(remedies.start(command.type, command.subject))),
-        facts={"path": home},
-    )
+    said = f"{home} is the workspace of a feature already"
+    ways = (there, _named_otherwise(remedies.start(command.type, command.subject)))
+    raise Refused("workspace_exists", said, remedy=ways, facts={"path": home})
 
 
 def _require_seen(place: Place, path: str) -> None:
     """What git ignores is in no commit: nobody else would ever see the work, and its end would have nothing to keep."""
     code = run(place.worktree, "check-ignore", "-q", "--", path, ok=(0, 1, 128))[0]  # 128: behind a link, refused later
     if code == 0:
-        raise Refused(
-            "workspace_ignored",
-            f"git ignores {path}, so the work on the feature would be in no commit",
-            remedy=shell("git", "check-ignore", "-v", path, text="take what ignores it out of .gitignore"),
-            facts={"path": path},
-        )
-
-
-def _describe(place: Place, path: str, title: str, description: str) -> None:
-    more = f"\n{description}\n" if description != title else ""
-    durable_write(os.path.join(place.worktree, path), f"# {title}\n{more}".encode(), mode=0o644, alone=True)
+        said = f"git ignores {path}, so the work on the feature would be in no commit"
+        way = shell("git", "check-ignore", "-v", path, text="take what ignores it out of .gitignore")
+        raise Refused("workspace_ignored", said, remedy=way, facts={"path": path})
 
 
 def _enter(place: Place, path: str, command: cmd.Start, title: str, now: str) -> None:

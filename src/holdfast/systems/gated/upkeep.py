@@ -6,15 +6,13 @@ import os
 from _collections_abc import Iterator
 
 from holdfast.core import remedies
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.gated import words
+from holdfast.systems.seam.found import Found
 from holdfast.systems.seam.parts import Upkeep
 from holdfast.systems.seam.wired import Wired
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.seam.found import Found
 
 _FINALIZED = "finalized"
 
@@ -24,10 +22,20 @@ def _slug(path: str) -> str:
 
 
 def _lost(worktree: str, path: str) -> bool:
-    folder, name = os.path.split(os.path.join(worktree, path))
+    name = os.path.basename(path)
     if name != words.DOCUMENT or not words.is_slug(_slug(path)) or os.path.lexists(os.path.join(worktree, path)):
         return False
-    return any(os.path.isfile(os.path.join(folder, phase, words.STATUS_FILE)) for phase in words.PHASES)
+    return any(os.path.isfile(file) for file in _beside(worktree, path)[1:])
+
+
+def _beside(worktree: str, path: str) -> list[str]:
+    """What a feature leaves in its folder: its description, and the status of its phases."""
+    left = [words.DESCRIPTION, *(f"{phase}/{words.STATUS_FILE}" for phase in words.PHASES)]
+    return [os.path.join(worktree, os.path.dirname(path), name) for name in left]
+
+
+def _recover(worktree: str, path: str) -> Remedy | None:
+    return remedies.recover(_slug(path)) if any(map(os.path.isfile, _beside(worktree, path))) else None
 
 
 def _journaled(wired: Wired, found: Found) -> bool:
@@ -58,12 +66,9 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
         if wrong is not None:
             raise wrong
     elif not or_known:
-        raise Conflict(
-            "already_started",
-            f"{slug} has a journal here, which goes on from what is in {found.path}",
-            remedy=remedies.named("status", {"workflow": slug}),
-            facts={"workflow": slug, "path": found.path},
-        )
+        said = f"{slug} has a journal here, which goes on from what is in {found.path}"
+        facts = {"workflow": slug, "path": found.path}
+        raise Conflict("already_started", said, remedy=remedies.named("status", {"workflow": slug}), facts=facts)
     return journal_copy.known(wired, slug)
 
 
@@ -84,7 +89,7 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
 UPKEEP = Upkeep(
     name=_slug,
     lost=_lost,
-    recover=lambda path: remedies.recover(_slug(path)),
+    recover=_recover,
     journaled=_journaled,
     adopt=_adopt,
     copy=_copy,

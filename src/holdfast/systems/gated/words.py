@@ -5,9 +5,11 @@ from __future__ import annotations
 from holdfast.core import cycle, lifecycle, queries
 from holdfast.core.state import State
 from holdfast.documents.lens.fields import spelled, words
+from holdfast.documents.lens.spec import Json
 
 HOME = "workflow"
 FEATURE_FOLDER = "00-feature"
+DESCRIPTION = f"{FEATURE_FOLDER}/description.md"
 DOCUMENT, STATUS_FILE, JOURNAL = "workflow-state.json", "status.json", "journal.jsonl"
 CANCELLATION = "cancellation.md"
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
@@ -30,8 +32,6 @@ WORKFLOW_WORDS = spelled(
 )
 PHASE = words(PHASE_WORDS)
 WORKFLOW = words(WORKFLOW_WORDS, {"abandoned": "cancelled"})
-OWN_WORDS = frozenset({"in_progress", "waiting", "escalated", "completed", "finalized", "cancelled"})
-"""The engine's words for a whole that the dialect has a word for."""
 OUTPUTS = {
     "01-requirements": {"features": f"{FEATURE_FOLDER}/features.md", "requirements": "01-requirements/requirements.md"},
     "02-architecture": {"architecture": "02-architecture/architecture.md"},
@@ -43,6 +43,7 @@ MARK = "[workflow] "
 RESERVED_KEYS = ("slug", "workspace", "seeded", "pr_url", "pr_number", "last_reviewed_at", "reviewed_ids")
 RESERVED = ("workflow", "all", "status", "list", "help")
 SHORTEST_SLUG, LONGEST_SLUG = 2, 64
+SLUG = Json(rf"^(?!({'|'.join(RESERVED)})$)[a-z0-9]+(-[a-z0-9]+)*$", minLength=SHORTEST_SLUG, maxLength=LONGEST_SLUG)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _SLUG = _LETTERS | {"-"}
 PUBLISHED, DELETED = "published", "deleted"

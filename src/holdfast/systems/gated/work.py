@@ -11,9 +11,12 @@ from holdfast.systems.seam.wired import Wired
 
 
 def _pulled(wired: Wired, state: State) -> HoldfastError | None:
-    from holdfast.systems.gated import journal_copy
+    from holdfast.systems.gated import journal_copy, workspace
 
-    return None if state.finalized else journal_copy.take(wired, state.id, state.worktree)
+    if state.finalized:
+        return None
+    workspace.bring_back(wired, state)
+    return journal_copy.take(wired, state.id, state.worktree)
 
 
 def _commit(state: State, word: str, message: str) -> tuple[str, str]:
@@ -22,12 +25,10 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
 
     path = queries.resolve(state, word) if word else queries.current(state) or state.plan.children("")[-1]
     if state.step(path).status == lifecycle.PENDING:
-        raise Refused(
-            "wrong_status",
-            f"the step {path} is pending: nothing of it can be committed before it begins",
-            remedy=remedies.begin(path) if path == queries.current(state) else remedies.next_step(),
-            facts={"step": path, "status": lifecycle.PENDING, "move": "commit"},
-        )
+        said = f"the step {path} is pending: nothing of it can be committed before it begins"
+        way = remedies.begin(path) if path == queries.current(state) else remedies.next_step()
+        facts = {"step": path, "status": lifecycle.PENDING, "move": "commit"}
+        raise Refused("wrong_status", said, remedy=way, facts=facts)
     return path, subject_line(path, message)
 
 
@@ -37,6 +38,7 @@ WORK = Work(
     arrived=late(f"{__package__}.journal_copy", "take_over"),
     pulled=_pulled,
     outputs=late(_WORKSPACE, "artifacts"),
+    unmade=late(_WORKSPACE, "uncommitted"),
     after_commit=late(_WORKSPACE, "settle"),
     handed_in=late(_WORKSPACE, "wanted"),
     reviewed=late(_WORKSPACE, "reviewed"),

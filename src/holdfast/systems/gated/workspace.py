@@ -1,4 +1,4 @@
-"""The workspace of a feature as the work moves: old reviews put away, the journal copied, everything committed.
+"""The workspace of a feature as the work moves: old reviews archived, the journal copied, everything committed.
 
 Only files of the workspace are committed, whatever else is staged. What cannot be committed now is committed with the
 next move, or by `holdfast continue`.
@@ -10,19 +10,22 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast import git
+from holdfast.core import commands as cmd
 from holdfast.core import cycle, lifecycle, moment, queries, remedies
 from holdfast.core.names import fitting
 from holdfast.core.refusals import unexpected
-from holdfast.core.remedy import typed
-from holdfast.core.state import State
+from holdfast.core.remedy import Scope, typed
+from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
+from holdfast.documents.reconcile import HOLDFAST
 from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.files.replace import durable_write, remove
 from holdfast.git import changes as git_changes
-from holdfast.git import commits
+from holdfast.git import commits, made
 from holdfast.git.command import git as run
+from holdfast.git.made import Purpose
 from holdfast.plain.digest import digest
 from holdfast.systems.gated import central, journal_copy, words
 from holdfast.systems.gated.document import DIALECT
@@ -64,9 +67,8 @@ def reviewed(wired: Wired, state: State, phase: str, said: str = "") -> tuple[st
     base, path = wired.place.base(state.worktree), words.review_file(state, phase)
     if said:
         message = f"the reviews of {state.id} are files: {path} decides"
-        raise UsageError(
-            "review_file_decides", message, remedy=remedies.review(phase, from_file=True), facts={"path": path}
-        )
+        facts = {"path": path}
+        raise UsageError("review_file_decides", message, remedy=remedies.review(phase, from_file=True), facts=facts)
     central.is_there(base, path)  # no link on the way leads elsewhere
     found = review_file.read(os.path.join(base, path), path)
     return found.decision, fitting(found.feedback)
@@ -77,10 +79,34 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
     phase, what = _what(before, after)
-    said = commit(wired, after, message(after, summary or what, phase))
-    if after.finished_at and before is not None and not before.finished_at:
-        said += (f"all phases are approved: {typed(remedies.finalize(), wired.scope(after.ulid))} publishes the docs",)
-    return said
+    return commit(wired, after, summary or what, phase)
+
+
+def bring_back(wired: Wired, state: State) -> None:
+    """Where the workspace was deleted with its document, the files that git has of it are written again.
+
+    A file that is deleted while the document stays is an edit, and is committed with the next move.
+    """
+    path = DIALECT.document.path(state)
+    if not queries.is_active(state) or os.path.lexists(wired.documents.full(state, path)):
+        return
+    base = wired.place.base(state.worktree)
+    repository = git.find(base)
+    if repository is None or not wired.documents.was_lost(state, path) or wired.documents.elsewhere(state, path):
+        return
+    document = f"{_prefix(repository, base)}{path}".encode()
+    staged = _staged(repository, f"{_prefix(repository, base)}{words.home(state)}")
+    there = os.fsencode(repository.top)
+    lost = [
+        name
+        for mode, name in staged
+        if mode != _GITLINK and name != document and not os.path.lexists(os.path.join(there, name))
+    ]
+    if not lost:
+        return
+    run(repository.top, "checkout-index", "-z", "--stdin", stdin=b"".join(b"%s\0" % name for name in lost))
+    said = f"{words.home(state)} was missing and is written again, with {len(lost)} files as git has them"
+    wired.execute(state.ulid, cmd.Alarm(Alert(wired.world.now(), "document_restored", said, path)), HOLDFAST)
 
 
 def _shown(state: State) -> tuple[Any, ...]:
@@ -88,7 +114,7 @@ def _shown(state: State) -> tuple[Any, ...]:
     document = dict(put(DIALECT.document, state.base, state))
     document.pop("updated_at", None)
     assert DIALECT.views is not None
-    return document, DIALECT.views(state)
+    return document, {path: made() for path, made in DIALECT.views(state).items()}
 
 
 def _tidy(wired: Wired, state: State) -> None:
@@ -119,17 +145,56 @@ def _archive(folder: str, now: str) -> None:
         os.rename(os.path.join(folder, name), os.path.join(target, name))
 
 
-def commit(wired: Wired, state: State, message: str) -> tuple[str, ...]:
-    """Commits the workspace with the journal so far; the sentence about it when that is not possible now."""
+def commit(wired: Wired, state: State, summary: str = "", phase: str = "") -> tuple[str, ...]:
+    """Commits the workspace with the journal so far; the sentence about it when that is not possible now.
+
+    Until it is committed a note has the subject, which a later commit takes along. Without a summary, there may be
+    nothing else to say.
+    """
+    repository = git.find(wired.place.base(state.worktree))
+    subjects = _subjects(repository, state, summary, phase) if repository else []
+
+    def note(reason: str, pid: int) -> None:
+        if repository:
+            made.keep(repository, _purpose(state), "", pid, (state.dialect, reason, *subjects))
+
     try:
-        committed(wired, state, message)
+        note("the command was interrupted", os.getpid())
+        committed(wired, state, summary, phase)
     except HoldfastError as refusal:
-        again = typed(remedies.named("continue"), wired.scope(state.ulid))
-        return (f"not committed yet: {refusal.message} ({again} tries again)",)
+        try:
+            note(refusal.message, 0)
+        except HoldfastError:
+            pass  # the disk is full: the answer says it all the same
+        return (uncommitted(repository, _purpose(state), [refusal.message]),)
     return ()
 
 
-def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = ()) -> None:
+def commit_left(wired: Wired, state: State) -> None:
+    """Commits what could not be committed when the work ended, as nothing moves any more that would take it along."""
+    repository = git.find(wired.place.base(state.worktree))
+    if repository and made.wanted(repository, state.ulid, ""):
+        committed(wired, state)
+
+
+def _purpose(state: State) -> Purpose:
+    return Purpose(state.ulid, state.id, "", "")
+
+
+def _subjects(repository: git.Repository, state: State, summary: str, phase: str) -> list[str]:
+    """The subjects of commits that were not made, and that of the next one."""
+    earlier = made.wanted(repository, state.ulid, "")[2:]
+    own = subject_line(phase or words.current_phase(state), summary or "Keep the state")
+    return list(dict.fromkeys((*earlier, own))) if summary or not earlier else earlier
+
+
+def uncommitted(_: git.Repository | None, purpose: Purpose, told: Sequence[str]) -> str:
+    """The sentence about a commit that is still to be made, by the reason and the subjects that are noted."""
+    again = typed(remedies.named("continue"), Scope(active={purpose.ulid: purpose.workflow}, about=purpose.ulid))
+    return f"not committed yet: {told[0]} ({again} tries again)"
+
+
+def committed(wired: Wired, state: State, summary: str = "", phase: str = "", more: tuple[str, ...] = ()) -> None:
     """Commits the workspace and `more` paths, on the feature's own branch."""
     base, repository = wired.place.base(state.worktree), wired.on_branch(state)
     git_changes.require_idle(repository)
@@ -147,14 +212,18 @@ def committed(wired: Wired, state: State, message: str, more: tuple[str, ...] = 
     own = tuple(path for path in DIALECT.guarded(state) if os.path.isfile(os.path.join(base, path)))
     prefix = _prefix(repository, base)
     paths = {*tracked(repository, base, home), *(f"{prefix}{path}" for path in (*more, *own))}
-    commit_changed(wired, repository, sorted(paths), message)
+    message = _message(state, _subjects(repository, state, summary, phase), phase)
+    commit_changed(wired, repository, sorted(paths), message, _purpose(state))
+    made.forget(repository, state.ulid, "")
 
 
-def commit_changed(wired: Wired, repository: git.Repository, paths: Sequence[str], message: str) -> None:
+def commit_changed(
+    wired: Wired, repository: git.Repository, paths: Sequence[str], message: str, purpose: Purpose | None = None
+) -> None:
     """Commits those of the paths that differ from HEAD, if there are any."""
     try:
         if paths:
-            commits.commit(repository, paths, message, wired.engine.secrets)
+            commits.commit(repository, paths, message, wired.engine.secrets, purpose, wired.settings.lock_wait)
     except Refused as refusal:
         if refusal.code != "nothing_to_commit":
             raise
@@ -191,9 +260,8 @@ def unchanged(repository: git.Repository, base: str, folder: str) -> list[str]:
     """
     import tempfile
 
-    known = [
-        row for row in _known(repository, f"{_prefix(repository, base)}{folder}") if not row[0].startswith(_GITLINK)
-    ]
+    listed = _known(repository, f"{_prefix(repository, base)}{folder}")
+    known = [row for row in listed if not row[0].startswith(_GITLINK)]
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
         view, looking = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}, ("core.ignoreStat=false",)
         rows = b"".join(b"%s\t%s\0" % row for row in known)
@@ -227,6 +295,11 @@ def subject_line(phase: str, summary: str) -> str:
 
 def message(state: State, summary: str, phase: str = "") -> str:
     """The message of a commit about a phase, with what the history alone can tell, should the files be lost."""
+    return _message(state, [subject_line(phase or words.current_phase(state), summary)], phase)
+
+
+def _message(state: State, subjects: Sequence[str], phase: str) -> str:
+    """The last subject is that of the commit. The others are of commits that were not made."""
     phase = phase or words.current_phase(state)
     kept: dict[str, object] = {
         "Workflow": state.id,
@@ -236,7 +309,8 @@ def message(state: State, summary: str, phase: str = "") -> str:
         "Last-Reviewed-At": state.context.get("last_reviewed_at"),
     }
     trailers = "".join(f"{name}: {value}\n" for name, value in kept.items() if value)
-    return f"{subject_line(phase, summary)}\n\n{trailers}"
+    earlier = "".join(f"{one}\n" for one in subjects[:-1])
+    return "\n\n".join(filter(None, (subjects[-1], earlier.rstrip("\n"), trailers)))
 
 
 def _what(before: State | None, after: State) -> tuple[str, str]:

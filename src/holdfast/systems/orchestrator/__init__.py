@@ -18,11 +18,12 @@ _CONDUCT = Conduct(
 SYSTEM = System(
     "orchestrator",
     __name__,
-    parts=("rules", "subject", "work", "upkeep", "texts"),
+    parts=("rules", "subject", "work", "upkeep", "texts", "described"),
     own=tuple(
         f".claude/{name}"
         for name in ("agent-state.json", "checkpoint.json", "locks.json", "learnings.jsonl", "archive")
     ),
+    unversioned=(".claude/checkpoint-*.json",),
     patterns=(".claude/agent-state.json",),
     loads={"task_document": _CONDUCT},
     shares="worktree",

@@ -10,15 +10,30 @@ from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry,
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Blank, shell
-from holdfast.core.state import RELAYED, Alert, Evidence, Grant, Learning, Lease, Mark, Progress, Snapshot, State
+from holdfast.core.state import Alert, Evidence, Learning, Lease, Mark, Progress, Snapshot, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import Reader, count_in, moment_in, object_in, objects_in, text_in
+from holdfast.documents.lens.fields import (
+    Reader,
+    claimed,
+    count_in,
+    is_count,
+    moment_in,
+    object_in,
+    objects_in,
+    text_in,
+)
 from holdfast.errors import UsageError
 from holdfast.systems.orchestrator import words
 
 MOST_PHASES = 50
 _READER = Reader("orchestrator", "run")
+_PLANNED = Progress(status=lifecycle.DONE, attempt=1)
+_AROUND = [
+    Step(id=words.PLAN, name="Plan", approval=Approval("relayed", "revise")),
+    Step(id=words.REVIEW, name="Outer review", retry=Retry(10, exhausted="escalated")),
+]
+"""What is before and after the phases where no definition says it."""
 
 
 def id_of(document: Mapping[str, Any]) -> str:
@@ -40,7 +55,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     said = _READER.object(document, "orchestrator", {})
     if said.get("status") not in words.STATUSES:
         raise _READER.refused(f"orchestrator.status is not one of {', '.join(words.STATUSES)}")
-    steps, progress = _steps(document, said)
+    steps, progress = _steps(document, said, definition)
     bounds = _READER.object(document, "safety_bounds", {})
     started = moment_in(said, "start_time") or facts.now
     state = State(
@@ -73,7 +88,9 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     return _marked(state, document, facts)
 
 
-def _steps(document: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[tuple[Step, ...], dict[str, Progress]]:
+def _steps(
+    document: Mapping[str, Any], said: Mapping[str, Any], definition: Definition | None
+) -> tuple[tuple[Step, ...], dict[str, Progress]]:
     """The phases and tasks that the document names anywhere; task 2.1 belongs to the second phase."""
     completed = _by_number(document, "completed_tasks")
     pending = _by_number(document, "pending_tasks")
@@ -84,7 +101,7 @@ def _steps(document: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[tuple[
         if not (dot and first.isdigit() and second.isdigit() and 1 <= int(first) <= MOST_PHASES and is_name(number)):
             raise _READER.refused(f"{number[:40]!r} is not the number of a task, such as 2.1")
     total = max((count_in(said, "total_phases"), *(int(number.partition(".")[0]) for number in known), 1))
-    milestones = {one.get("phase"): one for one in _READER.objects(document, "milestones")}
+    milestones = {one["phase"]: one for one in _READER.objects(document, "milestones") if is_count(one.get("phase"))}
     counted = first_phase(document)
     progress: dict[str, Progress] = {}
     phases = []
@@ -113,14 +130,10 @@ def _steps(document: Mapping[str, Any], said: Mapping[str, Any]) -> tuple[tuple[
             )
         )
     planned = said.get("status") != words.PLANNING
-    progress[words.PLAN] = Progress(
-        status=lifecycle.DONE if planned else lifecycle.ACTIVE,
-        attempt=1,
-        grant=Grant("", "document", RELAYED, 1) if planned else None,
-    )
-    plan = Step(id=words.PLAN, name="Plan", approval=Approval("relayed", "revise"))
-    review = Step(id=words.REVIEW, name="Outer review", retry=Retry(10, exhausted="escalated"))
-    return (plan, *phases, review), progress
+    progress[words.PLAN] = claimed(_PLANNED) if planned else Progress(status=lifecycle.ACTIVE, attempt=1)
+    steps = definition.steps if definition else ()
+    around = [step for step in steps if step.id in (words.PLAN, words.REVIEW, words.PULL_REQUEST)] or _AROUND
+    return (around[0], *phases, *around[1:]), progress
 
 
 def _by_number(document: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Any]]:
@@ -224,6 +237,9 @@ def _marked(state: State, document: Mapping[str, Any], facts: Facts) -> State:
         return state.replace(progress=_all_done(state, end), finished_at=end)
     if said.get("status") == words.FAILED:
         return state.replace(cancelled=Mark(facts.now, "document", "its document says it failed"))
+    pause = object_in(said, "pause")
+    if pause.get("status") == "paused":
+        return state.replace(paused=Mark(facts.now, "document", text_in(pause, "reason")))
     return state
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
@@ -11,6 +12,8 @@ from holdfast.core.remedy import Blank, shell
 from holdfast.core.value import Any
 from holdfast.documents.learnings import read
 from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.machine.place import read_regular
+from holdfast.plain.plainjson import parse
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import subject, words
 from holdfast.systems.orchestrator.rules import supervision
@@ -71,12 +74,8 @@ def _request(workflow: Workflow, check_type: str, task: str) -> dict[str, Any]:
     path = tasks.named(workflow.state, task) if task else ""
     step = workflow.state.plan.step(path) if path else None
     about = {"task": task, "name": step.label, "description": step.description} if step else {}
-    return {
-        "check_type": check_type,
-        "task": about,
-        "context": dict(workflow.state.context),
-        "state": workflow.document(),
-    }
+    known = {"context": dict(workflow.state.context), "state": workflow.document()}
+    return {"check_type": check_type, "task": about, **known}
 
 
 def _verdict(call: Call) -> dict[str, Any]:
@@ -86,13 +85,8 @@ def _verdict(call: Call) -> dict[str, Any]:
         return _answered(_read(args.file))
     if not args.verdict:
         return {}
-    return {
-        "verdict": args.verdict,
-        "conflict_type": args.conflict,
-        "resolution": args.resolution,
-        "fixes": args.fixes,
-        "affected": tuple(args.affects),
-    }
+    found = {"verdict": args.verdict, "conflict_type": args.conflict, "resolution": args.resolution}
+    return {**found, "fixes": args.fixes, "affected": tuple(args.affects)}
 
 
 def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,11 +108,6 @@ def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(file: str) -> Mapping[str, Any]:
-    import sys
-
-    from holdfast.machine.place import read_regular
-    from holdfast.plain.plainjson import parse
-
     data = sys.stdin.buffer.read(LARGEST + 1) if file == "-" else read_regular(file, LARGEST)
     if data is None:
         raise NotFound("no_file", f"there is no file {file[:200]}", remedy=shell("ls", "-l", file[:200]))
@@ -151,10 +140,12 @@ def commit(call: Call) -> None:
         prefix = subject.prefix(workflow.state.plan.step(path).id) if path else whose
         message = f"{prefix} {args.message}"
     _may_record(call, workflow, path)
-    sha = actions.commit(call.project.wired, workflow.state, message, tuple(args.paths))
+    wired = call.project.wired
+    sha, said = actions.commit(wired, workflow.state, path, message, tuple(args.paths))
     if path and own is None:
         workflow.record({tasks.COMMIT: sha}, path, **call.how())
-    call.changed(workflow, said=call.ok(f"committed {sha[:7]}: {message}"), more={"commit": sha})
+    wired.recorded(workflow.state, path)
+    call.changed(workflow, said=call.ok(said or f"committed {sha[:7]}: {message}"), more={"commit": sha})
 
 
 def milestone(call: Call) -> None:
@@ -177,9 +168,7 @@ def milestone(call: Call) -> None:
 
 def _may_record(call: Call, workflow: Workflow, path: str) -> None:
     """The rules are asked before anything is done outside: an agent whose token is old commits nothing."""
-    wired = call.project.wired
-    token = call.args.token or wired.settings.token
-    wired.engine.preview(workflow.state, cmd.Record({ISSUE: ""}, path), wired.settings.actor, token=token)
+    call.project.wired.preview(workflow.state, cmd.Record({ISSUE: ""}, path))
 
 
 def _phase_path(workflow: Workflow, word: str) -> str:
@@ -188,12 +177,8 @@ def _phase_path(workflow: Workflow, word: str) -> str:
     phases = [path for path in plan.children("") if not plan.is_leaf(path)]
     found = next((path for path in phases if word in (path, path.removeprefix("phase-"))), "")
     if not found:
-        raise NotFound(
-            "no_phase",
-            f"there is no phase {word[:80]!r} in {workflow.id}",
-            remedy=remedies.status(),
-            facts={"phase": word[:200], "phases": phases[:50]},
-        )
+        said = f"there is no phase {word[:80]!r} in {workflow.id}"
+        raise NotFound("no_phase", said, remedy=remedies.status(), facts={"phase": word[:200], "phases": phases[:50]})
     if workflow.state.step(found).status not in lifecycle.FINISHED:
         raise Refused("phase_not_done", f"{found} is not done: its milestone comes then", remedy=remedies.next_step())
     return found
@@ -203,12 +188,9 @@ def _address(url: str) -> str:
     import re
 
     if not re.fullmatch(r"https?://[!-~]{1,990}", url):
-        raise UsageError(
-            "bad_address",
-            f"{url[:80]!r} is not the address of an issue",
-            remedy="--url https://github.com/OWNER/REPOSITORY/issues/1",
-            facts={"url": url[:200]},
-        )
+        said = f"{url[:80]!r} is not the address of an issue"
+        facts = {"url": url[:200]}
+        raise UsageError("bad_address", said, remedy="--url https://github.com/OWNER/REPOSITORY/issues/1", facts=facts)
     return url
 
 

@@ -13,18 +13,20 @@ from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
 from holdfast.core.state import BEGAN, Lease, Snapshot, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import FRACTION, MOMENT
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Meaning
+from holdfast.documents.lens.fields import COUNT, FRACTION, MOMENT, NAME, NUMBER
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Json, Meaning, record
 from holdfast.documents.lens.text import Kept, KeptList
-from holdfast.systems.orchestrator import words
+from holdfast.systems.orchestrator import rules, words
 from holdfast.systems.orchestrator.adoption import adopt, id_of
-from holdfast.systems.orchestrator.edits import also
+from holdfast.systems.orchestrator.edits import LONGEST_ADDRESS, also
 from holdfast.systems.orchestrator.rules import supervision
 
 MOST_ENTRIES = 1000
 MOST_LISTS = 64
 """How many checkpoints and learnings are remembered as they were written."""
 _PLAIN = ("in_progress", "completed", "finalized", "cancelled")
+_OUT_OF_BOUNDS = "out_of_bounds"
+_PAUSE = record(status=("waiting", "paused", "blocked", "failed", "escalated", _OUT_OF_BOUNDS), reason=str)
 
 
 def _pause(state: State, _: str) -> Any:
@@ -34,7 +36,7 @@ def _pause(state: State, _: str) -> Any:
         spent = next((usage for usage in queries.usages(state, state.updated_at) if usage.reached), None)
         if spent is not None:
             said = f"the bound on {spent.bound} is used up ({spent.used_text} of {spent.limit_text}): extend or abort"
-            return {"status": "out_of_bounds", "reason": said}
+            return {"status": _OUT_OF_BOUNDS, "reason": said}
     if word in _PLAIN:
         return ABSENT
     if state.paused:
@@ -44,16 +46,22 @@ def _pause(state: State, _: str) -> Any:
     return {"status": word, "reason": reason or f"{stuck} is {word}"}
 
 
-def _fixed(at: str, value: Callable[[State], Any], codec: Codec | None = None) -> Field:
-    return Field(at, lambda state, _: value(state) or ABSENT, codec, nullable=True, meaning=Meaning.FIXED)
+def _said(
+    at: str, value: Callable[[State], Any], codec: Codec | None = None, meaning: str = Meaning.BOUND, **more: Any
+) -> Field:
+    return Field(at, lambda state, _: value(state) or ABSENT, codec, nullable=True, meaning=meaning, **more)
 
 
 def _counted(at: str, name: str) -> Field:
-    return Field(f"supervisor.{at}", lambda state, _: getattr(supervision(state), name), meaning=Meaning.FIXED)
+    return Field(f"supervisor.{at}", lambda s, _: getattr(supervision(s), name), meaning=Meaning.FIXED, shape=COUNT)
 
 
 def _ended(state: State, _: str) -> Any:
     return state.finished_at or (state.cancelled.at if state.cancelled else ABSENT)
+
+
+def _task_doc(state: State, _: str) -> Any:
+    return state.context.get("task_doc") or state.subject
 
 
 def _iteration(state: State, _: str) -> Any:
@@ -102,7 +110,7 @@ def _criteria(state: State, path: str) -> Any:
     return {check.name: check.name in seen for check in state.plan.step(path).checks}
 
 
-def _lasting(name: str, follows: Any, make: Any) -> Any:
+def _lasting(name: str, follows: Any, make: Any, shape: Any, meaning: str) -> Field:
     """A list that is the same as long as what it follows from is: made, and written, once."""
 
     def value(state: State, _: str) -> Any:
@@ -114,7 +122,7 @@ def _lasting(name: str, follows: Any, make: Any) -> Any:
             known = _lists[state.ulid, name] = (on, KeptList(make(state)))
         return known[1]
 
-    return value
+    return Field(name, value, shape=[shape], meaning=meaning)
 
 
 _lists: dict[tuple[str, str], tuple[tuple[object, ...], KeptList]] = {}
@@ -214,42 +222,71 @@ def _copy(state: State, number: int) -> str:
     return f"{_home(state)}/{_name(number) if number else 'checkpoint.json'}"
 
 
+_AGENT = record(
+    type=Json(NAME, examples=["task-executor", "supervisor", "outer-ralph", "code-improvement-scanner"]),
+    task=words.ABOUT_TASK,
+    started=MOMENT,
+    iteration=COUNT,
+    status=("in_progress", "waiting", "blocked"),
+)
+_INTERVENTION = record(
+    timestamp=MOMENT,
+    check_type=rules.CHECKS,
+    task=words.ABOUT_TASK,
+    conflict_type=tuple(rules.CONFLICTS),
+    severity=("critical", "high", "low"),
+    action=("re_plan", "auto_fix", "pass"),
+    resolution=str,
+)
+_LEARNING = record(
+    timestamp=MOMENT, task=str, iteration=COUNT, type=words.KINDS, lesson=r"\S", pattern=str, context=str
+)
+_MILESTONE = record(
+    phase=COUNT, name=str, completed=MOMENT, issue_url=Json(r"^(https?://\S+)?$", maxLength=LONGEST_ADDRESS)
+)
+_CHECKPOINT = record(timestamp=MOMENT, phase=COUNT, task=str, git_sha=str, state_snapshot=r"^checkpoint-\d{3,}\.json$")
 DOCUMENT = Document(
     path=_place,
     former=_former,
     also=also,
+    identity="orchestrator.start_time",
     as_found=True,
+    required=True,
     parts=(
-        Field("orchestrator.status", lambda s, _: words.status(s)),
-        Field("orchestrator.task_doc", lambda s, _: s.context.get("task_doc") or s.subject, meaning=Meaning.FIXED),
-        Field("orchestrator.current_phase", lambda s, _: words.phase_number(s, words.current_phase(s))),
-        Field("orchestrator.total_phases", lambda s, _: len(words.phases(s)), meaning=Meaning.FIXED),
+        Field("orchestrator.status", lambda s, _: words.status(s), meaning=Meaning.OWN, shape=words.STATUSES),
+        Field("orchestrator.task_doc", _task_doc, meaning=Meaning.FIXED, shape=str),
+        Field("orchestrator.current_phase", lambda s, _: words.phase_number(s, words.current_phase(s)), shape=COUNT),
+        Field("orchestrator.total_phases", lambda s, _: len(words.phases(s)), meaning=Meaning.FIXED, shape=COUNT),
         Field("orchestrator.current_task", lambda s, _: words.position(s), FRACTION),
-        Field("orchestrator.ralph_iteration", _iteration),
-        Field("orchestrator.outer_ralph", lambda s, _: s.step(words.REVIEW).status == lifecycle.ACTIVE),
+        Field("orchestrator.ralph_iteration", _iteration, shape=COUNT),
+        Field("orchestrator.outer_ralph", lambda s, _: s.step(words.REVIEW).status == lifecycle.ACTIVE, shape=bool),
         Field("orchestrator.start_time", lambda s, _: s.created_at, MOMENT),
         Field("orchestrator.end_time", _ended, MOMENT, nullable=True),
-        Field("orchestrator.pause", _pause, meaning=Meaning.FIXED),
-        Field("supervisor.enabled", lambda s, _: supervision(s).enabled, meaning=Meaning.FIXED),
+        Field("orchestrator.pause", _pause, meaning=Meaning.FIXED, shape=_PAUSE, required=False),
+        Field("supervisor.enabled", lambda s, _: supervision(s).enabled, meaning=Meaning.FIXED, shape=bool),
         *(_counted(at, name) for at, name in words.COUNTED.items()),
-        _fixed("supervisor.last_check", lambda s: supervision(s).last_check, MOMENT),
-        Field("supervisor.interventions", _interventions, meaning=Meaning.FIXED),
-        Field("active_agents", _agents),
+        _said("supervisor.last_check", lambda s: supervision(s).last_check, MOMENT, Meaning.FIXED),
+        Field("supervisor.interventions", _interventions, meaning=Meaning.FIXED, shape=[_INTERVENTION]),
+        Field("active_agents", _agents, meaning=Meaning.OWN, shape=[_AGENT]),
         Items(
             "completed_tasks",
             each=_finished,
             name=lambda s, path: s.plan.step(path).id,
             key="task",
+            elsewhere=True,
             follows=lambda s: (s.plan, s.progress),
+            keys=words.TASK_NUMBER,
             fields=(
-                Field("name", lambda s, p: s.plan.step(p).label),
+                Field("name", lambda s, p: s.plan.step(p).label, shape=str),
                 Field("completed", lambda s, p: s.step(p).finished_at or UNKNOWN, MOMENT),
-                Field("iterations", lambda s, p: s.step(p).attempt),
-                Field("time_elapsed", _time),
+                Field("iterations", lambda s, p: s.step(p).attempt, shape=COUNT),
+                Field("time_elapsed", _time, shape=r"^(\d+h )?\d+m \d+s$"),
                 Field("cost", lambda s, p: s.step(p).spent, words.MONEY),
-                Field("files_modified", lambda s, p: list(s.step(p).data.get("files_modified") or ())),
-                Field("lines_added", lambda s, p: s.step(p).data.get("lines_added", ABSENT)),
-                Field("success_criteria_met", _criteria),
+                Field("files_modified", lambda s, p: list(s.step(p).data.get("files_modified") or ()), shape=[str]),
+                Field(
+                    "lines_added", lambda s, p: s.step(p).data.get("lines_added", ABSENT), shape=COUNT, required=False
+                ),
+                Field("success_criteria_met", _criteria, shape={"*": bool}),
             ),
         ),
         Items(
@@ -257,26 +294,27 @@ DOCUMENT = Document(
             each=_unfinished,
             name=lambda s, path: s.plan.step(path).id,
             key="task",
+            elsewhere=True,
             follows=lambda s: (s.plan, s.progress),
+            keys=words.TASK_NUMBER,
             fields=(
-                Field("phase", lambda s, p: words.phase_number(s, p)),
-                Field("name", lambda s, p: s.plan.step(p).label),
+                Field("phase", lambda s, p: words.phase_number(s, p), shape=COUNT),
+                Field("name", lambda s, p: s.plan.step(p).label, shape=str),
             ),
         ),
-        _fixed("safety_bounds.max_iterations_per_task", lambda s: s.bounds.max_iterations),
-        _fixed("safety_bounds.max_cost", lambda s: s.bounds.max_cost, words.LIMIT),
-        _fixed("safety_bounds.max_time", lambda s: s.bounds.max_time, words.SPAN),
-        Field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY),
+        _said("safety_bounds.max_iterations_per_task", lambda s: s.bounds.max_iterations, shape=NUMBER),
+        _said("safety_bounds.max_cost", lambda s: s.bounds.max_cost, words.LIMIT),
+        _said("safety_bounds.max_time", lambda s: s.bounds.max_time, words.SPAN),
+        Field("safety_bounds.cost_so_far", lambda s, _: s.spent, words.MONEY, meaning=Meaning.OWN),
         Field(
             "safety_bounds.elapsed_time",
             lambda s, _: words.elapsed_text(queries.elapsed(s, s.updated_at or s.created_at)),
+            shape=r"^\d+h \d+m \d+s$",
         ),
-        Field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned]),
-        Field("learnings", _lasting("learnings", lambda s: (s.learnings, s.plan), _learnings)),
-        Field("milestones", _lasting("milestones", lambda s: (s.progress, s.plan), _milestones)),
-        Field(
-            "checkpoints", _lasting("checkpoints", lambda s: (s.snapshots, s.plan), _checkpoints), meaning=Meaning.FIXED
-        ),
+        Field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned], shape=[str]),
+        _lasting("learnings", lambda s: (s.learnings, s.plan), _learnings, _LEARNING, Meaning.OWN),
+        _lasting("milestones", lambda s: (s.progress, s.plan), _milestones, _MILESTONE, Meaning.OWN),
+        _lasting("checkpoints", lambda s: (s.snapshots, s.plan), _checkpoints, _CHECKPOINT, Meaning.FIXED),
     ),
 )
 
@@ -292,9 +330,9 @@ DIALECT = Dialect(
     id_of=id_of,
     identify=identify,
     status_words=words.WORKFLOW_WORDS,
-    missing="rendered",
+    missing="",
     adopt=adopt,
-    views=lambda state: {f"{_home(state)}/locks.json": _locks(state)},
+    views=lambda state: {f"{_home(state)}/locks.json": lambda: _locks(state)},
     checkpoints=_copy,
     copies="checkpoint-*.json",
     learnings=lambda state: words.LEARNINGS,

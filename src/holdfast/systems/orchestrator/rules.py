@@ -76,15 +76,8 @@ def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
     values: dict[str, Any] = {"checks": known.checks + 1, "last_check": now}
     if said.conflict_type:
         severity, action = CONFLICTS[said.conflict_type]
-        found = {
-            "at": now,
-            "check_type": said.check_type,
-            "task": task,
-            "conflict_type": said.conflict_type,
-            "severity": severity,
-            "action": action.lower(),
-            "resolution": said.resolution,
-        }
+        about = {"at": now, "check_type": said.check_type, "task": task, "conflict_type": said.conflict_type}
+        found = {**about, "severity": severity, "action": action.lower(), "resolution": said.resolution}
         values |= {"conflicts": known.conflicts + 1, "interventions": [*known.interventions, found][-KEPT:]}
     if said.verdict == AUTO_FIX:
         values["auto_fixes"] = known.auto_fixes + max(1, said.fixes)
@@ -111,10 +104,8 @@ def _understood(said: Verdict) -> None:
         raise refusals.bad_verdict(f"{said.verdict} names a conflict, one of {known}", "--conflict pattern")
     needed = CONFLICTS[said.conflict_type][1]
     if said.verdict != needed:
-        raise refusals.bad_verdict(
-            f"a conflict of {said.conflict_type} leads to {needed}, not to {said.verdict}",
-            f"--verdict {needed}",
-        )
+        why = f"a conflict of {said.conflict_type} leads to {needed}, not to {said.verdict}"
+        raise refusals.bad_verdict(why, f"--verdict {needed}")
     checked_text(said.resolution, "resolution")
 
 
@@ -134,7 +125,7 @@ def _affected(draft: Draft, names: Sequence[str]) -> list[str]:
 
 def _must_not_be_used_up(draft: Draft, path: str) -> None:
     if queries.is_used_up(draft.state, path):
-        draft.require_person(f"have {path} planned anew while it is stuck", remedies.resume(path))
+        draft.require_person(f"have {path} planned again while it is stuck", remedies.resume(path))
 
 
 def _open_plan(draft: Draft, feedback: str) -> None:

@@ -40,11 +40,8 @@ def load(asked: Asked, place: Place) -> Loaded:
     if definition.loads != words.LOADS:
         return Loaded(definition, subject, asked.context)
     if not subject:
-        raise UsageError(
-            "no_subject",
-            f"{definition.name} needs a task document",
-            remedy=remedies.start(definition.name, Blank("path/to/task.md")),
-        )
+        message = f"{definition.name} needs a task document"
+        raise UsageError("no_subject", message, remedy=remedies.start(definition.name, Blank("path/to/task.md")))
     path = absolute(subject)
     seen = digest_of(path)
     said = task_document.read(path)
@@ -154,6 +151,9 @@ def _phase(phase: Phase, before: Phase | None) -> Step:
 
 def _task(task: Task, beside: set[str]) -> Step:
     """A task waits for those of its phase that it names; earlier phases are over anyway."""
+    checks = (
+        Check(one.name, run=one.run, run_by="engine" if one.run else "any", text=one.text) for one in task.criteria
+    )
     return Step(
         id=task.number,
         name=task.name,
@@ -161,9 +161,7 @@ def _task(task: Task, beside: set[str]) -> Step:
         kind=TASK,
         agents=task.agents,
         requires=tuple(number for number in task.dependencies if number in beside) or None,
-        checks=tuple(
-            Check(one.name, run=one.run, run_by="engine" if one.run else "any", text=one.text) for one in task.criteria
-        ),
+        checks=tuple(checks),
         retry=Retry(1),
     )
 

@@ -8,8 +8,8 @@ from holdfast.core import lifecycle, moment, queries, remedies, tasks
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import spelled
-from holdfast.documents.lens.spec import Codec
+from holdfast.documents.lens.fields import spelled, spelling
+from holdfast.documents.lens.spec import Codec, Json
 from holdfast.errors import UsageError
 
 LOADS = "task_document"
@@ -31,6 +31,8 @@ COUNTED = {
     "re_plans_triggered": "re_plans",
 }
 """What a document says that the supervisor did, and what the run calls it."""
+TASK_NUMBER = Json(r"^[1-9]\d*\.\d+$", "The number of a task: 2.1 is the first of the second phase.")
+ABOUT_TASK = Json(r"^([1-9]\d*\.\d+)?$", "The number of a task; empty where it is about none.")
 KINDS = ("pattern", "antipattern", "insight")
 
 
@@ -120,9 +122,13 @@ def task_of(state: State, path: str) -> str:
 
 def lesson(said: Mapping[str, Any]) -> dict[str, str]:
     """A learning as a document says it, but for its task."""
-    kind = said.get("type")
     texts = {name: str(said.get(name) or "") for name in ("lesson", "pattern", "context")}
-    return {**texts, "type": str(kind) if kind in KINDS else "insight"}
+    return {**texts, "type": kind(said.get("type"))}
+
+
+def kind(said: Any) -> str:
+    """The type of a learning, in whatever spelling; one that is not known is an insight."""
+    return next((one for one in KINDS if one == spelling(said).replace("_", "")), "insight")
 
 
 def elapsed_text(seconds: float) -> str:
@@ -154,8 +160,15 @@ def _read_money(text: Any) -> int:
     return _read(text, moment.read_money(text), "an amount such as $0.75")
 
 
-MONEY = Codec(moment.money, _read_money)
-LIMIT = Codec(lambda micros: moment.money(micros).removesuffix(".00"), _read_money)
+def dollars(said: Any) -> str | None:
+    """How an amount is usually written that was written without its sign."""
+    micros = None if isinstance(said, str) and said.startswith("$") else moment.read_money(said)
+    return None if micros is None else moment.money(micros)
+
+
+_DOLLARS = Json(r"^\$\d+(\.\d+)?$", "An amount in dollars.")
+MONEY = Codec(moment.money, _read_money, shape=_DOLLARS)
+LIMIT = Codec(lambda micros: moment.money(micros).removesuffix(".00"), _read_money, shape=_DOLLARS)
 """`$10`, `$0.75`: whole dollars without cents."""
 
 
@@ -167,5 +180,7 @@ def _span(seconds: int) -> str:
 
 
 SPAN = Codec(
-    _span, lambda text: _read(text, moment.read_span(text) if isinstance(text, str) else None, "a span such as 2h")
+    _span,
+    lambda text: _read(text, moment.read_span(text) if isinstance(text, str) else None, "a span such as 2h"),
+    shape=Json(r"^\d+[smhd]( \d+[smhd])*$", "2h, 90m, 1h 30m"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast import git
 from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.state import BASE, State
-from holdfast.core.tasks import TASK
+from holdfast.core.tasks import COMMIT, TASK
 from holdfast.errors import HoldfastError
 from holdfast.systems.seam.parts import Handing, Work
 from holdfast.systems.seam.wired import Wired
@@ -13,13 +13,16 @@ from holdfast.systems.seam.wired import Wired
 
 def _before_done(wired: Wired, state: State, path: str, handing: Handing) -> Handing:
     """A task says what was changed for it, as git has it."""
+    from holdfast.git.made import left
     from holdfast.systems.orchestrator.subject import work
 
     step, progress = state.plan.step(path), state.step(path)
     repository, since = _repository(wired, state), progress.data.get(BASE)
     if step.kind != TASK or progress.status != ACTIVE or repository is None or not isinstance(since, str):
         return handing
-    return handing.replace(data=work(wired.world, repository, step.id, since, wired.world.aside(state)))
+    data = work(wired.world, repository, step.id, since, wired.world.aside(state))
+    made = left(repository, state.ulid, path)
+    return handing.replace(data={**data, COMMIT: made} if made else data)
 
 
 def _apart(wired: Wired, state: State) -> str:

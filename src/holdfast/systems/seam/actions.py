@@ -11,9 +11,12 @@ from holdfast import git
 from holdfast.core import queries, refusals, remedies, tasks
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Evidence, State
-from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
+from holdfast.files.locks import Locked
+from holdfast.git import branches, commits
 from holdfast.git import changes as git_changes
-from holdfast.git import commits
+from holdfast.git import made as git_made
+from holdfast.plain.digest import digest
 from holdfast.systems.seam.parts import Acted, Order
 from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
@@ -33,12 +36,53 @@ class Mark:
     full = ""
     file = ""
 
+    def words(self) -> tuple[str, ...]:
+        """What the system needs to know to take it back; nothing where the file says it already."""
+        return ()
+
     def put(self) -> tuple[str, ...]:
         """Says it; gives what the user should be told."""
         return ()
 
-    def restore(self) -> None:
-        """Takes it back, where it was ours."""
+
+class _Marked(commits.Beside):
+    """The mark of a commit, noted before it is put: whatever ends the command, the next one takes it back."""
+
+    def __init__(self, mark: Mark, repository: git.Repository, purpose: git_made.Purpose, system: str) -> None:
+        self._mark, self._repository, self._purpose, self._system = mark, repository, purpose, system
+        self.said: tuple[str, ...] = ()
+
+    def do(self) -> None:
+        noted = git_made.wanted(self._repository, self._purpose.ulid, self._purpose.step)
+        words = self._mark.words()
+        if words or noted:
+            note = (self._system, *words) if words else noted
+            git_made.keep(self._repository, self._purpose, "", os.getpid(), note)
+        self.said = self._mark.put()
+
+    def undo(self) -> None:
+        _unmade(self._repository, self._purpose)
+
+
+def left_over(repository: git.Repository) -> list[str]:
+    """Undoes what commands that are over did for commits that are not made, and tells of those not recorded."""
+    said = []
+    try:
+        with Locked(repository.git_dir, 0):
+            for purpose, sha in [] if git.is_unsettled(repository) else git_made.abandoned(repository):
+                made = f"Commit {sha[:12]} for {purpose.step or 'the work'} of {purpose.workflow} was made"
+                told = f"{made} but not recorded. Repeat the command to record it."
+                said.append(told if sha else _unmade(repository, purpose))
+    except Conflict:
+        pass  # somebody commits
+    except HoldfastError as failure:
+        said.append(f"A commit was interrupted before it was made: {failure.message}.")
+    return [one for one in said if one]
+
+
+def _unmade(repository: git.Repository, purpose: git_made.Purpose) -> str:
+    words = git_made.wanted(repository, purpose.ulid, purpose.step)
+    return work(words[0]).unmade(repository, purpose, words[1:]) if words else ""
 
 
 def perform(wired: Wired, state: State, path: str, order: Order) -> Acted:
@@ -52,7 +96,7 @@ def perform(wired: Wired, state: State, path: str, order: Order) -> Acted:
     if action == "load":
         return Acted({"loaded": state.subject})
     if action == "branch":
-        return _branch(repository, state)
+        return _branch(repository, state, wired.settings.lock_wait)
     return _pull_request(wired, wired.on_branch(state), state, path, order)
 
 
@@ -63,16 +107,13 @@ def expected(state: State, path: str) -> Acted:
     return Acted({step.fact: "expected"}, {name: Evidence(True, "", 0) for name in checks})
 
 
-def _branch(repository: git.Repository, state: State) -> Acted:
+def _branch(repository: git.Repository, state: State, wait: float) -> Acted:
     name = state.branch
     if not name:
-        raise UsageError(
-            "no_branch",
-            f"{state.id} has no branch to make",
-            remedy=remedies.start(state.type, state.subject, branch=Blank("NAME")),
-        )
+        said = f"{state.id} has no branch to make"
+        raise UsageError("no_branch", said, remedy=remedies.start(state.type, state.subject, branch=Blank("NAME")))
     made = git.branch(repository) != name
-    git_changes.make_branch(repository, name)
+    branches.make_branch(repository, name, wait)
     return Acted({"branch": name}, said=(f"on the new branch {name}",) if made else ())
 
 
@@ -88,21 +129,20 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
             raise Refused("foreign_commit", message, remedy=shell("git", "log", "--oneline"))
         require_own(repository, state, path, sha)
         return Acted({tasks.COMMIT: sha}, said=mark.put())
+    purpose = _purpose(state, path, str(state.step(path).attempt))
+    sha = commits.made_for(repository, purpose, wired.settings.lock_wait)
+    if sha:
+        return Acted({tasks.COMMIT: sha}, said=(*mark.put(), _made_already(wired, repository, state, sha)))
     own = os.path.relpath(mark.full, repository.top) if mark.full else ""
     paths = _paths(wired, repository, state, path, order, own)
     if not paths:
         sha = _made_before(repository, state, path)
         return Acted({tasks.COMMIT: sha}, said=mark.put())
-    said = mark.put()
-    marked = [own] if own and own not in state.dirt else []
-    try:
-        sha = commits.commit(
-            repository, [*paths, *marked], order.message or _message(state, path, mark.file), wired.engine.secrets
-        )
-    except HoldfastError:
-        mark.restore()
-        raise
-    return Acted({tasks.COMMIT: sha}, said=(*said, f"committed {sha[:7]}"))
+    marked = [*paths, own] if own and own not in state.dirt else paths
+    message, secrets, wait = _message(state, path, mark.file), wired.engine.secrets, wired.settings.lock_wait
+    beside = _Marked(mark, repository, purpose, state.dialect)
+    sha = commits.commit(repository, marked, order.message or message, secrets, purpose, wait, beside)
+    return Acted({tasks.COMMIT: sha}, said=(*beside.said, f"committed {sha[:7]}"))
 
 
 def require_own(repository: git.Repository | None, state: State, path: str, sha: str) -> None:
@@ -116,15 +156,35 @@ def require_own(repository: git.Repository | None, state: State, path: str, sha:
             raise refusals.not_its_commit(path, full, f"is the commit of {one}", of=one)
 
 
-def commit(wired: Wired, state: State, message: str, paths: tuple[str, ...]) -> str:
-    """Commits the files that are named, or all that changed, with exactly these words."""
+def _purpose(state: State, path: str, request: str) -> git_made.Purpose:
+    return git_made.Purpose(state.ulid, state.id, path, request)
+
+
+def commit(wired: Wired, state: State, path: str, message: str, paths: tuple[str, ...]) -> tuple[str, str]:
+    """Commits the files that are named, or all that changed, with exactly these words, for a step if there is one.
+
+    Gives the commit, and what to say where an interrupted command had made it.
+    """
     repository = git.find(wired.place.base(state.worktree))
     if repository is None:
         raise UsageError("no_repository", "there is no git repository to commit to", remedy=shell("git", "init"))
+    purpose = _purpose(state, path, digest(message.encode()))
+    wait = wired.settings.lock_wait
+    sha = commits.made_for(repository, purpose, wait)
+    if sha:
+        return sha, _made_already(wired, repository, state, sha)
     found = _paths(wired, repository, state, queries.current(state) or "", Order(paths=paths), "")
     if not found:
         raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy=shell("git", "status"))
-    return commits.commit(repository, found, message, wired.engine.secrets)
+    return commits.commit(repository, found, message, wired.engine.secrets, purpose, wait), ""
+
+
+def _made_already(wired: Wired, repository: git.Repository, state: State, sha: str) -> str:
+    """The sentence about a commit of an interrupted command, with what is not in it."""
+    changed = wired.world.changed(repository, git.head(repository), wired.world.aside(state))
+    rest = [path for path, one in changed.items() if state.dirt.get(path) != one.blob]
+    listed = ", ".join(rest[:8]) + (", …" if len(rest) > 8 else "")
+    return f"{sha[:7]} was committed before the interruption" + (f"; still uncommitted: {listed}" if rest else "")
 
 
 def _paths(wired: Wired, repository: git.Repository, state: State, path: str, order: Order, own: str) -> list[str]:
@@ -142,29 +202,21 @@ def _paths(wired: Wired, repository: git.Repository, state: State, path: str, or
     before = {name: blob for name, blob in state.dirt.items() if committed.get(name, "") != blob or not blob}
     mixed = [name for name, one in changed.items() if name in before and one.blob != before[name]]
     if mixed:
-        raise Refused(
-            "mixed_changes",
-            f"{', '.join(mixed[:8])} had changes that are not of this work before it began",
-            remedy=(
-                remedies.done(path, given={"paths": [remedies.PATH]}, text="name what belongs to it"),
-                remedies.done(path, given={"commit": Blank("SHA")}, text="commit it and name it"),
-            ),
-            facts={"paths": mixed[:50]},
-        )
+        said = f"{', '.join(mixed[:8])} had changes that are not of this work before it began"
+        part = remedies.done(path, given={"paths": [remedies.PATH]}, text="name what belongs to it")
+        whole = remedies.done(path, given={"commit": Blank("SHA")}, text="commit it and name it")
+        raise Refused("mixed_changes", said, remedy=(part, whole), facts={"paths": mixed[:50]})
     return [name for name in changed if name not in before]
 
 
 def _made_before(repository: git.Repository, state: State, path: str) -> str:
-    """Nothing is left to commit: the commit was made by whoever did the work, or by a command that died after it."""
+    """Nothing is left to commit: the commit was made with the work, or by a command that died after it."""
     known = [state.step(one).data.get(tasks.COMMIT) for one in state.plan.paths]
     head = git.head(repository)
     if head is None or head == state.head or head in known:
-        raise Refused(
-            "nothing_to_commit",
-            f"nothing changed that {path} could commit",
-            remedy=remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it"),
-            facts={"step": path, "head": head},
-        )
+        said = f"nothing changed that {path} could commit"
+        way = remedies.done(path, given={"commit": Blank("SHA")}, text="name the commit that has it")
+        raise Refused("nothing_to_commit", said, remedy=way, facts={"step": path, "head": head})
     return head
 
 
@@ -186,7 +238,9 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
     reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
     url = order.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
     if url:
-        number = forge.number_in(url)
+        from holdfast.forges.addresses import number_in
+
+        number = number_in(url)
         if number is None:
             raise UsageError("bad_url", f"{url[:200]!r} is not the address of a pull request", remedy="--url URL")
         return _opened(wired, state, path, number, url, run_by="reported")
@@ -195,12 +249,9 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
         raise Refused("no_branch", "HEAD is on no branch", remedy=shell("git", "switch", "-c", Blank("NAME")))
     base = _base(repository, branch)
     if forge.refusal is not None:
-        raise Refused(
-            forge.refusal.code,
-            f"{forge.refusal.message}, so the pull request is yours to make",
-            remedy=_by_hand(forge, repository, state, path, branch),
-            facts={"branch": branch, "base": base, "title": _title(state), "page": forge.page(branch, base)},
-        )
+        said = f"{forge.refusal.message}, so the pull request is yours to make"
+        facts = {"branch": branch, "base": base, "title": _title(state), "page": forge.page(branch, base)}
+        raise Refused(forge.refusal.code, said, remedy=_by_hand(forge, repository, state, path, branch), facts=facts)
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
     made = forge.open(branch, base, _title(state), body(state))

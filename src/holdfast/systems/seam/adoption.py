@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Iterable, Mapping
 
+from holdfast.checks import equipping
 from holdfast.core import commands as cmd
 from holdfast.core import remedies
 from holdfast.core.definition import Bounds, Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
 from holdfast.core.remedy import Blank
-from holdfast.core.state import Actor, State
+from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.files import SETTLED_AFTER
 from holdfast.documents.lens.fields import object_in
@@ -20,6 +21,7 @@ from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
 from holdfast.files.replace import durable_write, read_file, remove
 from holdfast.plain import clock, ulid
+from holdfast.systems.seam import returned
 from holdfast.systems.seam.found import (
     Found,
     active,
@@ -31,6 +33,9 @@ from holdfast.systems.seam.found import (
 )
 from holdfast.systems.seam.registry import conduct_of, systems, upkeep
 from holdfast.systems.seam.wired import Wired
+
+_TERMS = ("source", "digest", "version", "keep_going", "require_ack", "read_only")
+"""What a definition says beside its steps and holds of a document that is adopted."""
 
 
 def orphans(wired: Wired) -> list[str]:
@@ -160,7 +165,7 @@ def _adopted(wired: Wired, found: Found, *, or_known: bool = False) -> State:
     """One at a time: on a fresh clone, several agents look at the same document first."""
     if found.wrong is not None:
         raise found.wrong
-    journaled = upkeep(found.dialect.name).adopt(wired, found, or_known)
+    journaled = upkeep(found.dialect.name).adopt(wired, found, or_known) or returned.take(wired, found)
     if journaled is not None:
         return journaled
     try:
@@ -169,7 +174,7 @@ def _adopted(wired: Wired, found: Found, *, or_known: bool = False) -> State:
         if refusal.code == "not_a_workflow" and found.recovery:
             refusal.remedies = (found.recovery,)
         raise
-    wired.prepare()
+    wired.prepare(state.dialect)
     with wired.store.exclusively("starting"):
         other = next((entry for entry in active(wired) if entry.id == state.id), None)
         if other and or_known:
@@ -188,10 +193,15 @@ def begun(wired: Wired, state: State, document: Mapping[str, Any], found: Found,
             remedy=remedies.status(workflow=state.ulid),
             facts={"workflow": state.id, "ulid": other.ulid},
         )
-    in_doubt = refusal_of_adoption(wired, found.path, unreadable(wired))
+    in_doubt = refusal_of_adoption(wired, found.path, unreadable(wired, named=True))
     if in_doubt:
         raise in_doubt
     wired.documents.accept(state, found.path, found.data)
+    if found.overlooked:
+        why = f"it is no JSON: {', '.join(found.overlooked)}"
+        kept = wired.documents.quarantine(found.path, found.data, why)
+        alert = Alert(wired.world.now(), "document_understood", f"{found.path} was read although {why}", "", kept)
+        state = state.replace(alerts=(*state.alerts, alert))
     for alert in state.alerts:
         data = wired.documents.read(state, alert.path) if alert.path else None
         if data is not None and alert.path != found.path:
@@ -214,6 +224,9 @@ def understood(
 ) -> tuple[State, Mapping[str, Any]]:
     """The state that a document speaks of, and the document as it is kept.
 
+    The gates are those of the definition of the run before, whose name it bears, or of the one that it names itself;
+    where that is gone, those that the run before had.
+
     `beside` is what the files beside it say, by path, where that is known already.
     """
     spoken = found.dialect
@@ -224,11 +237,15 @@ def understood(
         beside = {one.path: one.document if one.wrong is None else None for one in looked}
     facts = cmd.Facts(now=wired.world.now(), results=beside)
     state = spoken.adopt(document, None, facts, ulid.new())
-    definition = _definition(wired, spoken, state.type)
+    before = next(iter(returned.namesakes(wired, found)), None)
+    definition = _definition(wired, spoken, before.type if before else state.type) or (
+        Definition(name=before.type, steps=before.plan.steps) if before else None
+    )
     if definition:
-        state = spoken.adopt(document, definition, facts, state.ulid)
+        tools = {**equipping.tools(definition, wired.place), **(equipping.tools_of(before) if before else {})}
+        state = spoken.adopt(document, equipping.equipped(definition, tools, lacking=True), facts, state.ulid)
         check_steps(state.plan.steps)
-        origin = {"source": definition.source, "digest": definition.digest, "version": definition.version}
+        origin = {"type": definition.name, **{name: getattr(definition, name) for name in _TERMS}}
         bounds = definition.bounds if definition.bounds != Bounds() else state.bounds
         state = state.replace(bounds=bounds, loads=definition.loads or state.loads, **origin)
     state = state.replace(conduct=conduct_of(state.loads))

@@ -109,12 +109,9 @@ def named(root: str) -> list[str]:
 
 
 def _absent(name: str) -> NotFound:
-    return NotFound(
-        "no_system",
-        f"no installed package offers the system {name}, which {CONFIG} enables",
-        remedy=advice(f"install the package that offers it, or take {name} out of {CONFIG}"),
-        facts={"system": name},
-    )
+    said = f"no installed package offers the system {name}, which {CONFIG} enables"
+    way = advice(f"install the package that offers it, or take {name} out of {CONFIG}")
+    return NotFound("no_system", said, remedy=way, facts={"system": name})
 
 
 def _imported(offer: Offer) -> System:

@@ -33,7 +33,11 @@ class Found(Value):
     dialect: Dialect
     data: bytes = b""
     document: Mapping[str, Any] = {}
+    overlooked: tuple[str, ...] = ()
+    """What JSON does not allow, in a document whose meaning is beyond doubt all the same."""
     wrong: HoldfastError | None = None
+    recovery: Remedy | None = None
+    """The command that rebuilds it from what lies beside it; empty where a broken one is set aside."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -48,14 +52,9 @@ class Found(Value):
     def is_broken(self) -> bool:
         return self.wrong is not None and self.wrong.code == "document_broken"
 
-    @property
-    def recovery(self) -> Remedy | None:
-        """The command that rebuilds it from what lies beside it; empty where a broken one is set aside."""
-        return upkeep(self.dialect.name).recover(self.path)
-
 
 def look(worktree: str, path: str, spoken: Dialect) -> Found:
-    found = Found(path, spoken)
+    found = Found(path, spoken, recovery=upkeep(spoken.name).recover(worktree, path))
     if upkeep(spoken.name).lost(worktree, path):
         return found.replace(wrong=_broken(found, "is missing beside the files of its phases"))
     try:
@@ -66,6 +65,10 @@ def look(worktree: str, path: str, spoken: Dialect) -> Found:
     document = parsed(data)
     if document is not None:
         return found.replace(data=data, document=document)
+    from holdfast.plain.lenient import object_in as lenient
+
+    if read := lenient(data):
+        return found.replace(data=data, document=read[0], overlooked=read[1])
     return found.replace(data=data, wrong=_broken(found, "is not a JSON object"))
 
 
@@ -92,9 +95,8 @@ def _bytes(full: str, path: str) -> bytes:
     except FileNotFoundError:
         raise NotFound("no_document", f"there is no file {path}", remedy=remedies.adopt()) from None
     except OSError as failure:
-        raise UsageError(
-            "unreadable", f"{path} cannot be read: {failure.strerror}", remedy=shell("ls", "-l", path)
-        ) from None
+        said = f"{path} cannot be read: {failure.strerror}"
+        raise UsageError("unreadable", said, remedy=shell("ls", "-l", path)) from None
     too_large = f"{path} has {size} bytes; a document has at most {LARGEST}"
     raise UsageError("too_large", too_large, remedy=shell("ls", "-l", path), facts={"path": path, "bytes": size})
 
@@ -163,12 +165,16 @@ def active(wired: Wired) -> list[Entry]:
     return [entry for entry in found.values() if entry.active and entry.worktree == wired.place.key()]
 
 
-def unreadable(wired: Wired) -> list[tuple[str, HoldfastError]]:
-    """The journals that cannot be read and that the index cannot name, by ULID, with what is wrong."""
-    listed, found = {entry.ulid for entry in wired.store.active()}, []
-    for ulid in wired.store.announced():
+def unreadable(wired: Wired, *, named: bool = False) -> list[tuple[str, HoldfastError]]:
+    """The journals that cannot be read and that the index cannot name, by ULID, with what is wrong.
+
+    With `named`, also those of active workflows, and those that are gone as a whole.
+    """
+    listed, found = [entry.ulid for entry in wired.store.active()], []
+    gone = (ulid for ulid in wired.store.every() if not wired.store.has(ulid)) if named else ()
+    for ulid in dict.fromkeys((*(listed if named else ()), *gone, *wired.store.announced())):
         try:
-            if ulid not in listed:
+            if named or ulid not in listed:
                 wired.store.load(ulid)
         except NotFound:
             continue  # it never came to be

@@ -16,8 +16,9 @@ from holdfast.core.queries import current
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Any, Value
+from holdfast.documents.lens.spec import Described
 from holdfast.errors import UsageError
-from holdfast.systems.seam.registry import module, system
+from holdfast.systems.seam.registry import module
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from holdfast.core.state import Actor
     from holdfast.engine.ports import Entry
     from holdfast.errors import HoldfastError
+    from holdfast.git import Repository
+    from holdfast.git.made import Purpose
     from holdfast.machine.place import Place
     from holdfast.systems.seam.external import Offer
     from holdfast.systems.seam.found import Found
@@ -152,6 +155,9 @@ class Work(Value):
     """Called before a step is handed in; may add to what goes with it, or refuse."""
     perform: Mapping[str, Callable[[Wired, State, str, Order], Acted]] = {}
     """The actions that this system has for itself, or does in its own way, by the word of the definition."""
+    unmade: Callable[[Repository, Purpose, list[str]], str] = staticmethod(lambda _repository, _purpose, _words: "")
+    """Called where a commit was not made that a command noted with these words: undoes what belongs to it, or tells
+    that it is still to be made."""
     after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] | None = None
     """Called after every change, with the state before it; gives what the user should be told."""
     commit: Callable[[State, str, str], tuple[str, str]] | None = None
@@ -184,10 +190,11 @@ class Content(Value):
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:
-    """Whether a workflow that ended has this id: where ids carry the time, its document stays where it was."""
-    if not found.id or system(found.dialect.name).shares == "id":
-        return False
-    return any(entry.id == found.id for entry in wired.store.find(found.id))
+    """Whether a document is that of a workflow which ended, and does not say that it goes on."""
+    from holdfast.systems.seam import returned
+
+    state = returned.known(wired, found)
+    return state is not None and not returned.goes_on(wired, state, found)
 
 
 class Upkeep(Value):
@@ -197,7 +204,7 @@ class Upkeep(Value):
     """What the path of a document calls the workflow."""
     lost: Callable[[str, str], bool] = staticmethod(lambda _worktree, _path: False)
     """Whether a document is missing whose work left other files beside it."""
-    recover: Callable[[str], Remedy | None] = staticmethod(lambda _: None)
+    recover: Callable[[str, str], Remedy | None] = staticmethod(lambda _worktree, _path: None)
     """The command that rebuilds the document at a path from what lies beside it; without one, it is set aside."""
     journaled: Callable[[Wired, Found], bool] = staticmethod(_has_ended)
     """Whether a workflow that is known here wrote a document, although none that runs says so."""
@@ -255,8 +262,8 @@ class Texts(Value):
     """What the work of a step is, and which file says so."""
     review: Callable[[State, str], str] = staticmethod(lambda _, __: "")
     """The file that holds the review of a step, where reviews are files."""
-    signal: Callable[[State], str] = staticmethod(lambda _: "")
-    """The line that tells an outer loop how a run ended."""
+    signal: Callable[[State, str], str] = staticmethod(lambda _, __: "")
+    """The line that tells an outer loop how a run ended, from the status that is told."""
     summary: Callable[[State, str], str] = staticmethod(_summary)
     """What a start finds that goes on with a workflow: which one, how old, how far. The second argument is now."""
     question: Callable[[State], str] = staticmethod(_question)
@@ -272,5 +279,12 @@ def late(path: str, name: str) -> Any:
     return lambda *given: getattr(module(path), name)(*given)
 
 
-PARTS: Mapping[str, Any] = {"subject": Subject(), "work": Work(), "upkeep": Upkeep(), "texts": Texts(), "rules": {}}
+PARTS: Mapping[str, Any] = {
+    "subject": Subject(),
+    "work": Work(),
+    "upkeep": Upkeep(),
+    "texts": Texts(),
+    "rules": {},
+    "described": Described(),
+}
 """The defaults. The document of a system has none."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.core.definition import Conduct, Words
     from holdfast.core.draft import Draft
-    from holdfast.documents.lens.spec import Dialect
+    from holdfast.documents.lens.spec import Described, Dialect
     from holdfast.systems.seam.parts import Subject, Texts, Upkeep, Work
     from holdfast.systems.seam.system import System
 
@@ -35,6 +35,8 @@ class _Enabled(_local):
 
 
 _enabled = _Enabled()
+_cards: dict[str, System] = {}
+"""Of the systems that come with Holdfast."""
 _parts: dict[tuple[str, str], Any] = {}
 """By the module of the card and the part."""
 
@@ -45,8 +47,10 @@ def use(systems: dict[str, System | HoldfastError]) -> None:
 
 
 def system(name: str) -> System:
-    if name in NAMES:
-        card: System = module(f"{_PACKAGE}.{name}").SYSTEM
+    card = _cards.get(name)
+    if card is None and name in NAMES:
+        card = _cards[name] = module(f"{_PACKAGE}.{name}").SYSTEM
+    if card is not None:
         return card
     other = _enabled.systems.get(name)
     if other is None:
@@ -130,12 +134,9 @@ def _loaded(card: System, part: str, attribute: str) -> Any:
 
 def bad_system(name: str, package: str, fault: str) -> UsageError:
     """The refusal for a system whose package has a fault."""
-    return UsageError(
-        "bad_system",
-        f"the system {name} of the package {package} cannot be used: {fault}",
-        remedy=advice(f"install a version of {package} without the fault, or take {name} out of {_CONFIG}"),
-        facts={"system": name, "package": package, "fault": fault},
-    )
+    said = f"the system {name} of the package {package} cannot be used: {fault}"
+    way = advice(f"install a version of {package} without the fault, or take {name} out of {_CONFIG}")
+    return UsageError("bad_system", said, remedy=way, facts={"system": name, "package": package, "fault": fault})
 
 
 def _absent(name: str) -> Dialect:
@@ -156,7 +157,7 @@ def dialects() -> list[Dialect]:
 
 
 def folders(name: str) -> tuple[str, ...]:
-    """The folders of this name that the systems have: `definitions`, `schemas`, `texts`."""
+    """The folders of this name that the systems have: `definitions`, `texts`."""
     found = (os.path.join(os.path.dirname(str(module(card.module).__file__)), name) for card in systems())
     return tuple(folder for folder in found if os.path.isdir(folder))
 
@@ -190,5 +191,6 @@ subject: Callable[[str], Subject] = _getter("subject")
 work: Callable[[str], Work] = _getter("work")
 upkeep: Callable[[str], Upkeep] = _getter("upkeep")
 texts: Callable[[str], Texts] = _getter("texts")
+described: Callable[[str], Described] = _getter("described")
 rules: Callable[[str], Mapping[str, Callable[[Draft, Mapping[str, Any]], None]]] = _getter("rules")
 """The rules of a system's own commands."""

@@ -22,6 +22,8 @@ class System(Value):
     """The modules that the package has of those in `systems.seam.parts`; for the others, the defaults hold."""
     own: tuple[str, ...] = ()
     """Paths that belong to the system alone: what lies there is never part of the work."""
+    unversioned: tuple[str, ...] = ()
+    """Further paths, in which `*` may stand, that are not for git."""
     patterns: tuple[str, ...] = ()
     """Where its documents lie, from the top of the worktree."""
     adopt_at_once: bool = False

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Sequence
+from _collections_abc import Callable, Mapping, Sequence
 
+from holdfast import git
+from holdfast.core.definition import BUILT_IN
 from holdfast.core.lifecycle import FINISHED
+from holdfast.core.remedy import Scope
 from holdfast.core.value import Any, Value
 from holdfast.errors import NotFound
+from holdfast.machine import place as places
+from holdfast.systems.seam.registry import folders, refused, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast import git
     from holdfast.core.commands import Command
     from holdfast.core.definition import Definition
-    from holdfast.core.remedy import Scope
     from holdfast.core.state import Actor, Alert, State
     from holdfast.definitions import Catalogue
     from holdfast.documents.files import Documents
@@ -54,46 +57,67 @@ class Wired(Value):
         if refusal := self.store.read_only:
             raise refusal
 
-    def prepare(self) -> None:
-        """Makes `.holdfast` ready for a write."""
-        from holdfast.machine import place as places
+    def prepare(self, *systems: str) -> None:
+        """Makes `.holdfast` ready for a write, and the repository for the documents of these systems."""
+        from holdfast.systems.seam.unversioned import keep_out
 
         self.require_writable()
         places.prepare(self.place, insist=self.settings.allow_unsafe_fs)
+        keep_out(self, systems)
 
     def repository(self, worktree: str) -> git.Repository:
         """The repository that a working tree is in, which there has to be."""
-        from holdfast import git
-        from holdfast.core import refusals
-
         base = self.place.base(worktree)
         repository = git.find(base)
         if repository is None:
-            raise refusals.no_repository(base)
+            from holdfast.core.refusals import no_repository
+
+            raise no_repository(base)
         return repository
 
     def on_branch(self, state: State) -> git.Repository:
         """The repository of a workflow, which has to be on the workflow's branch."""
-        from holdfast import git
-        from holdfast.core import refusals
-
         repository = self.repository(state.worktree)
         here = git.branch(repository)
         if state.branch and here != state.branch:
-            raise refusals.branch_mismatch(state, here)
+            from holdfast.core.refusals import branch_mismatch
+
+            raise branch_mismatch(state, here)
         return repository
 
+    def recorded(self, state: State, path: str) -> None:
+        """The journal has the commit that was made for a step: nothing of it is left to record."""
+        repository = git.find(self.place.base(state.worktree))
+        if repository and git.has_unrecorded(repository):
+            from holdfast.git import made
+
+            made.forget(repository, state.ulid, path)
+
     def candidates(self) -> Sequence[Entry]:
-        """The active workflows that a command without `-w` may mean: of the branch, else of the worktree, else all."""
+        """The workflows that a command without `-w` may mean: the active ones of the branch, else of the worktree, else
+        all; where none is active, those that are still to be finalized.
+        """
         active = self.store.active()
         here = [entry for entry in active if entry.worktree == self.place.key()]
         branch = [entry for entry in here if entry.branch in (None, self.place.branch())]
-        return branch or here or active
+        return branch or here or active or self.to_finalize()
+
+    def require_alone(self, state: State) -> None:
+        """Refuses while another workflow of the same system runs in the worktree."""
+        key = (state.dialect, state.worktree)
+        running = [entry for entry in self.store.active() if (entry.dialect, entry.worktree) == key]
+        if running:
+            from holdfast.core.refusals import another_runs
+
+            raise another_runs(running[0].id, running[0].ulid)
+
+    def to_finalize(self) -> Sequence[Entry]:
+        """The completed workflows whose result is still to be published: of the branch, else of the worktree."""
+        here = [e for e in self.store.entries() if e.to_finalize and e.worktree == self.place.key()]
+        return [e for e in here if e.branch in (None, self.place.branch())] or here
 
     def scope(self, about: str = "") -> Scope:
         """What commands that are typed here have to say, for remedies about the workflow with this ULID."""
-        from holdfast.core.remedy import Scope
-
         candidates, active = self.candidates(), self.store.active()
         ids = [entry.id for entry in active]
         newest = {entry.id: entry.ulid for entry in self.store.entries() if entry.id not in ids}
@@ -104,7 +128,6 @@ class Wired(Value):
 
     def forge(self, worktree: str, *, strict: bool = False) -> Forge:
         """The forge that the branch of a working tree is pushed to; `strict` where approvals are asked for."""
-        from holdfast import git
         from holdfast.forges.port import forge_of
 
         repository = self.repository(worktree)
@@ -115,20 +138,15 @@ class Wired(Value):
     def catalogue(self) -> Catalogue:
         """The definitions. Most commands are about a workflow that has its own, so they are looked for when asked."""
         from holdfast.definitions import Catalogue
-        from holdfast.systems.seam.registry import folders, words
 
         return Catalogue(self.place.root, self.is_trusted, builtin=folders("definitions"), words=words())
 
     def definition(self, name: str) -> Definition:
         """A definition by name, with where it comes from."""
-        from holdfast.core.definition import BUILT_IN
-
         catalogue = self.catalogue
         try:
             found, path = catalogue.get(name), catalogue.path_of(name)
         except NotFound as unknown:
-            from holdfast.systems.seam.registry import refused
-
             for refusal in refused():  # the definition may be one of a system that cannot be had
                 unknown.message += f"; {refusal.message}"
                 unknown.remedies = refusal.remedies
@@ -140,6 +158,23 @@ class Wired(Value):
         by_hand = state.origin == "adopted" and self.place.repository is None
         return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
+    def news(self) -> list[str]:
+        """What became of edits of a document, and was not told yet: newest first."""
+        from holdfast.core.briefing import alert_text
+
+        return list(map(alert_text, self.reconciler.take_news()))
+
+    def told(self, answer: Mapping[str, Any]) -> dict[str, Any]:
+        """An answer, and before it the news."""
+        news = self.news()
+        return {"notice": news, **answer} if news else dict(answer)
+
     def execute(self, ulid: str, command: Command, actor: Actor | None = None, **how: Any) -> State:
-        """Decides a command, keeps what came of it and shows it."""
-        return self.reconciler.settle(self.engine.execute(ulid, command, actor or self.settings.actor, **how))
+        """Decides a command, keeps what came of it and shows it. For this process's own actor its token counts."""
+        if actor is None:
+            actor, how = self.settings.actor, {"token": self.settings.token, **how}
+        return self.reconciler.settle(self.engine.execute(ulid, command, actor, **how))
+
+    def preview(self, state: State, command: Command, token: str = "") -> None:
+        """Refuses what the rules would refuse to this process, before anything is done outside of the journal."""
+        self.engine.preview(state, command, self.settings.actor, token=token or self.settings.token)

@@ -20,17 +20,19 @@ from holdfast.documents.lens.fields import (
     Reader,
     artifacts_in,
     claimed,
+    filled,
     first,
     is_count,
     mark,
     moment_in,
     object_in,
     objects_in,
+    put_back,
     status_in,
     text_in,
 )
 from holdfast.systems.skill.tests import TOLD
-from holdfast.systems.skill.words import FIGURES, PHASE, PHASE_WORDS, WORKFLOW
+from holdfast.systems.skill.words import FIGURES, PHASE, WORKFLOW
 
 _READER = Reader("skill")
 _SUBJECTS = {"tdd": ("subject", "task_description", "feature_file")}
@@ -46,6 +48,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     said = first(_READER.object(document, "_schema", {}).get("skill"))
     type = said if isinstance(said, str) and is_name(said) else id.partition("-")[0]
     steps, progress = _phases(document, machine, definition)
+    missing = [step.id for step in steps if step.id not in progress]
     _tasks(document, machine, steps, progress)
     context = _READER.object(document, "context", {})
     state = State(
@@ -62,6 +65,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         created_at=moment_in(workflow, "created_at") or facts.now,
         updated_at=moment_in(workflow, "updated_at") or facts.now,
         progress=progress,
+        alerts=put_back(facts.now, missing),
         base=document,
         history=tuple({"entry": entry} for entry in objects_in(document, "history")),
     )
@@ -76,26 +80,21 @@ def _phases(
         raise _READER.refused("it has no state_machine.phases")
     if not all(isinstance(phase, Mapping) and is_name(phase.get("name")) for phase in phases):
         raise _READER.refused("every phase needs a name")
-    names = [phase["name"] for phase in phases]
-    if len(set(names)) < len(names):
+    said = {phase["name"]: phase for phase in phases}
+    if len(said) < len(phases):
         raise _READER.refused("two of its phases have the same name")
     known = {step.id: step for step in definition.steps} if definition else {}
     checkpoints = _READER.object(document, "checkpoints", {})
-    steps = []
-    progress = {}
-    for name, phase in zip(names, phases, strict=True):
-        step = _fitting(known[name], names) if name in known else _step(name, phase, checkpoints)
-        steps.append(step)
-        progress[name] = _progress(step, phase, checkpoints)
-    return steps, progress
+    begun = [name for name, phase in said.items() if status_in(phase, PHASE) != lifecycle.PENDING]
+    named = (known.get(name) or _step(name, phase, checkpoints) for name, phase in said.items())
+    steps = filled(named, definition, [*begun, str(machine.get("current_phase"))])
+    steps = tuple(_fitting(step, [step.id for step in steps]) for step in steps)
+    progress = {step.id: _progress(step, said[step.id], checkpoints) for step in steps if step.id in said}
+    return list(steps), progress
 
 
 def _fitting(step: Step, names: list[str]) -> Step:
-    """A definition's step among the phases there are: what it required and is not there cannot hold it up.
-
-    Nor can a test that nobody recorded: who kept the document by hand ran it by hand.
-    """
-    step = step.replace(checks=tuple(check for check in step.checks if not check.test))
+    """A definition's step among the phases there are: what it required and is not there cannot hold it up."""
     if step.requires is not None:
         step = step.replace(requires=tuple(name for name in step.requires if name.partition("/")[0] in names))
     if step.retry and step.retry.back_to.partition("/")[0] not in ("", *names):
@@ -119,7 +118,7 @@ def _step(name: str, phase: Mapping[str, Any], checkpoints: Mapping[str, Any]) -
 
 
 def _progress(step: Step, said: Mapping[str, Any], checkpoints: Mapping[str, Any]) -> Progress:
-    status = status_in(said, PHASE, PHASE_WORDS)
+    status = status_in(said, PHASE)
     attempt = said.get("attempt")
     attempt = attempt if isinstance(attempt, int) and attempt > 1 else int(status != lifecycle.PENDING)
     feedback = text_in(said, "feedback", 20_000)
@@ -172,6 +171,7 @@ def _tasks(
     named = [name for name in ("task_execution", machine.get("current_phase")) if name in ids]
     at = ids.index(named[0]) if named else len(ids) - 1
     shape = steps[at].task
+    known = {step.id: _fitting(step, []) for step in shape.steps} if shape else {}
     children: dict[str, Step] = {}
     for task in tasks:
         index = task.get("index") if isinstance(task, Mapping) else None
@@ -179,9 +179,9 @@ def _tasks(
             raise _READER.refused("every task needs an index of its own")
         path = f"{ids[at]}/{index}"
         phases = object_in(task, "tdd_phases")
-        inner = {name: Step(id=name) for name in phases if is_name(name)}
-        if not inner and shape and status_in(task, PHASE, PHASE_WORDS) == lifecycle.PENDING:
-            inner = {step.id: _fitting(step, []) for step in shape.steps}
+        inner = {name: known.get(name) or Step(id=name) for name in phases if is_name(name)}
+        if status_in(task, PHASE) not in lifecycle.FINISHED:
+            inner = {**known, **inner}
         children[str(index)] = Step(
             id=str(index),
             name=text_in(task, "description"),
@@ -210,7 +210,8 @@ def _consistent(state: State, machine: Mapping[str, Any]) -> State:
 
     pointed = machine.get("current_phase")
     if pointed in tops and status(pointed) not in lifecycle.FINISHED:
-        behind = [path for path in tops[: tops.index(pointed)] if status(path) not in lifecycle.FINISHED]
+        named = [path for path in tops[: tops.index(pointed)] if path in progress]
+        behind = [path for path in named if status(path) not in lifecycle.FINISHED]
         for path in behind:
             finish(path)
         if behind and status(pointed) == lifecycle.PENDING:
@@ -245,9 +246,11 @@ def _marked(state: State, workflow: Mapping[str, Any], facts: Facts) -> State:
     status = WORKFLOW.decode(workflow.get("status", "in_progress"))
     at = queries.current(state)
     if status == "completed":
-        done = {p: _finished(state.plan.step(p), state.step(p).replace(attempt=1)) for p in state.plan.paths}
-        kept = {p: state.step(p) for p in state.plan.paths if state.step(p).status in lifecycle.FINISHED}
-        return state.replace(progress={**done, **kept}, finished_at=moment_in(workflow, "completed_at") or facts.now)
+        said = [p for p in state.plan.paths if p.partition("/")[0] in state.progress]
+        done = {p: _finished(state.plan.step(p), state.step(p).replace(attempt=1)) for p in said}
+        kept = {p: state.step(p) for p in said if state.step(p).status in lifecycle.FINISHED}
+        end = moment_in(workflow, "completed_at") or facts.now
+        return state.replace(progress={**done, **kept}, finished_at=end if len(said) == len(state.plan.paths) else "")
     if status == "cancelled":
         return state.replace(cancelled=mark(facts.now, "abandoned"))
     if status == "blocked" and at and queries.status(state) not in lifecycle.STUCK:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from holdfast.core import tasks
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
+from holdfast.git import Repository
+from holdfast.git.made import Purpose, forget
 from holdfast.machine.place import below
 from holdfast.systems.seam import actions
 from holdfast.systems.seam.parts import Acted, Order
@@ -18,20 +20,32 @@ class _Box(actions.Mark):
 
     def __init__(self, full: str, path: str, text: str) -> None:
         self.full, self.file, self._text = full, path, text
-        self._was_open = False
+
+    def words(self) -> tuple[str, ...]:
+        try:
+            listed = features.read(self.full, self.file).tasks
+        except HoldfastError:
+            return ()
+        is_open = any(task.text == self._text and not task.done for task in listed)
+        return (self.full, self.file, self._text) if is_open else ()
 
     def put(self) -> tuple[str, ...]:
         try:
-            listed = features.read(self.full, self.file).tasks
-            self._was_open = any(task.text == self._text and not task.done for task in listed)
             ticked = features.tick(self.full, self._text, 0)
         except HoldfastError:
             ticked = False
         return () if ticked else (f"{self.file} has no box for this task any more: nothing was ticked",)
 
-    def restore(self) -> None:
-        if self._was_open:
-            features.tick(self.full, self._text, 0, done=False)
+
+def take_back(repository: Repository, purpose: Purpose, words: list[str]) -> str:
+    """Opens the box of a task again whose commit was not made. Where that fails, the next command tries again."""
+    full, file, text = words
+    try:
+        features.tick(full, text, 0, done=False)
+    except HoldfastError as failure:
+        return f"The box of {text!r} in {file} is ticked, and its commit was not made: {failure.message}."
+    forget(repository, purpose.ulid, purpose.step)
+    return f"The box of {text!r} in {file} is open again: its commit was not made."
 
 
 def commit(wired: Wired, state: State, path: str, order: Order) -> Acted:

@@ -6,61 +6,88 @@ what a user's own definition writes.
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Mapping
+from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle, queries, tasks
-from holdfast.core.definition import Check, Definition, Step
+from holdfast.core.definition import POLICIES, Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import parent
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import (
+    COUNT,
     FRACTION,
+    ID,
     MOMENT,
+    MOMENT_OR_NULL,
+    NAME,
+    NUMBER,
     WORD,
+    detail,
     object_in,
     objects_in,
     or_absent,
+    paths,
+    status_of,
     text_in,
     unless_found,
 )
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning, as_found
+from holdfast.documents.lens.mapping import at
+from holdfast.documents.lens.spec import (
+    ABSENT,
+    UNKNOWN,
+    Dialect,
+    Document,
+    Field,
+    Items,
+    Json,
+    Meaning,
+    as_found,
+    record,
+)
 from holdfast.systems.skill import tests as skill_tests
-from holdfast.systems.skill.words import FEATURE, FIGURES, FOLDER, PHASE, WORKFLOW, WORKFLOW_WORDS, feature_of
+from holdfast.systems.skill.words import (
+    FEATURE,
+    FOLDER,
+    PHASE,
+    WORKFLOW,
+    WORKFLOW_WORDS,
+    feature_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.commands import Facts
 
-_SAID = frozenset({"in_progress", "blocked", "completed", "cancelled"})
+_APPROVAL = record(
+    *("required", "by", "approved"),
+    required=bool,
+    by=POLICIES,
+    approved=bool,
+    approved_at=str,
+    approved_by=str,
+    selected_variant=str,
+    options=[str],
+    modifications=dict,
+    claimed=(True,),
+)
+_WORD = f"({'|'.join(dict.fromkeys(WORKFLOW_WORDS.values()))})"
+_WORDED = rf"^{_WORD}(\|{_WORD})*$"
 
 
-def _in_base(state: State, *names: str) -> Any:
+def _in_base(state: State, place: str) -> Any:
     """What stands at a place of the document that this one is written over."""
-    here: Any = state.base
-    for name in names:
-        here = here.get(name) if isinstance(here, Mapping) else None
-    return here
+    return at(state.base or {}, place)
 
 
-def _entry_in_base(state: State, at: tuple[str, ...], key: str, name: object) -> Mapping[str, Any]:
-    listed = _in_base(state, *at)
+def _entry_in_base(state: State, place: str, key: str, name: object) -> Mapping[str, Any]:
+    listed = _in_base(state, place)
     found = (e for e in listed if isinstance(e, Mapping) and e.get(key) == name) if isinstance(listed, list) else ()
     return next(iter(found), {})
 
 
 def _updated(state: State, _: str) -> Any:
-    return UNKNOWN if as_found(state) and _in_base(state, "workflow", "updated_at") else state.updated_at
-
-
-def _detail(state: State, _: str) -> Any:
-    word = queries.status(state)
-    return ABSENT if word in _SAID else word
-
-
-def _step_detail(state: State, path: str) -> Any:
-    status = state.step(path).status
-    return ABSENT if status in (lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.DONE) else status
+    return UNKNOWN if as_found(state) and _in_base(state, "workflow.updated_at") else state.updated_at
 
 
 def _context(state: State, _: str) -> Any:
@@ -74,21 +101,21 @@ def _context(state: State, _: str) -> Any:
 
 def _folder(state: State) -> Mapping[str, Any]:
     """A folder of features: which one is worked on, and how far each is."""
-    at = feature_of(state)
+    now = feature_of(state)
     steps = state.plan.of_kind(FEATURE)
     listed = [{**feature_of(state, path), "status": PHASE.encode(state.step(path).status)} for path in steps]
-    return {**state.context, "feature_file": at["file"], "feature_title": at["title"], "folder_features": listed}
+    return {**state.context, "feature_file": now["file"], "feature_title": now["title"], "folder_features": listed}
 
 
 def _current_phase(state: State, _: str) -> Any:
-    at = queries.current(state)
-    return at.split("/")[0] if at else state.plan.children("")[-1]
+    now = queries.current(state)
+    return now.split("/")[0] if now else state.plan.children("")[-1]
 
 
 def _current_step(state: State, _: str) -> Any:
-    """Where in the phase the work is. A phase without steps of its own leaves the word to whoever wrote it."""
+    """Where in the phase the work is. A phase without steps of its own leaves the word to its author."""
     phase, _, inner = (queries.current(state) or "").partition("/")
-    if not inner and phase and phase == _in_base(state, "state_machine", "current_phase"):
+    if not inner and phase and phase == _in_base(state, "state_machine.current_phase"):
         return UNKNOWN
     return or_absent(inner)
 
@@ -96,7 +123,7 @@ def _current_step(state: State, _: str) -> Any:
 def _listed(state: State, path: str) -> Any:
     step = state.plan.step(path)
     checks = [check.name for check in step.checks if not check.test and not step.action]
-    there = _entry_in_base(state, ("state_machine", "phases"), "name", path).get("steps")
+    there = _entry_in_base(state, "state_machine.phases", "name", path).get("steps")
     return UNKNOWN if not checks or (isinstance(there, list) and all(name in there for name in checks)) else checks
 
 
@@ -148,7 +175,7 @@ def _tdd(name: str) -> Any:
         if child not in state.plan:
             return ABSENT
         if state.step(path).status == state.step(child).status == lifecycle.PENDING:
-            there = _entry_in_base(state, ("tasks",), "index", _index(state, path)).get("tdd_phases")
+            there = _entry_in_base(state, "tasks", "index", _index(state, path)).get("tdd_phases")
             said = there.get(name, "pending") if isinstance(there, Mapping) else "pending"
             return UNKNOWN if said == "pending" else lifecycle.PENDING
         return state.step(child).status
@@ -161,53 +188,6 @@ def _commit(state: State, path: str) -> Any:
     progress = state.step(path)
     said = progress.data.get(tasks.COMMIT)
     return said or (UNKNOWN if progress.status == lifecycle.PENDING else ABSENT)
-
-
-def _checks(state: State) -> list[str]:
-    """The checkpoints. What a test showed is not one: it belongs to its phase."""
-    return [f"{path}#{name}" for path, name in state.plan.checked() if not _check(state, path, name).test]
-
-
-def _check(state: State, path: str, name: str) -> Check:
-    check = state.plan.step(path).check(name)
-    assert check is not None
-    return check
-
-
-def _evidence(state: State, item: str) -> Evidence | None:
-    path, _, name = item.rpartition("#")
-    return state.step(path).evidence.get(name)
-
-
-def _ran(state: State, item: str) -> str:
-    return "completed" if _evidence(state, item) else "pending"
-
-
-_SAID_OF = {
-    "test": ("last_run", "passed", "count"),
-    "security_review": ("last_run", "findings"),
-    "code_simplifier": ("last_run", "issues"),
-    "pr_created": ("pr_number", "pr_url"),
-}
-"""What a checkpoint has beside its status, where that is not `last_run` and `passed`."""
-
-
-def _about(name: str, read: Callable[[Evidence], Any]) -> Any:
-    def value(state: State, item: str) -> Any:
-        evidence = _evidence(state, item)
-        found = None if evidence is None else read(evidence)
-        if name in _SAID_OF.get(item.rpartition("#")[2], ("last_run", "passed")):
-            return or_absent(found)
-        telling = evidence is not None and ((name == "passed" and not evidence.passed) or name in evidence.data)
-        return found if telling else UNKNOWN
-
-    return value
-
-
-def _figure(name: str) -> Field:
-    """A number or address that goes with a checkpoint."""
-    value = _about(name, lambda evidence: evidence.data.get(name))
-    return Field(name, value, nullable=True, quiet=True, meaning=Meaning.CHECK)
 
 
 _WORDS = {
@@ -277,7 +257,7 @@ def _added_task(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
 
 def _file(state: State) -> str:
     """Usually the id. Scripts find a document by a name they compute, so an adopted one keeps the name it had."""
-    named = _in_base(state, "_schema", "file")
+    named = _in_base(state, "_schema.file")
     return str(named) if is_name(named, 200) else state.id
 
 
@@ -309,19 +289,21 @@ DOCUMENT = Document(
     entry=_entry,
     subject=_subject,
     parts=(
-        Field("_schema.version", lambda s, _: "1.0", quiet=True, meaning=Meaning.FIXED),
+        Field("_schema.version", lambda s, _: "1.0", quiet=True, meaning=Meaning.FIXED, shape=("1.0",)),
         Field("_schema.skill", lambda s, _: s.type, WORD, quiet=True, meaning=Meaning.FIXED),
-        Field("_schema.file", lambda s, _: UNKNOWN, meaning=Meaning.FIXED),
-        Field("workflow.id", lambda s, _: s.id, meaning=Meaning.FIXED),
-        Field("workflow.status", lambda s, _: queries.status(s), WORKFLOW, meaning=Meaning.WHOLE),
-        Field("workflow.status_detail", _detail),
-        Field("workflow.created_at", lambda s, _: s.created_at, MOMENT),
-        Field("workflow.updated_at", _updated, MOMENT),
-        unless_found("workflow.completed_at", lambda s, _: or_absent(s.finished_at), MOMENT),
-        Field("workflow.branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED),
+        Field("_schema.file", lambda s, _: UNKNOWN, meaning=Meaning.FIXED, shape=ID),
+        Field("workflow.id", lambda s, _: s.id, meaning=Meaning.FIXED, shape=ID, required=True),
+        Field("workflow.status", status_of, WORKFLOW, meaning=Meaning.WHOLE, shape=_WORDED, required=True),
+        detail("workflow.status_detail", WORKFLOW),
+        Field("workflow.created_at", lambda s, _: s.created_at, MOMENT, required=True),
+        Field("workflow.updated_at", _updated, MOMENT, required=True),
+        unless_found(
+            Field("workflow.completed_at", lambda s, _: or_absent(s.finished_at), MOMENT, shape=MOMENT_OR_NULL)
+        ),
+        Field("workflow.branch", lambda s, _: or_absent(s.branch), nullable=True, meaning=Meaning.FIXED, shape=str),
         Field("context", _context, meaning=Meaning.CONTEXT),
-        Field("state_machine.current_phase", _current_phase, meaning=Meaning.POINTER),
-        Field("state_machine.current_step", _current_step, quiet=True),
+        Field("state_machine.current_phase", _current_phase, meaning=Meaning.POINTER, shape=str),
+        Field("state_machine.current_step", _current_step, quiet=True, shape=str),
         skill_tests.CYCLE,
         Items(
             "state_machine.phases",
@@ -330,18 +312,29 @@ DOCUMENT = Document(
             key="name",
             depends=_depends,
             added=_added_phase,
+            keys=Json(NAME, maxLength=64),
+            least=1,
+            required=True,
             fields=(
-                Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
-                unless_found("status_detail", _step_detail, meaning=Meaning.FIXED),
-                Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, quiet=True),
-                Field("completed_at", lambda s, p: or_absent(s.step(p).finished_at), MOMENT, quiet=True),
+                Field("status", status_of, PHASE, meaning=Meaning.STATUS, required=True),
+                unless_found(detail("status_detail", PHASE, meaning=Meaning.FIXED)),
+                Field(
+                    "started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, quiet=True, shape=MOMENT_OR_NULL
+                ),
+                Field(
+                    "completed_at",
+                    lambda s, p: or_absent(s.step(p).finished_at),
+                    MOMENT,
+                    quiet=True,
+                    shape=MOMENT_OR_NULL,
+                ),
                 Field("progress", _fraction, FRACTION, quiet=True),
-                Field("attempt", lambda s, p: s.step(p).attempt if s.step(p).attempt > 1 else ABSENT),
-                Field("steps", _listed, quiet=True),
-                Field("artifacts", lambda s, p: {n: a.path for n, a in s.step(p).artifacts.items()} or ABSENT),
-                Field("approval", _approval, meaning=Meaning.FIXED),
-                Field("feedback", _feedback),
-                Field("reason", lambda s, p: or_absent(s.step(p).reason)),
+                Field("attempt", lambda s, p: s.step(p).attempt if s.step(p).attempt > 1 else ABSENT, shape=NUMBER),
+                Field("steps", _listed, quiet=True, shape=[str]),
+                Field("artifacts", lambda s, p: paths(s, p) or ABSENT, shape={"*": str}),
+                Field("approval", _approval, meaning=Meaning.GATE, shape=_APPROVAL),
+                Field("feedback", _feedback, shape=str),
+                Field("reason", lambda s, p: or_absent(s.step(p).reason), shape=str),
                 *skill_tests.OF_PHASE,
             ),
         ),
@@ -353,28 +346,19 @@ DOCUMENT = Document(
             depends=_depends,
             when=lambda s: bool(tasks.tasks(s)),
             added=_added_task,
+            keys=COUNT,
             fields=(
-                Field("description", lambda s, p: s.plan.step(p).label),
-                Field("status", lambda s, p: s.step(p).status, PHASE, meaning=Meaning.STATUS),
-                unless_found("status_detail", _step_detail, meaning=Meaning.FIXED),
-                Field(tasks.COMMIT, _commit, nullable=True, meaning=Meaning.DATA),
-                Field("tdd_phases.red", _tdd("red"), PHASE, meaning=Meaning.STATUS),
-                Field("tdd_phases.green", _tdd("green"), PHASE, meaning=Meaning.STATUS),
-                Field("tdd_phases.refactor", _tdd("refactor"), PHASE, meaning=Meaning.STATUS),
+                Field("description", lambda s, p: s.plan.step(p).label, meaning=Meaning.FIXED, shape=str),
+                Field("status", status_of, PHASE, meaning=Meaning.STATUS, required=True),
+                unless_found(detail("status_detail", PHASE, meaning=Meaning.FIXED)),
+                Field(tasks.COMMIT, _commit, nullable=True, meaning=Meaning.DATA, shape=str),
+                *(
+                    Field(f"tdd_phases.{name}", _tdd(name), PHASE, meaning=Meaning.STATUS)
+                    for name in ("red", "green", "refactor")
+                ),
             ),
         ),
-        Items(
-            "checkpoints",
-            each=_checks,
-            name=lambda s, item: item.rpartition("#")[2],
-            depends=lambda s, item: (_evidence(s, item),),
-            fields=(
-                Field("status", _ran, meaning=Meaning.CHECK),
-                Field("last_run", _about("last_run", lambda e: e.at), MOMENT, nullable=True, quiet=True),
-                Field("passed", _about("passed", lambda e: e.passed), nullable=True, quiet=True, meaning=Meaning.CHECK),
-                *(_figure(name) for name in FIGURES),
-            ),
-        ),
+        skill_tests.CHECKPOINTS,
         *skill_tests.RUNS,
     ),
 )
@@ -423,6 +407,7 @@ DIALECT = Dialect(
     identify=identify,
     status_words=WORKFLOW_WORDS,
     missing="abandoned",
+    sign=f"{FOLDER}/index.json",
     adopt=_adopt,
     found_at=found_at,
     index=index,

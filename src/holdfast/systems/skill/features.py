@@ -12,7 +12,8 @@ from _collections_abc import Iterable, Sequence
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
-from holdfast.markdown.text import BAD_BOX, BOX, CONTROLS, LIKE_A_BOX, Markdown, line_of, mistaken, says_something
+from holdfast.markdown.text import BAD_BOX, BOX, LIKE_A_BOX, Markdown, line_of, mistaken, says_something
+from holdfast.plain.terminal import CONTROLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,12 +53,9 @@ def read(full: str, path: str) -> Feature:
     import re
 
     if re.search(CONTROLS, path):
-        raise UsageError(
-            "bad_feature",
-            f"the file name {path!r} has characters that cannot be written down",
-            remedy="rename the file with letters, digits and dashes",
-            facts={"path": ascii(path)},
-        )
+        said = f"the file name {path!r} has characters that cannot be written down"
+        facts = {"path": ascii(path)}
+        raise UsageError("bad_feature", said, remedy="rename the file with letters, digits and dashes", facts=facts)
     outline = _Outline(feature_file.load(full, path).text(path))
     if mistakes := sorted((*outline.mistakes, *outline.missing()), key=lambda mistake: mistake[0]):
         raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY)

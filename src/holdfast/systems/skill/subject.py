@@ -132,11 +132,8 @@ def _read(place: Place, state: State, path: str) -> features.Feature | None:
 
 def _feature(asked: Asked, place: Place) -> Loaded:
     if not asked.subject:
-        raise UsageError(
-            "no_subject",
-            f"{asked.definition.name} needs a feature file or a folder of them",
-            remedy=remedies.start(asked.definition.name, Blank("features/NAME.md")),
-        )
+        said = f"{asked.definition.name} needs a feature file or a folder of them"
+        raise UsageError("no_subject", said, remedy=remedies.start(asked.definition.name, Blank("features/NAME.md")))
     subject = _written(asked.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
@@ -208,9 +205,8 @@ def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
     text = text or (subject if not named else "")
     number = context.get("task_index")
     if not text and not named:
-        raise UsageError(
-            "no_task", "a cycle needs a task", remedy=remedies.start("tdd", values={"task": Blank('"TEXT"')})
-        )
+        said = "a cycle needs a task"
+        raise UsageError("no_task", said, remedy=remedies.start("tdd", values={"task": Blank('"TEXT"')}))
     file = _written(named, place) if named else ""
     if number is not None and (not isinstance(number, int) or isinstance(number, bool) or number < 1):
         raise UsageError("bad_number", "task_index is the number of a task, from 1", remedy="--set task_index=1")

@@ -1,24 +1,33 @@
-"""What a skill document says of tests: the facts of the red and green phases, the last run, the files written."""
+"""What a skill document says of checks: its checkpoints, the tests of the phases, the last run, the files written."""
 
 from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import lifecycle
+from holdfast.core.definition import Check
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import MOMENT
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Field, Meaning
+from holdfast.documents.lens.fields import COUNT, MOMENT, TEXT_OR_NULL, or_absent
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Field, Items, Meaning, record
+from holdfast.systems.skill.words import FIGURES, RAN
 
-TOLD = (
-    *("test_file", "test_name", "failure_confirmed", "failure_reason"),
-    *("implementation_file", "tests_passing", "last_error"),
-)
-"""What a phase says of its test. Whoever writes the document may say it too."""
+TOLD = {
+    "test_file": str,
+    "test_name": str,
+    "failure_confirmed": bool,
+    "failure_reason": str,
+    "implementation_file": str,
+    "tests_passing": bool,
+    "last_error": str,
+}
+"""What a phase says of its test. The author of the document may say it too."""
 
 
 def is_test_driven(state: State) -> bool:
     """Whether phases of the workflow are about a test; in a workflow with tasks, it is the tasks that are."""
+    if not state.plan.checked():
+        return False
     return any(check.test for path in state.plan.children("") for check in state.plan.step(path).checks)
 
 
@@ -27,7 +36,7 @@ def shown(state: State, path: str) -> Evidence | None:
     progress = state.step(path)
     for check in state.plan.step(path).checks if progress.status != lifecycle.PENDING else ():
         evidence = progress.evidence.get(check.name)
-        if check.test and evidence is not None and evidence.attempt == progress.attempt:
+        if check.test and evidence and evidence.attempt == progress.attempt and not evidence.claimed:
             return evidence
     return None
 
@@ -114,10 +123,12 @@ def _of_last(read: Callable[[Evidence, str], Any], nothing: Any) -> Callable[[St
 
 
 def _command(state: State, _: str) -> Any:
+    if not is_test_driven(state):
+        return UNKNOWN
     import shlex
 
     checks = [check for path in state.plan.children("") for check in state.plan.step(path).checks if check.test]
-    return shlex.join(checks[0].run) if checks and checks[0].run else UNKNOWN
+    return shlex.join(checks[0].run) if checks[0].run else UNKNOWN
 
 
 def _result(evidence: Evidence, test: str) -> str:
@@ -131,7 +142,7 @@ def _names(kind: str) -> Callable[[Evidence, str], Any]:
 def _cycle(state: State, _: str) -> Any:
     if not is_test_driven(state):
         return UNKNOWN
-    attempt = max(1, *(state.step(path).attempt for path in state.plan.children("") if _is_red(state, path)))
+    attempt = max((1, *(state.step(path).attempt for path in state.plan.children("") if _is_red(state, path))))
     return UNKNOWN if state.origin == "adopted" and attempt == 1 else attempt
 
 
@@ -141,13 +152,74 @@ def _files(state: State, _: str) -> Any:
     return written(state)
 
 
-CYCLE = Field("state_machine.cycle_count", _cycle)
-OF_PHASE = tuple(Field(name, _told(name), meaning=Meaning.DATA) for name in TOLD)
+CYCLE = Field("state_machine.cycle_count", _cycle, shape=COUNT)
+OF_PHASE = tuple(Field(name, _told(name), meaning=Meaning.DATA, shape=kind) for name, kind in TOLD.items())
 RUNS = (
-    Field("test_state.test_command", _command),
+    Field("test_state.test_command", _command, shape=TEXT_OR_NULL),
     Field("test_state.last_run", _of_last(lambda e, _: e.at, ABSENT), MOMENT, nullable=True),
-    Field("test_state.last_result", _of_last(_result, ABSENT), nullable=True),
-    Field("test_state.failing_tests", _of_last(_names("failing"), [])),
-    Field("test_state.passing_tests", _of_last(_names("passing"), [])),
-    Field("files_modified", _files),
+    Field("test_state.last_result", _of_last(_result, ABSENT), nullable=True, shape=str),
+    Field("test_state.failing_tests", _of_last(_names("failing"), []), shape=[str]),
+    Field("test_state.passing_tests", _of_last(_names("passing"), []), shape=[str]),
+    Field("files_modified", _files, shape=[record("path", path=str, phase=str, lines_added=COUNT)]),
+)
+
+
+def _checks(state: State) -> list[str]:
+    """The checkpoints. What a test showed is not one: it belongs to its phase."""
+    return [f"{path}#{name}" for path, name in state.plan.checked() if not _check(state, path, name).test]
+
+
+def _check(state: State, path: str, name: str) -> Check:
+    check = state.plan.step(path).check(name)
+    assert check is not None
+    return check
+
+
+def _evidence(state: State, item: str) -> Evidence | None:
+    path, _, name = item.rpartition("#")
+    return state.step(path).evidence.get(name)
+
+
+def _ran(state: State, item: str) -> str:
+    return "completed" if _evidence(state, item) else "pending"
+
+
+_SAID_OF = {
+    "test": ("last_run", "passed", "count"),
+    "security_review": ("last_run", "findings"),
+    "code_simplifier": ("last_run", "issues"),
+    "pr_created": ("pr_number", "pr_url"),
+}
+"""What a checkpoint has beside its status, where that is not `last_run` and `passed`."""
+
+
+def _about(name: str, read: Callable[[Evidence], Any]) -> Any:
+    def value(state: State, item: str) -> Any:
+        evidence = _evidence(state, item)
+        found = None if evidence is None else read(evidence)
+        if name in _SAID_OF.get(item.rpartition("#")[2], ("last_run", "passed")):
+            return or_absent(found)
+        telling = evidence is not None and ((name == "passed" and not evidence.passed) or name in evidence.data)
+        return found if telling else UNKNOWN
+
+    return value
+
+
+def _figure(name: str, kind: type | None, read: Callable[[Evidence], Any] | None = None) -> Field:
+    """What goes with a checkpoint: whether it passed, a number, an address."""
+    value = _about(name, read or (lambda evidence: evidence.data.get(name)))
+    return Field(name, value, nullable=True, quiet=True, meaning=Meaning.CHECK, shape=kind)
+
+
+CHECKPOINTS = Items(
+    "checkpoints",
+    each=_checks,
+    name=lambda s, item: item.rpartition("#")[2],
+    depends=lambda s, item: (_evidence(s, item),),
+    fields=(
+        Field("status", _ran, RAN, meaning=Meaning.CHECK, required=True),
+        Field("last_run", _about("last_run", lambda e: e.at), MOMENT, nullable=True, quiet=True),
+        _figure("passed", bool, lambda e: e.passed),
+        *(_figure(name, kind) for name, kind in FIGURES.items()),
+    ),
 )

@@ -66,11 +66,10 @@ def sentence(state: State) -> str:
     return f"Resuming at {clean(state.plan.step(at).label)}"
 
 
-def signal(state: State) -> str:
+def signal(state: State, word: str) -> str:
     """The line that tells the program which started a run how it ended; empty where the workflow is no feature's."""
     if state.loads != FEATURE:
         return ""
-    word = queries.status(state)
     if word in ("completed", "finalized"):
         if state.plan.of_kind(FEATURE):
             return "DEV_COMPLETE: All features done"
@@ -85,6 +84,8 @@ def _stopped(state: State, word: str) -> str:
     if word in ("paused", "cancelled"):
         mark = state.paused or state.cancelled
         return f"{word}: {mark.reason}" if mark and mark.reason else word
+    if word == "claimed":
+        return "what only its document says was done is not confirmed: holdfast approve --claimed"
     stuck = next((path for path in state.plan.paths if state.step(path).status == word), "")
     reason = state.step(stuck).reason if stuck else ""
     return f"{stuck} {word}: {reason}" if reason else f"{stuck} is {word}".strip()

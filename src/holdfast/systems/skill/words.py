@@ -13,8 +13,8 @@ from holdfast.documents.lens.fields import spelled, words
 FEATURE = "feature"
 """What a workflow loads that works on feature files, and the kind of a step that is one of several."""
 FOLDER = ".claude/workflow-state"
-FIGURES = ("count", "findings", "issues", "pr_number", "pr_url")
-"""What can go with a checkpoint."""
+FIGURES = {"count": int, "findings": None, "issues": None, "pr_number": int, "pr_url": str}
+"""What can go with a checkpoint, and as what."""
 
 PHASE_WORDS = spelled(
     pending=(lifecycle.PENDING,),
@@ -29,6 +29,7 @@ WORKFLOW_WORDS = spelled(
 )
 PHASE = words(PHASE_WORDS, {"blocked": lifecycle.BLOCKED})
 WORKFLOW = words(WORKFLOW_WORDS)
+RAN = words({"pending": "pending", "completed": "completed"})
 
 
 def feature_of(state: State, path: str = "") -> Mapping[str, Any]:

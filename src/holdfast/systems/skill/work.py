@@ -4,4 +4,5 @@ from __future__ import annotations
 
 from holdfast.systems.seam.parts import Work, late
 
-WORK = Work(perform={"commit": late(f"{__package__}.commits", "commit")})
+_COMMITS = f"{__package__}.commits"
+WORK = Work(perform={"commit": late(_COMMITS, "commit")}, unmade=late(_COMMITS, "take_back"))

@@ -6,8 +6,9 @@ from holdfast.systems.seam.system import System
 SYSTEM = System(
     "story",
     __name__,
-    parts=("subject", "work", "texts"),
+    parts=("subject", "work", "texts", "described"),
     own=("workspace/workflow-state", "workspace/logs/workflow-orchestration", "workspace/session.lock"),
+    unversioned=("workspace/sessions",),
     patterns=("workspace/workflow-state/*.json", "workspace/sessions/*/workflow-state/*.json"),
     wakes=(".holdfast/sessions",),
     loads={"scene": Conduct(), "plan": Conduct()},

@@ -15,15 +15,17 @@ from holdfast.documents.lens.fields import (
     Reader,
     artifacts_in,
     claimed,
+    filled,
     mark,
     moment_in,
     object_in,
     objects_in,
+    put_back,
     status_in,
     text_in,
 )
 from holdfast.documents.lens.spec import Codec
-from holdfast.systems.story.words import PHASE, PHASE_WORDS, STEP, STEP_WORDS, WORKFLOW
+from holdfast.systems.story.words import PHASE, STEP, WORKFLOW
 
 _READER = Reader("story")
 
@@ -40,17 +42,20 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         raise _READER.refused("it has no steps")
     if not all(isinstance(one, Mapping) and isinstance(one.get("name"), str) and one["name"] for one in listed):
         raise _READER.refused("every step needs a name")
-    known = {step.name: step for step in definition.steps} if definition else {}
-    steps = [known.get(one["name"]) or _step(one, number) for number, one in enumerate(listed, 1)]
-    codec, words = (PHASE, PHASE_WORDS) if planning else (STEP, STEP_WORDS)
-    progress = {step.id: _progress(step, one, codec, words) for step, one in zip(steps, listed, strict=True)}
+    known = {word: step for step in (definition.steps if definition else ()) for word in (step.id, step.name)}
+    made = [_step(one, number) for number, one in enumerate(listed, 1)]
+    named = [known.get(step.name) or known.get(step.id) or step for step in made]
+    codec = PHASE if planning else STEP
+    progress = {step.id: _progress(step, one, codec) for step, one in zip(named, listed, strict=True)}
+    begun = [path for path, one in progress.items() if one.status != lifecycle.PENDING]
+    steps = filled(named, definition, begun)
     session = document.get("session_name")
     context = _context(run, planning=planning)
     state = State(
         ulid=ulid,
         id=str(id),
         type=str(type),
-        plan=Plan(tuple(steps)),
+        plan=Plan(steps),
         dialect="story",
         loads="plan" if planning else "scene",
         subject=planned(context) if planning else str(context.get("scene_id", "")),
@@ -60,6 +65,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         created_at=moment_in(document, "created_at") or facts.now,
         updated_at=moment_in(document, "updated_at") or facts.now,
         progress=progress,
+        alerts=put_back(facts.now, (step.label for step in steps if step.id not in progress)),
         base=document,
     )
     return _marked(state, document, facts)
@@ -82,24 +88,26 @@ def _step(said: Mapping[str, Any], number: int) -> Step:
     )
 
 
-def _progress(step: Step, said: Mapping[str, Any], codec: Codec, words: Mapping[str, str]) -> Progress:
-    status = status_in(said, codec, words)
+def _progress(step: Step, said: Mapping[str, Any], codec: Codec) -> Progress:
+    status = status_in(said, codec)
     attempts = object_in(said, "attempts")
     counted = attempts.get("current")
     tries = tuple(_try(one, number) for number, one in enumerate(objects_in(attempts, "history"), 1))
+    asked = object_in(said, "human_approval")
+    changes = object_in(asked, "modifications")
     progress = Progress(
         status=status,
         attempt=counted if isinstance(counted, int) and counted > 0 else int(status != lifecycle.PENDING),
         started_at=moment_in(said, "started_at"),
         finished_at=moment_in(said, "completed_at"),
+        reason=text_in(said, "reason"),
         artifacts=artifacts_in(said),
         tries=tries,
         failures=len(tries),
     )
     if not gates.policy(step) or status != lifecycle.DONE:
-        return progress
-    asked = object_in(said, "human_approval")
-    variant, changes = text_in(asked, "selected_variant"), object_in(asked, "modifications")
+        return progress.replace(data={"modifications": changes}) if changes else progress
+    variant = text_in(asked, "selected_variant")
     return claimed(progress, moment_in(asked, "approved_at"), variant=variant, modifications=changes)
 
 

@@ -10,10 +10,7 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.plain.terminal import escape
 from holdfast.systems.seam.ports import Call
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from holdfast.systems.story.sessions import Sessions
+from holdfast.systems.story.sessions import Sessions
 
 LARGEST = 64 << 20
 _SIGNS = {"modified": "~", "created": "+", "deleted": "-", "artifacts": "+", "retries": "+"}
@@ -97,7 +94,8 @@ def commit(call: Call) -> None:
     def text() -> str:
         lines = _plan(call, done)
         if done["committed"]:
-            return "\n".join([call.ok(f"session {name} is committed"), *lines])
+            already = " already" if done.get("already") else ""
+            return "\n".join([call.ok(f"session {name} is committed{already}"), *lines])
         onward = "resolve the conflicts first" if done["conflicts"] else f"holdfast session commit {name} --force"
         return "\n".join([f"A commit of {name} would change:", *(lines or ["  nothing"]), f"→ {onward}"])
 
@@ -109,12 +107,9 @@ def cancel(call: Call) -> None:
     sessions, name = _sessions(call), call.args.name
     if not call.args.yes:
         if not call.is_person:
-            raise UsageError(
-                "not_confirmed",
-                f"cancelling {name} deletes its files, workflows and journals for good",
-                remedy=remedies.session("cancel", name).given(yes=True),
-                facts={"session": name},
-            )
+            said = f"cancelling {name} deletes its files, workflows and journals for good"
+            way = remedies.session("cancel", name).given(yes=True)
+            raise UsageError("not_confirmed", said, remedy=way, facts={"session": name})
         if not call.ask(_shown_before_end(sessions, name), f"Delete the session {escape(name)} for good?"):
             raise HoldfastError("declined", f"{name} was not cancelled", remedy=remedies.session("status", name))
     sessions.cancel(name)
@@ -122,8 +117,6 @@ def cancel(call: Call) -> None:
 
 
 def _sessions(call: Call) -> Sessions:
-    from holdfast.systems.story.sessions import Sessions
-
     return Sessions(call.project.wired)
 
 
@@ -154,12 +147,9 @@ def _input(source: str | None) -> bytes:
     except OSError as failure:
         raise NotFound("no_file", f"{source} cannot be read: {failure.strerror}", remedy="--from FILE") from None
     if len(data) > LARGEST:
-        raise UsageError(
-            "too_large",
-            f"the content has more than {LARGEST >> 20} MiB",
-            remedy="copy it to where holdfast session path PATH says",
-            facts={"limit": LARGEST},
-        )
+        said = f"the content has more than {LARGEST >> 20} MiB"
+        facts = {"limit": LARGEST}
+        raise UsageError("too_large", said, remedy="copy it to where holdfast session path PATH says", facts=facts)
     return data
 
 

@@ -12,36 +12,42 @@ from holdfast.core import gates, lifecycle, moment, queries
 from holdfast.core.definition import Definition
 from holdfast.core.state import State
 from holdfast.core.value import Any
-from holdfast.documents.lens.fields import MOMENT, object_in, objects_in, or_absent, unless_found
-from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Dialect, Document, Field, Items, Meaning
+from holdfast.documents.lens.fields import (
+    COUNT,
+    ID,
+    MOMENT,
+    MOMENT_OR_NULL,
+    NAME,
+    NUMBER,
+    detail,
+    object_in,
+    objects_in,
+    or_absent,
+    paths,
+    status_of,
+    unless_found,
+)
+from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Json, Meaning, record
 from holdfast.systems.story.adoption import adopt
 from holdfast.systems.story.words import PHASE, STEP, WORKFLOW, WORKFLOW_WORDS, folder, is_planning
 
 LOGS = "workspace/logs/workflow-orchestration"
-_SAID = frozenset({"in_progress", "waiting", "failed", "completed", "cancelled"})
-_PLAIN = frozenset({lifecycle.PENDING, lifecycle.ACTIVE, lifecycle.WAITING, lifecycle.DONE, lifecycle.FAILED})
+GENERATION, PLANNING = "generation", "planning"
+_SESSION = Json(r"^[A-Za-z0-9_-]+$", maxLength=64)
+_OUTDATED = "requires-revalidation"
 
 
-def _only(planning: bool, value: Any) -> Any:
+def _of(kind: str, at: str, value: Any, shape: Any, meaning: str = Meaning.DERIVED) -> Field:
     """A field that only one of the two kinds of runs has."""
-    return lambda state, item: value(state, item) if is_planning(state) == planning else UNKNOWN
+
+    def said(state: State, item: str) -> Any:
+        return value(state, item) if is_planning(state) == (kind == PLANNING) else UNKNOWN
+
+    return Field(f"{kind}.{at}", said, shape=shape, meaning=meaning)
 
 
-def _detail(state: State, _: str) -> Any:
-    if state.outdated:
-        return "requires-revalidation"
-    word = queries.status(state)
-    return ABSENT if word in _SAID else word
-
-
-def _step_detail(state: State, path: str) -> Any:
-    status = state.step(path).status
-    silent = status in _PLAIN and not (is_planning(state) and status == lifecycle.FAILED)
-    return ABSENT if silent else status
-
-
-def _artifacts(state: State, path: str) -> Any:
-    return {name: artifact.path for name, artifact in state.step(path).artifacts.items()}
+def _detail(state: State, path: str) -> Any:
+    return _OUTDATED if state.outdated else status_of(state, path)
 
 
 def _approval(state: State, path: str) -> Any:
@@ -92,18 +98,6 @@ def emphasis(data: Mapping[str, Any]) -> list[Any]:
     return list(needed) if isinstance(needed, list) else []
 
 
-def _number(state: State, path: str) -> Any:
-    return state.plan.number(path)
-
-
-def _position(state: State, _: str) -> Any:
-    return queries.top_number(state)
-
-
-def _total(state: State, _: str) -> Any:
-    return len(state.plan.children(""))
-
-
 def _blueprint(state: State, _: str) -> Any:
     first = state.plan.children("")[0]
     return state.step(first).data.get("blueprint_path") or UNKNOWN
@@ -122,6 +116,10 @@ def place(state: State) -> str:
     return f"{folder(state.session)}/workflow-state/{state.id}.json"
 
 
+def _committed(state: State, _: str) -> Any:
+    return _session_before(state) or (UNKNOWN if state.origin == "adopted" else ABSENT)
+
+
 def _session_before(state: State) -> str:
     """The session it was in before that was committed."""
     return str(state.own.get("story", {}).get("committed_from", ""))
@@ -137,27 +135,57 @@ def working_dir(state: State) -> str:
     return f"{folder(state.session)}/{kind}-runs/{state.id}"
 
 
-def _steps(at: str, key: str, *, planning: bool) -> Items:
-    said = PHASE if planning else STEP
-    agents = (Field("agents", lambda s, p: list(s.plan.step(p).agents), meaning=Meaning.FIXED),) if planning else ()
+_OF = Json(int, minimum=1, maximum=99)
+_APPROVAL = record(
+    *("required", "approved"),
+    required=bool,
+    approved=bool,
+    approved_at=MOMENT_OR_NULL,
+    selected_variant=str,
+    modifications=dict,
+    claimed=(True,),
+)
+_TRY = record(
+    *("attempt", "status"),
+    attempt=NUMBER,
+    status=("failed",),
+    at=MOMENT,
+    reason=str,
+    violations=[dict],
+    emphasis_needed=list,
+)
+_AGENTS = Field("agents", lambda s, p: list(s.plan.step(p).agents), meaning=Meaning.FIXED, shape=[str])
+_ATTEMPTS = record(current=COUNT, max=NUMBER, history=[_TRY])
+
+
+def _steps(kind: str, at: str, key: str, codec: Codec, *more: Field) -> Items:
     return Items(
-        at,
+        f"{kind}.{at}",
         each=lambda s: list(s.plan.children("")),
-        name=_number,
+        name=lambda s, path: s.plan.number(path),
         key=key,
         depends=_depends,
-        when=lambda s: is_planning(s) == planning,
+        when=lambda s: is_planning(s) == (kind == PLANNING),
+        keys=NUMBER,
+        least=1,
+        required=True,
         fields=(
-            Field("name", lambda s, p: s.plan.step(p).label, meaning=Meaning.FIXED),
-            Field("status", lambda s, p: s.step(p).status, said, meaning=Meaning.STATUS),
-            Field("status_detail", _step_detail, meaning=Meaning.FIXED),
+            Field(
+                "name",
+                lambda s, p: s.plan.step(p).label,
+                meaning=Meaning.FIXED,
+                shape=Json(str, minLength=1),
+                required=True,
+            ),
+            Field("status", status_of, codec, meaning=Meaning.STATUS, required=True),
+            detail("status_detail", codec, meaning=Meaning.FIXED),
             Field("started_at", lambda s, p: or_absent(s.step(p).started_at), MOMENT, nullable=True),
             Field("completed_at", lambda s, p: or_absent(s.step(p).finished_at), MOMENT, nullable=True),
-            *agents,
-            Field("artifacts", _artifacts, meaning=Meaning.FIXED),
-            Field("human_approval", _approval, meaning=Meaning.FIXED),
-            Field("attempts", _attempts, meaning=Meaning.FIXED),
-            Field("reason", lambda s, p: or_absent(s.step(p).reason)),
+            *more,
+            Field("artifacts", paths, meaning=Meaning.FIXED, shape={"*": str}),
+            Field("human_approval", _approval, meaning=Meaning.GATE, shape=_APPROVAL),
+            Field("attempts", _attempts, meaning=Meaning.FIXED, shape=_ATTEMPTS),
+            Field("reason", lambda s, p: or_absent(s.step(p).reason), shape=str),
         ),
     )
 
@@ -166,27 +194,32 @@ DOCUMENT = Document(
     path=place,
     former=_former,
     stamp="updated_at",
+    either=("workflow_type", GENERATION, PLANNING),
     parts=(
-        Field("workflow_id", lambda s, _: s.id, meaning=Meaning.FIXED),
-        Field("workflow_type", lambda s, _: s.type, meaning=Meaning.FIXED),
-        Field("session_name", lambda s, _: or_absent(s.session), meaning=Meaning.FIXED),
-        Field("committed_from_session", lambda s, _: or_absent(_session_before(s)), meaning=Meaning.FIXED),
-        Field("status", lambda s, _: queries.status(s), WORKFLOW, meaning=Meaning.WHOLE),
-        Field("status_detail", _detail, meaning=Meaning.FIXED),
-        Field("created_at", lambda s, _: s.created_at, MOMENT),
-        unless_found("updated_at", lambda s, _: s.updated_at, MOMENT),
-        Field("generation.scene_id", _only(False, lambda s, _: s.context.get("scene_id", UNKNOWN))),
-        Field("generation.current_step", _only(False, _position)),
-        Field("generation.total_steps", _only(False, _total)),
-        _steps("generation.steps", "step", planning=False),
-        Field("generation.artifacts.blueprint_path", _only(False, _blueprint), meaning=Meaning.FIXED),
-        Field("generation.artifacts.working_dir", _only(False, lambda s, _: working_dir(s)), meaning=Meaning.FIXED),
-        Field("planning.level", _only(True, lambda s, _: s.context.get("level", UNKNOWN)), meaning=Meaning.FIXED),
-        Field("planning.context", _only(True, _planned), meaning=Meaning.FIXED),
-        Field("planning.current_phase", _only(True, _position)),
-        Field("planning.total_phases", _only(True, _total)),
-        _steps("planning.phases", "phase", planning=True),
-        Field("planning.artifacts.working_dir", _only(True, lambda s, _: working_dir(s)), meaning=Meaning.FIXED),
+        Field("workflow_id", lambda s, _: s.id, meaning=Meaning.FIXED, shape=ID, required=True),
+        Field(
+            "workflow_type", lambda s, _: s.type, meaning=Meaning.FIXED, shape=Json(NAME, maxLength=64), required=True
+        ),
+        Field("session_name", lambda s, _: or_absent(s.session), meaning=Meaning.FIXED, shape=_SESSION),
+        Field("committed_from_session", _committed, meaning=Meaning.FIXED, shape=str),
+        Field("status", status_of, WORKFLOW, meaning=Meaning.WHOLE, required=True),
+        detail("status_detail", WORKFLOW, "waiting", value=_detail, also=(_OUTDATED,), meaning=Meaning.FIXED),
+        Field("created_at", lambda s, _: s.created_at, MOMENT, required=True),
+        unless_found(Field("updated_at", lambda s, _: s.updated_at, MOMENT, required=True)),
+        _of(GENERATION, "scene_id", lambda s, _: s.context.get("scene_id", UNKNOWN), r"^\d{4}$"),
+        _of(GENERATION, "current_step", lambda s, _: queries.top_number(s), NUMBER),
+        _of(GENERATION, "total_steps", lambda s, _: len(s.plan.children("")), NUMBER),
+        _steps(GENERATION, "steps", "step", STEP),
+        _of(GENERATION, "artifacts.blueprint_path", _blueprint, str, Meaning.FIXED),
+        _of(GENERATION, "artifacts.working_dir", lambda s, _: working_dir(s), str, Meaning.FIXED),
+        _of(
+            PLANNING, "level", lambda s, _: s.context.get("level", UNKNOWN), ("scene", "chapter", "act"), Meaning.FIXED
+        ),
+        _of(PLANNING, "context", _planned, Json({"act": _OF, "chapter": _OF, "scene": _OF}), Meaning.FIXED),
+        _of(PLANNING, "current_phase", lambda s, _: queries.top_number(s), NUMBER),
+        _of(PLANNING, "total_phases", lambda s, _: len(s.plan.children("")), NUMBER),
+        _steps(PLANNING, "phases", "phase", PHASE, _AGENTS),
+        _of(PLANNING, "artifacts.working_dir", lambda s, _: working_dir(s), str, Meaning.FIXED),
     ),
 )
 
@@ -206,7 +239,7 @@ def index(entries: list[Any], old: Mapping[str, Any] | None, now: str, session: 
         {
             "workflow_id": entry.id,
             "workflow_type": entry.type,
-            "status": _status(entry, said.get(entry.id)),
+            "status": _listed(entry, said.get(entry.id)),
             **({"session_name": session} if session else {}),
             "created_at": MOMENT.encode(entry.created_at),
             "updated_at": MOMENT.encode(entry.updated_at),
@@ -218,7 +251,7 @@ def index(entries: list[Any], old: Mapping[str, Any] | None, now: str, session: 
     return f"{above}/index.json", {"workflows": listed}
 
 
-def _status(entry: Any, before: Any) -> str:
+def _listed(entry: Any, before: Any) -> str:
     """An active workflow that is not the one at hand is as the list had it."""
     if not entry.status:
         return "failed" if before == "failed" else "in_progress"
@@ -231,7 +264,7 @@ DIALECT = Dialect(
     id_of=lambda document: str(document.get("workflow_id", "")),
     identify=identify,
     status_words=WORKFLOW_WORDS,
-    missing="rendered",
+    missing="",
     adopt=adopt,
     index=index,
     log=lambda state: f"{LOGS}/{state.id}.log",

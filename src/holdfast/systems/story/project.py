@@ -20,11 +20,8 @@ def scene_id(text: object) -> str:
     """`0204`: chapter and scene, two digits each."""
     said = str(text)
     if len(said) != 4 or not (said.isascii() and said.isdigit()) or said[:2] == "00" or said[2:] == "00":
-        raise UsageError(
-            "bad_scene",
-            f"{said[:60]!r} is not a scene such as 0204 (chapter 02, scene 04)",
-            remedy=remedies.start("generation", Blank("SCENE")),
-        )
+        message = f"{said[:60]!r} is not a scene such as 0204 (chapter 02, scene 04)"
+        raise UsageError("bad_scene", message, remedy=remedies.start("generation", Blank("SCENE")))
     return said
 
 
@@ -32,11 +29,8 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
     """What a plan is of: its level, and the numbers that the level needs. All mistakes at once."""
     level = context.get("level")
     if level not in LEVELS:
-        raise UsageError(
-            "bad_level",
-            f"level is one of {', '.join(LEVELS)}",
-            remedy=_planning(context, "scene", Blank("|".join(LEVELS))),
-        )
+        message = f"level is one of {', '.join(LEVELS)}"
+        raise UsageError("bad_level", message, remedy=_planning(context, "scene", Blank("|".join(LEVELS))))
     needed = _NEEDED[level]
     wrong = [name for name in needed if not _is_number(context.get(name))]
     if wrong:
@@ -86,23 +80,14 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
             if act.startswith("act-") and os.path.isfile(os.path.join(acts, act, inner)):
                 found[f"acts/{act}/{inner}"] = None
     if len(found) > 1:
-        raise Refused(
-            "ambiguous_blueprint",
-            f"scene {scene} has more than one blueprint: {', '.join(found)}",
-            remedy=remedies.done("1", outputs=("blueprint_path",)),
-            facts={"scene": scene, "found": list(found)},
-        )
+        said = f"scene {scene} has more than one blueprint: {', '.join(found)}"
+        facts = {"scene": scene, "found": list(found)}
+        raise Refused("ambiguous_blueprint", said, remedy=remedies.done("1", outputs=("blueprint_path",)), facts=facts)
     if not found:
         plan = _planning(_place_of(root, scene), "scene", "scene")
-        raise Refused(
-            "no_blueprint",
-            f"scene {scene} has no blueprint: there is no acts/act-N/{inner}",
-            remedy=(
-                f"write acts/act-N/{inner}",
-                plan.given(session=session).replace(text="plan the scene"),
-            ),
-            facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"},
-        )
+        said = f"scene {scene} has no blueprint: there is no acts/act-N/{inner}"
+        ways = (f"write acts/act-N/{inner}", plan.given(session=session).replace(text="plan the scene"))
+        raise Refused("no_blueprint", said, remedy=ways, facts={"scene": scene, "looked_for": f"acts/act-*/{inner}"})
     return next(iter(found))
 
 
@@ -139,12 +124,8 @@ def constraints(root: str, path: str, session: str = "") -> list[str]:
             items += [text] if text.strip() else []
     if not items:
         lacks = "has a Constraints section without a list" if heading else "has no Constraints section"
-        raise Refused(
-            "no_constraints",
-            f"{path} {lacks}",
-            remedy=f'write a heading "## Constraints" with at least one list item into {path}',
-            facts={"path": path},
-        )
+        way = f'write a heading "## Constraints" with at least one list item into {path}'
+        raise Refused("no_constraints", f"{path} {lacks}", remedy=way, facts={"path": path})
     return items
 
 

@@ -56,14 +56,11 @@ def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
         parent, seal = max(approved, key=lambda pair: pair[0].ulid)
         return command.replace(parent=parent.ulid, parent_seal=seal)
     running = next((state for state in found if queries.is_active(state)), None)
-    raise Refused(
-        "parent_not_approved",
-        f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it",
-        remedy=remedies.status(workflow=running.ulid)
-        if running
-        else remedies.start("story/planning", values=wanted, session=command.session),
-        facts={"needed": planned(wanted), "running": running.id if running else None},
-    )
+    said = f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it"
+    plan = remedies.start("story/planning", values=wanted, session=command.session)
+    way = remedies.status(workflow=running.ulid) if running else plan
+    facts = {"needed": planned(wanted), "running": running.id if running else None}
+    raise Refused("parent_not_approved", said, remedy=way, facts=facts)
 
 
 def _plans(wired: Wired, subject: str) -> list[State]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from holdfast.core.state import State
+from holdfast.machine.place import read_regular
+from holdfast.plain.digest import digest
 from holdfast.systems.seam.parts import Acted, Handing, Order, Work
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story import project as stories
@@ -53,9 +55,6 @@ def _constraints(wired: Wired, state: State, path: str, order: Order) -> Acted:
 
 def _result(wired: Wired, state: State, sealed: str) -> str:
     """A plan that nobody had written when it was approved counts as it is now."""
-    from holdfast.machine.place import read_regular
-    from holdfast.plain.digest import digest
-
     last = state.plan.children("")[-1]
     if not sealed or state.loads != "plan" or "plan" in state.step(last).artifacts:
         return sealed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 
@@ -89,7 +88,7 @@ def test_an_agent_cancels_only_with_yes(holdfast, root):
 @pytest.mark.parametrize(("answer", "is_gone"), [(b"y\n", True), (b"\n", False)])
 def test_a_person_is_asked_before_a_session_is_cancelled(holdfast, root, answer, is_gone):
     holdfast("session", "create", "s")
-    ours, theirs = pty.openpty()
+    ours, theirs = forked.terminal()
     words, ends = ("session", "cancel", "s"), (theirs, theirs, theirs)
     process = forked.start(words, ends, env=dict(os.environ), cwd=root, session=True)
     os.close(theirs)

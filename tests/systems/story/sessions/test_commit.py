@@ -57,9 +57,10 @@ def test_a_commit_changes_the_project_and_ends_the_session(changed, root):
     assert changed.active() == ""
     assert changed.list() == []
     assert not (root / "workspace/sessions/s").exists()
-    assert below(root, "sessions") == []
+    assert [os.path.basename(path) for path in below(root, "sessions")] == ["s.commit.done"]
+    assert changed.commit("s", force=True)["already"]
     with pytest.raises(NotFound):
-        changed.commit("s", force=True)
+        changed.commit("s")
 
 
 def test_a_file_keeps_its_mode_and_a_new_one_brings_its_own(s, root):

@@ -77,9 +77,10 @@ export const Holdfast = async ({ client, directory, worktree }) => {
       if (answer?.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
     },
 
-    "tool.execute.after": async (input) => {
+    "tool.execute.after": async (input, output) => {
       const call = { tool_name: input.tool, tool_input: input.args ?? {} }
-      await event("PostToolUse", input.sessionID, call)
+      const told = said(await event("PostToolUse", input.sessionID, call)).hookSpecificOutput?.additionalContext
+      if (told && output) output.output = `${output.output ?? ""}\n${told}`
       context.delete(input.sessionID)
     },
 

@@ -7,6 +7,7 @@ everything that leaves is short, free of control characters, and leads to no fil
 from __future__ import annotations
 
 import os
+import re
 
 from holdfast.machine.place import below, read_regular
 from holdfast.systems.compaction.detection import notes, plans
@@ -38,8 +39,6 @@ def _text(base: str, path: str) -> str:
 
 
 def _plan_folders(base: str) -> list[str]:
-    import re
-
     try:
         folder = below(base, plans.FOLDER)
         names = os.listdir(folder) if folder else []

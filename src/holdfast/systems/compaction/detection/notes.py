@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 from holdfast.systems.compaction.adoption import STATUS_WORDS, TYPES
@@ -12,8 +13,6 @@ _MOST_BLOCKS, _MOST_REMINDERS, _MOST_CONTEXT = 20, 20, 50
 
 
 def noted(text: str) -> list[prose.Sighting]:
-    import re
-
     plain = re.sub(r"[*_`]+", "", text.lower()).replace("：", ":")
     if not all(words in plain for words in ("workflow state", "workflow:", "phase:")):
         return []
@@ -35,8 +34,6 @@ class _Block:
         self.reminders: list[str] = []
 
     def item(self, section: str, body: str) -> None:
-        import re
-
         if section == "reminders":
             self.reminders.append(body)
             return
@@ -68,8 +65,6 @@ class _Block:
         )
 
     def _type(self) -> str:
-        import re
-
         said = self._word("type", "-")
         if said in TYPES:
             return said

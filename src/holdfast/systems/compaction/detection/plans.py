@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Iterable, Iterator
 
 from holdfast.systems.compaction.detection import prose
@@ -27,8 +28,6 @@ def is_running(text: str) -> bool:
 
 def _says_running(line: str) -> bool:
     """A line with marks of several statuses explains them, and an item of a list or table speaks of something else."""
-    import re
-
     mark = re.search(f"[{RUNNING}]", line)
     if not mark or "in progress" not in line[mark.end() :] or len(set(line) & STATUS_MARKS) > 1:
         return False
@@ -40,8 +39,6 @@ def _says_running(line: str) -> bool:
 
 
 def planned(folder: str, source: str, text: str) -> prose.Sighting:
-    import re
-
     lines = list(_outside_fences(text))
     match = re.fullmatch(r"([0-9]{1,9})(?:[-_. ]+(.*))?", folder)
     number, rest = (match[1], match[2] or "") if match else ("", folder)
@@ -64,8 +61,6 @@ def planned(folder: str, source: str, text: str) -> prose.Sighting:
 
 def _outside_fences(text: str) -> Iterator[str]:
     """The lines that are no code: a plan may show in a fence how plans are written."""
-    import re
-
     fence = ""
     for line in prose.lines_of(text):
         match = re.match(r" {0,3}(`{3,}|~{3,})", line)
@@ -78,16 +73,12 @@ def _outside_fences(text: str) -> Iterator[str]:
 
 
 def _headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    import re
-
     for line in lines:
         if match := re.match(r" {0,3}(#{1,6})\s+(.*)", line):
             yield len(match[1]), re.sub(r"\s#+\s*$", "", match[2])
 
 
 def _title(lines: Iterable[str]) -> str:
-    import re
-
     title = next((text for level, text in _headings(lines) if level == 1), "")
     return re.sub(r"(?ai)^plan(?: #?[0-9]+)?(?: ?[:：]| [–—-]+ |$) ?", "", prose.plain_name(title))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Mapping
 
 from holdfast.core.value import Any, Value
@@ -47,8 +48,6 @@ class Sighting(Value):
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text, where several blank ones are as good as one."""
-    import re
-
     return re.sub(r"\n{3,}", "\n\n", re.sub(r"\r\n?", "\n", text)).split("\n")
 
 
@@ -62,8 +61,6 @@ class Line(Value):
 
     @classmethod
     def of(cls, raw: str) -> Line:
-        import re
-
         match = re.match(_MARKUP, raw)
         indent, signs = (match[1], match[2]) if match else ("", "")
         heading = "#" in signs
@@ -72,8 +69,6 @@ class Line(Value):
 
     def label(self) -> tuple[str, str]:
         """The word before the colon and what follows, where it is a word that says something of a workflow."""
-        import re
-
         match = re.match(_LABEL, self.body.lstrip(MARKS + " "))
         if not match:
             return "", ""
@@ -87,8 +82,6 @@ class Line(Value):
 
     def path(self) -> str:
         """The path in front of which this line puts an `@`; empty when it has none that stays in the project."""
-        import re
-
         word = re.split(r"[ \t\xa0\u3000]", self.body.lstrip("*_`"), maxsplit=1)[0]
         path = word[1:].rstrip(".,;:!?)]}>'\"*`。、，；：）」") if word.startswith("@") else ""
         fit = re.fullmatch(rf"(?=.*[./])[{PATH_SIGN}@+()\[\]=,%&#~]{{1,{LONGEST_PATH}}}", path)
@@ -97,8 +90,6 @@ class Line(Value):
 
 def progress_in(name: str) -> tuple[int, int, str] | None:
     """`4/10 - Name` as its parts. Without a total it is zero; without a number there is nothing."""
-    import re
-
     match = re.match(_PROGRESS, name)
     if not match:
         return None
@@ -110,7 +101,6 @@ def progress_in(name: str) -> tuple[int, int, str] | None:
 
 def plain_name(text: str) -> str:
     """A name without the marks and the words in brackets that say how far it is."""
-    import re
 
     def bracketed(match: re.Match[str]) -> str:
         inner = match[1].strip()
@@ -125,8 +115,6 @@ def plain_name(text: str) -> str:
 
 def clean(text: str, most: int = LONGEST_NAME) -> str:
     """One line of plain text: no control characters, no emphasis around it, at most so long."""
-    import re
-
     text = " ".join(re.sub(UNSAFE, "", text).replace("**", "").replace("~~", "").split())
     for mark in ("`", "__", "_", "*", "`"):
         inner = text[len(mark) : -len(mark)]

@@ -19,7 +19,6 @@ from holdfast.machine.place import Place, below, read_regular
 from holdfast.systems.gated import adoption, review_file, words
 from holdfast.systems.seam.found import parsed
 
-DESCRIPTION = f"{words.FEATURE_FOLDER}/description.md"
 REVIEWS = "reviews"
 LARGEST_TEXT = 1 << 20
 LONGEST_URL = 2000
@@ -79,7 +78,7 @@ class Left(Value):
 def gather(place: Place, slug: str) -> Left | None:
     """What there is in the workspace of a feature, and in git; None where no description proves that it is one."""
     files = _Workspace(place, slug)
-    described = files.read(DESCRIPTION, LARGEST_TEXT)
+    described = files.read(words.DESCRIPTION, LARGEST_TEXT)
     if described is None:
         return None
     history = _History(place, slug)
@@ -99,9 +98,9 @@ def gather(place: Place, slug: str) -> Left | None:
         reviews={phase: files.reviews(phase, history) for phase in lost},
         begun={phase: why for phase in lost if (why := files.begun(phase))},
         commits=history.commits,
-        title=Said(title or slug, DESCRIPTION if title else "the folder's name"),
+        title=Said(title or slug, words.DESCRIPTION if title else "the folder's name"),
         branch=_branch(place, slug),
-        described_at=files.time_of(DESCRIPTION, history),
+        described_at=files.time_of(words.DESCRIPTION, history),
         cancelled=files.cancellation(),
     )
 

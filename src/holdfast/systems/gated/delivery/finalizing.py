@@ -1,6 +1,6 @@
 """The end of a feature: its documents are published to `docs/`, committed, and the workspace is deleted.
 
-Every part can be repeated, so whoever died in the middle runs it again.
+Every part can be repeated, so a process that died in the middle runs it again.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
 
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
     state = workflow.refresh().state
-    token = how.get("token", "") or wired.settings.token
     repository = wired.on_branch(state)
-    wired.engine.preview(state, cmd.Finalize(), wired.settings.actor, token=token)
+    wired.preview(state, cmd.Finalize())
     if words.is_deleted(state):
         _commit_deletion(wired, repository, state)
         return (f"{workflow.id} is finalized",)
@@ -47,7 +46,8 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     workflow.execute(cmd.Record({"workspace": words.DELETED}), **how)
     _commit_deletion(wired, repository, workflow.state)
     said = [f"published {path}" for path in published]
-    said += [f"{path} stays: {_why(path)}" for path in kept]
+    why = {True: "it is a repository of its own", False: "no commit has it as it is"}
+    said += [f"{path} stays: {why[path.endswith('/')]}" for path in kept]
     return (*said, f"{workflow.id} is finalized" + ("" if kept else f", and {words.home(state)} is deleted"))
 
 
@@ -62,8 +62,8 @@ def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mappi
         published = central.publish(base, workflow.id, object_in(state.context, subject.SEEDED), merged, allow)
     workflow.execute(cmd.Finalize(), **how)
     # Also what a run that died had published and not committed is part of it.
-    message = workspace.message(workflow.state, "Publish the docs")
-    workspace.committed(wired, workflow.state, message, central.published(base, workflow.id))
+    docs = central.published(base, workflow.id)
+    workspace.committed(wired, workflow.state, "Publish the docs", more=docs)
     workflow.execute(cmd.Record({"workspace": words.PUBLISHED}), **how)
     return published
 
@@ -80,16 +80,13 @@ def _require_approved(state: State, write: central.Write) -> None:
         "put it back as it was approved",
         remedies.finalize(workflow=state.ulid, text="then"),
     )
-    raise Refused(
-        "gate_unmet",
-        f"nobody approved {write.source} as it is, so {write.target} is not written; nothing was published",
-        remedy=aside if state.finalized else remedies.reopen(phase, workflow=state.ulid),
-        facts={"step": phase, "path": write.source},
-    )
+    said = f"nobody approved {write.source} as it is, so {write.target} is not written; nothing was published"
+    way = aside if state.finalized else remedies.reopen(phase, workflow=state.ulid)
+    raise Refused("gate_unmet", said, remedy=way, facts={"step": phase, "path": write.source})
 
 
 def _keep(wired: Wired, repository: git.Repository, state: State) -> None:
-    """Commits what was written since the docs were published, by whoever thought that the workspace would last.
+    """Commits what was written since the docs were published, by somebody who thought that the workspace would last.
 
     The documents that Holdfast writes itself are in its journal.
     """
@@ -131,10 +128,6 @@ def _cleared(base: str, folder: str, apart: set[str]) -> list[str]:
     if not left:
         os.rmdir(full)
     return left
-
-
-def _why(path: str) -> str:
-    return "it is a repository of its own" if path.endswith("/") else "no commit has it as it is"
 
 
 def _commit_deletion(wired: Wired, repository: git.Repository, state: State) -> None:

@@ -45,7 +45,7 @@ def _replaced(wired: Wired, slug: str, copy: Copy, ours: State) -> tuple[State, 
     given_up: cmd.Command = cmd.Cancel(f"a person decided for the journal {copy.ulid}, which came with git")
     if ours.finished_at and not ours.cancelled:
         given_up = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
-    over = wired.execute(ours.ulid, given_up)
+    over = wired.execute(ours.ulid, given_up, wired.settings.actor)
     wrong = journal_copy.take(wired, slug, wired.place.key())
     if wrong is not None:
         raise wrong
@@ -65,9 +65,8 @@ def _both(wired: Wired, slug: str, standing: Standing, copy: Copy, ours: State) 
         f"{where}: {end['lines']} more, the last by {end['by']} at {end['at']} ({end['what']})"
         for where, end in ends.items()
     )
-    return Conflict(
-        refusal.code, f"{refusal.message}. {spoken}", remedy=refusal.remedies, facts={**refusal.facts, **ends}
-    )
+    said = f"{refusal.message}. {spoken}"
+    return Conflict(refusal.code, said, remedy=refusal.remedies, facts={**refusal.facts, **ends})
 
 
 def _last(record: Record, lines: int) -> dict[str, Any]:

@@ -35,13 +35,13 @@ READINGS = 4
 def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     """Takes a feature as far as it goes now; the sentences that people should hear."""
     state = workflow.refresh().state
+    if state.cancelled or state.finalized:
+        workspace.commit_left(wired, state)
     if state.cancelled:
         raise refusals.cancelled(state)
     if state.finalized:
         raise refusals.finalized(state)
-    wired.engine.preview(
-        state, cmd.Record({}), wired.settings.actor, token=how.get("token", "") or wired.settings.token
-    )
+    wired.preview(state, cmd.Record({}))
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         raise wrong
@@ -51,8 +51,8 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     at = queries.current(state)
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)
-    said = workspace.commit(wired, state, workspace.message(state, "Keep the state"))
-    said += _confirmed(wired, workflow, how)
+    said = workspace.commit(wired, state)
+    said += _confirmed(wired, workflow)
     state = workflow.state
     if at is None:
         return (*said, *_completed(repository, state))
@@ -67,7 +67,7 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     return (*said, *_reviewed(wired, workflow, at, forge, how))
 
 
-def _confirmed(wired: Wired, workflow: Workflow, how: Mapping[str, Any]) -> tuple[str, ...]:
+def _confirmed(wired: Wired, workflow: Workflow) -> tuple[str, ...]:
     """Approvals that another clone heard on the pull request count here once the forge says the same."""
     state, claimed = workflow.state, confirmation.claimed(workflow)
     number = state.context.get("pr_number")
@@ -79,9 +79,7 @@ def _confirmed(wired: Wired, workflow: Workflow, how: Mapping[str, Any]) -> tupl
     said: tuple[str, ...] = ()
     for phase, login in approved.items():
         if phase in claimed:
-            _as_people(
-                wired, workflow, cmd.Together((cmd.Approve(phase),)), login, forge, {"token": how.get("token", 0)}
-            )
+            _as_people(wired, workflow, cmd.Together((cmd.Approve(phase),)), login, forge)
             said += (*workflow.said, f"the approval of {phase} by {login} is confirmed by the pull request")
     return said
 
@@ -120,30 +118,22 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
     if not isinstance(number, int):
         return _opened(workflow, repository, forge, how)
     request = forge.get(number)
+    facts = {"number": number, "url": request.url}
     if request.url != workflow.state.context.get("pr_url"):
-        raise Refused(
-            "pull_request_elsewhere",
-            f"the pull request of {workflow.id} is {workflow.state.context.get('pr_url')}, and this is {request.url}",
-            remedy=shell("git", "remote", "-v"),
-            facts={"number": number, "url": request.url},
-        )
+        known = workflow.state.context.get("pr_url")
+        said = f"the pull request of {workflow.id} is {known}, and this is {request.url}"
+        raise Refused("pull_request_elsewhere", said, remedy=shell("git", "remote", "-v"), facts=facts)
     if request.state == "closed" or request.head != branch:
-        raise Refused(
-            "pull_request_closed",
-            f"pull request {number} is {'closed' if request.state == 'closed' else f'not of {branch}'}",
-            remedy=(
-                f"reopen it on {request.url}",
-                remedies.cancel(workflow=workflow.state.ulid).given(reason=remedies.TEXT),
-            ),
-            facts={"number": number, "url": request.url},
-        )
-    said = _said(forge, number)
+        said = f"pull request {number} is {'closed' if request.state == 'closed' else f'not of {branch}'}"
+        give_up = remedies.cancel(workflow=workflow.state.ulid).given(reason=remedies.TEXT)
+        raise Refused("pull_request_closed", said, remedy=(f"reopen it on {request.url}", give_up), facts=facts)
     context = workflow.state.context
     seen = context.get(SEEN)
-    prefix = _inside(workflow.state, repository, wired)
+    folder = os.path.join(wired.place.base(workflow.state.worktree), words.home(workflow.state))
+    prefix = os.path.relpath(folder, repository.top)
     handed_in = git_history.newest_of(repository, f"{prefix}/{at}/{words.STATUS_FILE}")
     found = heard(
-        said,
+        _said(forge, number),
         slug=workflow.id,
         phases=workflow.state.plan.children(""),
         current=at,
@@ -174,11 +164,6 @@ def _is_of_what_waits(repository: git.Repository, handed_in: str, commit: str, w
     return known and git_history.is_same_outside(repository, commit, workspace)
 
 
-def _inside(state: State, repository: git.Repository, wired: Wired) -> str:
-    """The workspace, from the top of the repository."""
-    return os.path.relpath(os.path.join(wired.place.base(state.worktree), words.home(state)), repository.top)
-
-
 def _pushed(repository: git.Repository, branch: str) -> None:
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
@@ -189,9 +174,8 @@ def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: M
     base = git_changes.default_branch(repository)
     if not base or base == branch:
         said = f"it is not known what {branch} is to be merged into"
-        raise Refused(
-            "no_base", said, remedy=shell("git", "remote", "set-head", "origin", "--auto"), facts={"branch": branch}
-        )
+        facts = {"branch": branch}
+        raise Refused("no_base", said, remedy=shell("git", "remote", "set-head", "origin", "--auto"), facts=facts)
     made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)
@@ -216,7 +200,7 @@ def _done(
     later = [cmd.Advise(path, fitting(text)) for path, text in found.feedback.items() if path != found.earliest]
     if found.approved_by:
         together = cmd.Together((heard_up_to, *later, cmd.Approve(at)))
-        _as_people(wired, workflow, together, found.approved_by[0], forge, how)
+        _as_people(wired, workflow, together, found.approved_by[0], forge, **how)
         said = (*workflow.said, f"{at} is approved on the pull request by {', '.join(found.approved_by)}")
         following = queries.current(workflow.state)
         if following and workflow.state.step(following).status == lifecycle.PENDING:
@@ -225,7 +209,7 @@ def _done(
     if found.earliest:
         text = fitting(found.feedback[found.earliest])
         asked = cmd.Reject(at, text) if found.earliest == at else cmd.Reopen(found.earliest, text)
-        _as_people(wired, workflow, cmd.Together((asked, *later, heard_up_to)), "reviewers", forge, how)
+        _as_people(wired, workflow, cmd.Together((asked, *later, heard_up_to)), "reviewers", forge, **how)
         back = "" if found.earliest == at else f", and all phases up to {at} are worked on again"
         return (*workflow.said, f"changes of {found.earliest} are asked for on the pull request{back}", *found.aside)
     said = ()
@@ -236,15 +220,13 @@ def _done(
     return (*said, waits, *found.aside)
 
 
-def _as_people(
-    wired: Wired, workflow: Workflow, command: cmd.Together, login: str, forge: Forge, how: Mapping[str, Any]
-) -> None:
+def _as_people(wired: Wired, workflow: Workflow, command: cmd.Together, login: str, forge: Forge, **how: Any) -> None:
     """Does what people said on the pull request, as theirs."""
     before = workflow.state
     people = Actor("human", f"{login}@{forge.source}", forge.name)
     address = f"{forge.address}/pulls/{before.context['pr_number']}"
-    given = {"key": how.get("key", ""), "token": how.get("token", 0) or wired.settings.token}
-    after = wired.execute(before.ulid, command, people, attested=(FORGE, address), **given)
+    said = {"attested": (FORGE, address), "token": wired.settings.token, **how}
+    after = wired.execute(before.ulid, command, people, **said)
     told = workspace.settle(wired, before, after, "")
     workflow.refresh().said = told
 
@@ -258,9 +240,6 @@ def _require_unchanged(workflow: Workflow, at: str) -> None:
         if (hashes.get(artifact.path) or ("", 0))[0] != artifact.hash
     ]
     if changed:
-        raise Conflict(
-            "changed_meanwhile",
-            f"{', '.join(changed)} changed since {at} was handed in; the approval is of what was",
-            remedy=(shell("git", "restore", changed[0]), remedies.reject(at)),
-            facts={"paths": changed},
-        )
+        said = f"{', '.join(changed)} changed since {at} was handed in; the approval is of what was"
+        ways = (shell("git", "restore", changed[0]), remedies.reject(at))
+        raise Conflict("changed_meanwhile", said, remedy=ways, facts={"paths": changed})

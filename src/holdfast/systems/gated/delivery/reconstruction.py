@@ -8,17 +8,9 @@ from holdfast.core import cycle, moment
 from holdfast.core.value import Any, Value
 from holdfast.documents.lens.fields import count_in, is_moment
 from holdfast.systems.gated import words
+from holdfast.systems.gated.delivery import lost_phases
 from holdfast.systems.gated.delivery.evidence import Left, Said
-from holdfast.systems.gated.delivery.lost_phases import (
-    NOTHING,
-    OF_PHASE,
-    Fields,
-    acts_in,
-    keep_order,
-    moments,
-    newest_review,
-)
-from holdfast.systems.gated.delivery.lost_phases import phases as phases_of
+from holdfast.systems.gated.delivery.lost_phases import NOTHING, OF_PHASE, Fields, acts_in, moments, newest_review
 
 _OF_FILE = ("max_iterations", "current_feedback", "history")
 _ORDER = (words.PENDING, words.IN_PROGRESS, words.IN_REVIEW, words.ESCALATED, words.USER_REVIEW, words.APPROVED)
@@ -46,8 +38,8 @@ def put_together(slug: str, left: Left) -> Recovery:
     document = left.document
     if document is None and left.committed is not None and not _is_older(left.committed.value, left):
         document = left.committed
-    phases = phases_of(left, document)
-    straightened = keep_order(phases)
+    phases = lost_phases.phases(left, document)
+    straightened = lost_phases.keep_order(phases)
     whole = _whole(slug, left, phases) if document is None else _as_said(document)
     if document is None or straightened:
         whole |= _standing(left, phases)

@@ -78,28 +78,21 @@ def chosen(wired: Wired, word: str) -> str:
     if not found:
         raise no_feature(f"{words.HOME}/", "there is no folder of a feature here")
     said = f"several features are here: {', '.join(found[:8])}"
-    raise UsageError(
-        "ambiguous_feature", said, remedy=remedies.recover(found[0], text="name one"), facts={"features": found}
-    )
+    facts = {"features": found}
+    raise UsageError("ambiguous_feature", said, remedy=remedies.recover(found[0], text="name one"), facts=facts)
 
 
 def no_feature(path: str, why: str) -> NotFound:
-    return NotFound(
-        "no_feature",
-        why,
-        remedy=(
-            shell("git", "restore", path, text="if it was deleted"),
-            remedies.start("feature", subject.TITLE, text="begin one"),
-        ),
-        facts={"path": path},
-    )
+    back = shell("git", "restore", path, text="if it was deleted")
+    ways = (back, remedies.start("feature", subject.TITLE, text="begin one"))
+    return NotFound("no_feature", why, remedy=ways, facts={"path": path})
 
 
 def reconstruct(wired: Wired, slug: str) -> Recovery:
     """What the files, the reviews and git's history say of a feature. Nothing is written."""
     left = evidence.gather(wired.place, slug)
     if left is None:
-        path = f"{words.HOME}/{slug}/{evidence.DESCRIPTION}"
+        path = f"{words.HOME}/{slug}/{words.DESCRIPTION}"
         raise no_feature(path, f"there is no {path}, so nothing proves that there was a feature {slug}")
     return put_together(slug, left)
 
@@ -125,19 +118,17 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
         data = wired.documents.read(state, path)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
     after = adoption.marked(wired, state, after, actor)
-    return Rebuilt(after, workspace.commit(wired, after, workspace.message(after, _RECOVER)))
+    return Rebuilt(after, workspace.commit(wired, after, _RECOVER))
 
 
 def _refuse_second(wired: Wired, slug: str) -> None:
     """Worktrees share their journals: what one of them works on is lost in none."""
     place = wired.place
     for entry in journal_copy.live(wired, slug):
-        raise Conflict(
-            "already_active",
-            f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}",
-            remedy=("go on there", remedies.cancel(workflow=entry.ulid, text="give it up")),
-            facts={"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)},
-        )
+        said = f"{slug} has a journal already: its worktree is {place.base(entry.worktree)}"
+        ways = ("go on there", remedies.cancel(workflow=entry.ulid, text="give it up"))
+        facts = {"workflow": slug, "ulid": entry.ulid, "worktree": place.base(entry.worktree)}
+        raise Conflict("already_active", said, remedy=ways, facts=facts)
 
 
 def _confirmed(wired: Wired, state: State, actor: Actor) -> State:
@@ -208,13 +199,12 @@ def _rebuilt(wired: Wired, state: State, *, decided: bool = False) -> tuple[str,
     if not decided:
         state = wired.reconciler.reconcile(state)
     wanted = {path: documents.value(state), **_views(state)}
-    broken = {
-        file: value for file, value in wanted.items() if decided or parsed(documents.read(state, file) or b"") is None
-    }
+    torn = (file for file in wanted if decided or parsed(documents.read(state, file) or b"") is None)
+    broken = {file: wanted[file] for file in torn}
     kept = _put_aside(wired, state, broken, _REBUILT)
     wired.reconciler.settle(wired.engine.show(state))
     kept |= _copied(wired, state)
-    workspace.committed(wired, state, workspace.message(state, _RECOVER))
+    workspace.committed(wired, state, _RECOVER)
     after = {file: documents.read(state, file) for file in files}
     return tuple(_told(file, before[file], kept.get(file, "")) for file in files if after[file] != before[file])
 
@@ -232,7 +222,7 @@ def _copied(wired: Wired, state: State) -> dict[str, str]:
 
 def _views(state: State) -> dict[str, Any]:
     assert DIALECT.views is not None
-    return dict(DIALECT.views(state))
+    return {path: made() for path, made in DIALECT.views(state).items()}
 
 
 def _told(file: str, before: bytes | None, kept: str) -> str:

@@ -9,17 +9,16 @@ from __future__ import annotations
 import os
 
 from holdfast.core import remedies
-from holdfast.core.remedy import Remedy
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
-from holdfast.markdown.text import CONTROLS, mistaken
+from holdfast.markdown.text import mistaken
+from holdfast.plain.terminal import CONTROLS
 from holdfast.systems.orchestrator.task_document.model import Criterion, Phase, Task, TaskDocument
 
 __all__ = ["LARGEST", "Criterion", "Phase", "Task", "TaskDocument", "parse", "read"]
 
 LARGEST = feature_file.LARGEST
 _REMEDY = "mend them: '# Task: Login', '## Phase 1: Model', '### Task 1.1: Add the field', a line each, would do"
-_SPLIT = "split it into several task documents"
 
 
 def read(path: str) -> TaskDocument:
@@ -27,7 +26,6 @@ def read(path: str) -> TaskDocument:
 
     At most `LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not followed.
     """
-    _check_path(path)
     return parse(_text(path), path)
 
 
@@ -35,43 +33,28 @@ def parse(text: str, path: str) -> TaskDocument:
     """The document that a text is, which stands in the file `path`."""
     from holdfast.systems.orchestrator.task_document.reading import Reading
 
-    _check_path(path)
-    if len(text.encode("utf-8", "surrogatepass")) > LARGEST:
-        raise _bad(path, [(1, f"the document is larger than {LARGEST} bytes")], _SPLIT)
     reading = Reading(text, os.path.abspath(path))
     if mistakes := reading.mistakes:
-        raise _bad(path, mistakes, remedies.start("dev", path) if reading.is_feature else _REMEDY)
+        remedy = remedies.start("dev", path) if reading.is_feature else _REMEDY
+        what, name = f"task document {path}", os.path.basename(path)
+        raise mistaken("bad_task_document", what, name, mistakes, remedy, path=path)
     return reading.document
-
-
-def _check_path(path: str) -> None:
-    import re
-
-    if not path or re.search(CONTROLS, path):
-        raise UsageError(
-            "bad_task_document",
-            f"the file name {ascii(path)[:200]} is empty or has characters that cannot be written down",
-            remedy="rename the file with letters, digits and dashes",
-            facts={"path": ascii(path), "mistakes": []},
-        )
 
 
 def _text(path: str) -> str:
     """What the file says; what makes it unfit is told as of a task document."""
+    import re
+
+    if not path or re.search(CONTROLS, path):
+        said = f"the file name {ascii(path)[:200]} is empty or has characters that cannot be written down"
+        way = "rename the file with letters, digits and dashes"
+        raise UsageError("bad_task_document", said, remedy=way, facts={"path": ascii(path), "mistakes": []})
     try:
         return feature_file.load(path, path).text(path)
     except NotFound as error:
         raise NotFound("no_task_document", error.message, remedy=error.remedies, facts={"path": path}) from None
     except UsageError as error:
         reason = str(error.facts["reason"])
-        raise UsageError(
-            "bad_task_document",
-            error.message,
-            remedy=_SPLIT if reason.startswith("is larger") else error.remedies,
-            facts={"path": path, "reason": reason, "mistakes": []},
-        ) from None
-
-
-def _bad(path: str, mistakes: list[tuple[int, str]], remedy: Remedy | str) -> UsageError:
-    what, name = f"task document {path}", os.path.basename(path)
-    return mistaken("bad_task_document", what, name, mistakes, remedy, path=path)
+        ways = ("split it into several task documents",) if reason.startswith("is larger") else error.remedies
+        facts = {"path": path, "reason": reason, "mistakes": []}
+        raise UsageError("bad_task_document", error.message, remedy=ways, facts=facts) from None

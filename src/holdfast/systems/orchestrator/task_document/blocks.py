@@ -6,6 +6,7 @@ line of a block: authors rarely leave the blank line that would set them apart.
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Iterator, Sequence
 
 from holdfast.core.value import Value
@@ -72,14 +73,12 @@ def pieces(content: str, *, bare: bool = False) -> Sequence[Piece]:
             found[-1][1].append(line)
         else:
             found.append((Piece("", (line,), line, offset), []))
-    return [
-        piece.replace(lines=(*piece.lines, *more), source="\n".join((piece.source, *more))) for piece, more in found
-    ]
+    whole = ((piece, (*piece.lines, *more), "\n".join((piece.source, *more))) for piece, more in found)
+    return [piece.replace(lines=lines, source=source) for piece, lines, source in whole]
 
 
 def _labelled(line: str, *, bare: bool) -> list[Piece]:
     """The labels of a line that begins with one, each with its value."""
-    import re
 
     def matched(text: str) -> re.Match[str] | None:
         return re.fullmatch(_BOLD_LABEL, text) or (re.fullmatch(_BARE_LABEL, text) if bare else None)
@@ -97,7 +96,5 @@ def _labelled(line: str, *, bare: bool) -> list[Piece]:
 
 def normal(label: str) -> str:
     """A label as it is looked up: `Auto-Fix` → `auto fix`, `Max. cost (USD)` → `maximum cost`."""
-    import re
-
     words = re.sub(r"[\s_-]+", " ", re.sub(r"\([^()]*\)", "", label)).strip(" :").lower()
     return re.sub(r"^max\b\.?", "maximum", words)

@@ -6,7 +6,10 @@ fit together, is asked afterwards, so that one mistake hides no other.
 
 from __future__ import annotations
 
-from holdfast.markdown.text import BAD_BOX, BOX, CONTROLS, LIKE_A_BOX, LONGEST_SOURCE, says_something, shown
+import re
+
+from holdfast.markdown.text import BAD_BOX, BOX, LIKE_A_BOX, LONGEST_SOURCE, says_something, shown
+from holdfast.plain.terminal import CONTROLS
 from holdfast.systems.orchestrator.task_document import wording
 from holdfast.systems.orchestrator.task_document.blocks import Block, Blocks, Piece, normal, pieces
 from holdfast.systems.orchestrator.task_document.model import LONGEST_CRITERION, LONGEST_NAME, MOST_CRITERIA, Criterion
@@ -75,8 +78,6 @@ class Outline:
                 self._prose(section, content, block.line)
 
     def _title(self, block: Block) -> None:
-        import re
-
         self.title_line = block.line
         text = self._markdown.text(block.content, block.line, "title")
         self.is_feature = bool(text and re.match(r"(?i)[\W_]*feature ?:", text))
@@ -140,8 +141,6 @@ class Outline:
 
     def _item(self, section: Section, content: str, line: int, depth: int) -> None:
         """A list item. In a task a check box is a criterion wherever it stands, another item where they are listed."""
-        import re
-
         if depth <= self._open[1]:
             self._open = ("", 0)
         field = self._open[0]
@@ -174,8 +173,6 @@ class Outline:
         section.said[field] = said.replace(text=joined, by_items=by_items)
 
     def _criterion(self, section: Section, content: str, line: int) -> None:
-        import re
-
         box = re.match(BOX, content)
         if not box and re.match(LIKE_A_BOX, content):
             self.mistakes.append((line, BAD_BOX))
@@ -208,8 +205,6 @@ class Outline:
             section.prose.append(mark + text)
 
     def _code(self, section: Section, block: Block) -> None:
-        import re
-
         if section.kind not in _TOLD:
             return
         if re.search(CONTROLS, block.content.replace("\n", "")):

@@ -5,16 +5,8 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator, Mapping, Sequence
 
 from holdfast.core.names import is_name
-from holdfast.systems.orchestrator.task_document import wording
-from holdfast.systems.orchestrator.task_document.model import (
-    ITERATIONS,
-    MOST_PHASES,
-    MOST_TASKS,
-    OUTER_ITERATIONS,
-    Phase,
-    Task,
-    TaskDocument,
-)
+from holdfast.systems.orchestrator.task_document import model, wording
+from holdfast.systems.orchestrator.task_document.model import Phase, Task, TaskDocument
 from holdfast.systems.orchestrator.task_document.outline import Outline
 from holdfast.systems.orchestrator.task_document.sections import Said, Section
 
@@ -43,14 +35,16 @@ class Reading:
             context=self._told("context"),
             criteria=tuple(whole.criteria) if (whole := self._only("criteria")) else (),
             phases=self._phases(),
-            max_iterations=self._value(safety, "iterations", wording.count, "a number such as '30'") or ITERATIONS,
+            max_iterations=self._value(safety, "iterations", wording.count, "a number such as '30'")
+            or model.ITERATIONS,
             max_cost=self._bound(safety, "cost", wording.cost, "an amount such as '$10'"),
             max_time=self._bound(safety, "time", wording.span, "a span such as '2 hours' or '1h 30m'"),
             supervisor=self._enabled(supervisor),
             auto_fix=self._value(supervisor, "auto_fix", wording.yes_or_no, "'Yes' or 'No'") or False,
             frequency=_text(supervisor, "frequency"),
             outer=self._enabled(outer),
-            outer_max=self._value(outer, "iterations", wording.count, "a number such as '10'") or OUTER_ITERATIONS,
+            outer_max=self._value(outer, "iterations", wording.count, "a number such as '10'")
+            or model.OUTER_ITERATIONS,
         )
 
     @property
@@ -160,7 +154,7 @@ def _missing(outline: Outline) -> Iterator[tuple[int, str]]:
     for phase in phases:
         if all(task.phase is not phase for task in tasks):
             yield phase.line, f"there is no task in this phase: write '#### Task {phase.number or 1}.1: …'"
-    for many, sections, what in ((MOST_PHASES, phases, "phases"), (MOST_TASKS, tasks, "tasks")):
+    for many, sections, what in ((model.MOST_PHASES, phases, "phases"), (model.MOST_TASKS, tasks, "tasks")):
         if len(sections) > many:
             yield sections[many].line, f"there are more than {many} {what}"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from holdfast.core.value import Value
 from holdfast.systems.orchestrator.task_document.model import Criterion
 
@@ -67,8 +69,6 @@ class Section:
 
 def kind_of(heading: str, *, within_phase: bool) -> str:
     """The kind of section that a heading opens, if any. Settings count wherever they stand, so that none is lost."""
-    import re
-
     known = _SETTINGS if within_phase else _SETTINGS | _OF_THE_WHOLE
     forms = ((kind, rf"[\W\d_]*(?:{words}) ?(?:\(.*\))? ?:?") for kind, words in known.items())
     return next((kind for kind, form in forms if re.fullmatch(form, heading.lower())), "")

@@ -6,6 +6,8 @@ worse than a document that is refused.
 
 from __future__ import annotations
 
+import re
+import shlex
 from _collections_abc import Container, Sequence
 
 from holdfast.core import moment
@@ -18,10 +20,7 @@ _YES, _NO = ("yes", "y", "true", "on", "enabled"), ("no", "n", "false", "off", "
 _NOTHING = ("none", "n/a", "no limit", "unlimited", "-", "–", "—")
 _SPAN = r"([0-9]{1,9}) ?(d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?)(?![a-z])"
 _HEADING = r"(?i)[\W_]*(phase|task)\b\s*(.*)"
-_NUMBERED = {
-    "phase": r"([0-9]{1,6})\s*[:–—-]\s*(.+)",
-    "task": r"([0-9]{1,6}(?:\.[0-9]{1,6}){1,3})\s*[:–—-]\s*(.+)",
-}
+_NUMBERED = {"phase": r"([0-9]{1,6})\s*[:–—-]\s*(.+)", "task": r"([0-9]{1,6}(?:\.[0-9]{1,6}){1,3})\s*[:–—-]\s*(.+)"}
 _LIKE_NUMBERED = r"(?i)[0-9#]|[a-z]{0,3}\s*:"
 _DEPENDENCY = r"(?i)(?:tasks?\s*)?#?([0-9]{1,6}(?:\.[0-9]{1,6}){1,3})(?:\s*:\s.*)?"
 _BETWEEN = r"(?i)[,;&]|\sand\s"
@@ -37,23 +36,17 @@ def yes_or_no(text: str) -> bool | None:
 
 def count(text: str) -> int | None:
     """`30`, `30 iterations`: a whole number above zero."""
-    import re
-
     number = re.fullmatch(r"([0-9]{1,6})(?: (?:iterations?|times))?", _bare(text))
     return int(number[1]) or None if number else None
 
 
 def cost(text: str) -> int | None:
     """Micro-dollars of `$10`, `10.50`, `10 USD`; None when it is no amount above zero."""
-    import re
-
     return moment.read_money(re.sub(r"^\$ | ?(?:usd|dollars?)$", "", _bare(text))) or None
 
 
 def span(text: str) -> int | None:
     """Seconds of `2 hours`, `1h 30m`, `90 minutes`. A number alone is none: nobody can tell its unit."""
-    import re
-
     bare = _bare(text)
     if re.sub(rf"{_SPAN}|[ ,]|\band\b", "", bare):
         return None
@@ -66,24 +59,18 @@ def is_nothing(text: str) -> bool:
 
 def listed(text: str) -> list[str]:
     """The members of a list in a line, without what is said of them in brackets; none for `None`."""
-    import re
-
     members = (part.strip().removesuffix(".") for part in re.split(_BETWEEN, re.sub(r"\([^()]*\)", "", text)))
     return [member for member in members if member and not is_nothing(member)]
 
 
 def dependency(text: str) -> str | None:
     """The number in `Task 1.1`, `1.1` or `Task 1.1: Name`."""
-    import re
-
     number = re.fullmatch(_DEPENDENCY, text)
     return _number(number[1]) if number else None
 
 
 def numbered(heading: str) -> tuple[str, str, str] | None:
     """The heading of a phase or a task: its kind, its number and its name, which are empty when they are mistaken."""
-    import re
-
     match = re.fullmatch(_HEADING, heading)
     if match is None:
         return None
@@ -95,8 +82,6 @@ def numbered(heading: str) -> tuple[str, str, str] | None:
 
 def with_command(tokens: Sequence[Token]) -> tuple[Sequence[Token], str] | None:
     """The parts of a criterion before its command, and the command: `…: code` or `… (run: code)`, at its end."""
-    import re
-
     at = max((at for at, token in enumerate(tokens) if token.type == "code_inline"), default=-1)
     if at < 0:
         return None
@@ -111,16 +96,11 @@ def with_command(tokens: Sequence[Token]) -> tuple[Sequence[Token], str] | None:
 
 def without_lead(text: str) -> str:
     """What a criterion says before its command, without the words that lead to it; nothing if there is no more."""
-    import re
-
     return re.sub(r"(?i)\(\s*run\s*:?$|^run\s*:$|:$", "", text).rstrip(" :–—-")
 
 
 def words(command: str) -> tuple[str, ...] | str:
     """The words of a command that runs without a shell, or why it does not."""
-    import re
-    import shlex
-
     if found := re.search(r"[|<>;&$`]", re.sub(_QUOTED, "", command)):
         return f"the command needs a shell for its {found[0]!r}: put it into a script and name that"
     try:
@@ -136,8 +116,6 @@ def words(command: str) -> tuple[str, ...] | str:
 
 def key(text: str, taken: Container[str], position: int) -> str:
     """A key that is not yet taken, from the letters and digits of a text: `Tests pass!` → `tests_pass`."""
-    import re
-
     base = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:_LONGEST_KEY].rstrip("_") or f"criterion_{position}"
     name, again = base, 1
     while name in taken:
@@ -148,8 +126,6 @@ def key(text: str, taken: Container[str], position: int) -> str:
 
 def _bare(text: str) -> str:
     """In lower case, without a remark in brackets at the end."""
-    import re
-
     return re.sub(r"\([^()]*\)$", "", text).strip().lower()
 
 

@@ -53,7 +53,8 @@ class Changes(Value):
 
 def find(layout: Layout, record: Record, archive: str = "") -> Changes:
     """Looks at every file of a session. `archive` is what its folder in the archives of the project is called."""
-    found = [_file(layout, record, path, kind) for path, kind in walk(layout.full(layout.folder)) if _is_copy(path)]
+    listed = walk(layout.full(layout.folder))
+    found = [_file(layout, record, path, kind) for path, kind in listed if path.partition("/")[0] not in OWN]
     present = {change.source for change in found}
     gone = [copy for copy in record.copies.values() if copy.type == DELETED_HERE and copy.path not in present]
     found += [_deletion(layout, copy.path, copy.base) for copy in gone]
@@ -61,22 +62,24 @@ def find(layout: Layout, record: Record, archive: str = "") -> Changes:
     return Changes(tuple(_once(found)))
 
 
-def _is_copy(path: str) -> bool:
-    return path.partition("/")[0] not in OWN
-
-
 def _file(layout: Layout, record: Record, path: str, kind: str) -> Change:
-    problem = kind if kind != "file" else layout.problem(path)
-    if problem:
-        return Change(MODIFIED, path, path, "", "", problem)
-    data = content(layout.copy_of(path)) or b""
-    now, mine = hash_of(layout.full(path)), digest(data)
+    change = _seen(layout, MODIFIED, path, path, kind)
+    if change.conflict:
+        return change
     # A file that an editor put there says nothing of what it was made from: the project's file as it is now.
-    base = record.copies[path].base if path in record.copies else now
-    change = Change(MODIFIED if base else CREATED, path, path, now, mine, size=len(data))
-    if mine in (now, base):
+    base = record.copies[path].base if path in record.copies else change.before
+    if change.after in (change.before, base):
         return change.replace(kind=COPIED)
-    return change.replace(conflict=_conflict(base, now))
+    return change.replace(kind=MODIFIED if base else CREATED, conflict=_conflict(base, change.before))
+
+
+def _seen(layout: Layout, kind: str, source: str, target: str, type_: str) -> Change:
+    """A file of the session, and the project's as it is now."""
+    problem = type_ if type_ != "file" else layout.problem(target)
+    if problem:
+        return Change(kind, source, target, "", "", problem)
+    data = content(layout.copy_of(source)) or b""
+    return Change(kind, source, target, hash_of(layout.full(target)), digest(data), size=len(data))
 
 
 def _conflict(base: str, now: str) -> str:
@@ -105,15 +108,8 @@ def _kept(layout: Layout, archive: str) -> list[Change]:
     out = []
     for folder, (kind, home) in homes.items():
         for path, type_ in walk(layout.copy_of(folder)):
-            source, target = f"{folder}/{path}", f"{home}/{path}"
-            problem = type_ if type_ != "file" else layout.problem(target)
-            if problem:
-                out.append(Change(kind, source, target, "", "", problem))
-                continue
-            data = content(layout.copy_of(source)) or b""
-            now, mine = hash_of(layout.full(target)), digest(data)
-            conflict = APPEARED if now and now != mine else ""
-            out.append(Change(kind, source, target, now, mine, conflict, len(data)))
+            change = _seen(layout, kind, f"{folder}/{path}", f"{home}/{path}", type_)
+            out.append(change.replace(conflict=APPEARED) if change.before not in ("", change.after) else change)
     return out
 
 

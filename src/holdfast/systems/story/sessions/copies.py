@@ -33,12 +33,9 @@ class Copies(Desk):
             if os.path.lexists(copy):
                 return copy
             if self._is_deleted(layout, path):
-                raise Refused(
-                    "deleted_here",
-                    f"the session {name} deleted {path}",
-                    remedy=remedies.session("write", path, text="bring it back with new content"),
-                    facts={"path": path, "session": name},
-                )
+                said = f"the session {name} deleted {path}"
+                way = remedies.session("write", path, text="bring it back with new content")
+                raise Refused("deleted_here", said, remedy=way, facts={"path": path, "session": name})
             data = content(layout.full(path))
             self._touch(layout)
             found = self._save(layout, found.with_copy(self._copied(path, data)))
@@ -105,6 +102,7 @@ class Copies(Desk):
     def retry(self, name: str, file: str, reason: str) -> dict[str, Any]:
         """Notes that a person tries a file again, and keeps what the session has of it now."""
         checked_text(reason, "reason")
+        reason = self._wired.engine.redacted(reason)
         data = self.read(name, file)
         with self._opened(name, file) as (layout, path, _, found):
             self._touch(layout)
@@ -139,6 +137,5 @@ class Copies(Desk):
 
 def _no_file(layout: Layout, path: str) -> NotFound:
     said = f"there is no file {path} in the session {layout.name}"
-    return NotFound(
-        "no_file", said, remedy=remedies.session("status", layout.name), facts={"session": layout.name, "path": path}
-    )
+    facts = {"session": layout.name, "path": path}
+    return NotFound("no_file", said, remedy=remedies.session("status", layout.name), facts=facts)

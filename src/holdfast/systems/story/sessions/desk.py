@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from _collections_abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
+from holdfast.core.moment import whole
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError
 from holdfast.systems.seam.wired import Wired
@@ -14,10 +15,6 @@ from holdfast.systems.story.sessions import ending, record
 from holdfast.systems.story.sessions.changes import Changes
 from holdfast.systems.story.sessions.layout import Layout, checked_name
 from holdfast.systems.story.sessions.record import ACTIVE, CRASHED, INACTIVE, Lock, Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
 
 
 class Desk:
@@ -59,7 +56,7 @@ class Desk:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         """Holds the lock of all sessions; what a dead process left is finished before anything else."""
-        self._wired.prepare()
+        self._wired.prepare("story")
         with self._lock():
             ending.finish(self._wired)
             yield
@@ -69,7 +66,7 @@ class Desk:
         return name if name and self._layout(name).exists() else ""
 
     def _touch(self, layout: Layout) -> None:
-        """The lock of the session in use names the process that works in it now, whoever it was before."""
+        """The lock of the session in use names the process that works in it now, in place of the one before."""
         lock = record.read_lock(self._top)
         if lock.active == layout.name and lock.pid != os.getpid():
             layout.clear_staged()
@@ -98,8 +95,6 @@ class Desk:
         return CRASHED if layout.has_staged() and not record.is_alive(lock.pid) else ACTIVE
 
     def _now(self) -> str:
-        from holdfast.core.moment import whole
-
         return whole(self._wired.world.now())
 
     def _user(self) -> str:

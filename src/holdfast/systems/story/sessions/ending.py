@@ -1,7 +1,8 @@
 """How a session ends: committed or cancelled, and whole even when the process dies on the way.
 
 What is to be done is written down for good first, as a plan in `.holdfast/sessions/`. Until the plan is there, nothing
-has changed. From then on every part of it can be done twice, and whoever comes next does what is left.
+has changed. From then on every part of it can be done twice, and the next process does what is left. A plan that is
+carried out is kept: a command that was interrupted has its answer when it is repeated.
 """
 
 from __future__ import annotations
@@ -18,21 +19,15 @@ from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import compact, parse
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.wired import Wired
+from holdfast.systems.story.sessions import layout as layouts
 from holdfast.systems.story.sessions import runs
 from holdfast.systems.story.sessions.changes import COPIED, DELETED_HERE, Change, Changes
 from holdfast.systems.story.sessions.files import content, drop, drop_folder, hash_of, mode_of, settle, walk
-from holdfast.systems.story.sessions.layout import (
-    DELETED,
-    RECORD,
-    RETRIES,
-    WORKSPACE,
-    Layout,
-    is_session_name,
-    refused_path,
-)
+from holdfast.systems.story.sessions.layout import DELETED, RECORD, RETRIES, WORKSPACE, Layout, refused_path
 from holdfast.systems.story.sessions.record import free_lock
 
 COMMIT, CANCEL = "commit", "cancel"
+_DONE = ".done"
 
 
 def plans(wired: Wired) -> str:
@@ -43,7 +38,7 @@ def plans(wired: Wired) -> str:
 def pending(wired: Wired) -> bool:
     """Whether a process may have left something unfinished: one look into one folder."""
     try:
-        return bool(os.listdir(plans(wired)))
+        return any(not name.endswith(_DONE) for name in os.listdir(plans(wired)))
     except FileNotFoundError:
         return False
 
@@ -57,7 +52,7 @@ def finish(wired: Wired) -> list[str]:
             remove(path)  # its writer died before anything had happened
             continue
         name, _, kind = file.removesuffix(".json").rpartition(".")
-        if is_session_name(name) and kind in (COMMIT, CANCEL):
+        if layouts.is_session_name(name) and kind in (COMMIT, CANCEL):
             plan = _read(path)
             layout = Layout(wired.place, name, plan["worktree"])
             _do(wired, layout, kind, plan)
@@ -65,20 +60,35 @@ def finish(wired: Wired) -> list[str]:
     return done
 
 
-def commit(wired: Wired, layout: Layout, changes: Changes, states: list[State], archive: str) -> None:
-    """The plan is the point from which there is no way back. Conflicts have been ruled out."""
+def answer(wired: Wired, layout: Layout, kind: str) -> Mapping[str, Any] | None:
+    """The answer of the command that ended the session of this name; None when it did not end like this."""
+    path = _plan_path(wired, layout, kind, _DONE)
+    plan = _read(path) if os.path.lexists(path) else {}
+    return plan["said"] if plan.get("worktree") == layout.worktree and not layout.exists() else None
+
+
+def forget(wired: Wired, layout: Layout) -> None:
+    """A session of this name begins: what became of an earlier one is no answer any more."""
+    for kind in (COMMIT, CANCEL):
+        remove(_plan_path(wired, layout, kind, _DONE))
+
+
+def commit(
+    wired: Wired, layout: Layout, changes: Changes, states: list[State], archive: str, said: Mapping[str, Any]
+) -> None:
+    """The plan is the point from which there is no way back. Conflicts have been ruled out. `said` is the answer."""
     for change in changes.all:
         if change.source:
             settle(layout.copy_of(change.source), layout.full(layout.folder))
     files = [[c.kind, c.source, c.target, c.before, c.after] for c in changes.all]
-    plan = {"files": files, "workflows": [state.ulid for state in states], "archive": archive}
+    plan = {"files": files, "workflows": [state.ulid for state in states], "archive": archive, "said": said}
     _begin(wired, layout, COMMIT, plan)
 
 
 def cancel(wired: Wired, layout: Layout) -> None:
     ulids = runs.named(wired, layout)
     files = runs.traces(wired, layout, loaded(wired, ulids, quietly=True))
-    _begin(wired, layout, CANCEL, {"files": files, "workflows": ulids})
+    _begin(wired, layout, CANCEL, {"files": files, "workflows": ulids, "said": {}})
 
 
 def free_archive(layout: Layout) -> str:
@@ -96,23 +106,19 @@ def _begin(wired: Wired, layout: Layout, kind: str, plan: dict[str, Any]) -> Non
     _do(wired, layout, kind, plan)
 
 
-def _plan_path(wired: Wired, layout: Layout, kind: str) -> str:
-    return os.path.join(plans(wired), f"{layout.name}.{kind}.json")
+def _plan_path(wired: Wired, layout: Layout, kind: str, ending: str = ".json") -> str:
+    return os.path.join(plans(wired), f"{layout.name}.{kind}{ending}")
 
 
 def _read(path: str) -> dict[str, Any]:
     try:
         plan = parse(content(path) or b"")
-        if not isinstance(plan, dict) or not {"worktree", "files", "workflows"} <= plan.keys():
+        if not isinstance(plan, dict) or not {"worktree", "files", "workflows", "said"} <= plan.keys():
             raise ValueError("not a plan")
     except ValueError:
         said = f"{path} cannot be read: a session was being committed or cancelled, and nobody knows how far it came"
-        raise Broken(
-            "plan_broken",
-            said,
-            remedy=shell("rm", path, text="look at the files, then", who="person"),
-            facts={"path": path},
-        ) from None
+        way = shell("rm", path, text="look at the files, then", who="person")
+        raise Broken("plan_broken", said, remedy=way, facts={"path": path}) from None
     return plan
 
 
@@ -129,7 +135,7 @@ def _do(wired: Wired, layout: Layout, kind: str, plan: Mapping[str, Any]) -> Non
     drop_folder(layout.full(layout.folder))
     layout.clear_staged()
     free_lock(layout.top, layout.name)
-    drop(_plan_path(wired, layout, kind))
+    os.replace(_plan_path(wired, layout, kind), _plan_path(wired, layout, kind, _DONE))
 
 
 def _apply(wired: Wired, layout: Layout, change: Change, archive: str) -> None:

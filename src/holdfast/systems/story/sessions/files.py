@@ -9,15 +9,8 @@ from stat import S_IMODE, S_ISLNK, S_ISREG
 
 from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
-from holdfast.files.replace import (
-    durable_write,
-    flush,
-    make_directories,
-    not_written,
-    read_file,
-    remove,
-    sync_directories,
-)
+from holdfast.files import replace
+from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 from holdfast.plain.digest import digest
 
 MODE = 0o644
@@ -33,9 +26,8 @@ def content(full: str) -> bytes | None:
         return None
     except OSError as failure:
         what = "a symbolic link" if failure.errno == errno.ELOOP else failure.strerror
-        raise UsageError(
-            "unreadable", f"{full} cannot be read: {what}", remedy=shell("ls", "-ld", full), facts={"path": full}
-        ) from failure
+        said = f"{full} cannot be read: {what}"
+        raise UsageError("unreadable", said, remedy=shell("ls", "-ld", full), facts={"path": full}) from failure
 
 
 def hash_of(full: str) -> str:
@@ -70,7 +62,7 @@ def settle(full: str, up_to: str) -> None:
     """Makes what an editor wrote durable: the file, and its name in every folder up to the one named."""
     fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        flush(fd)
+        replace.flush(fd)
     finally:
         os.close(fd)
     above = [os.path.dirname(full)]

@@ -27,7 +27,7 @@ LONGEST_PATH = 1000
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST_NAME = 64
 _NEVER = frozenset((HOME, ".git"))
-_KEPT_OUT = (SESSIONS, f"{WORKSPACE}/{STATES}", LOCK)
+_KEPT_OUT = (f"{SESSIONS}/", f"{WORKSPACE}/{STATES}/", f"{LOCK}/")
 
 
 def is_session_name(name: object) -> bool:
@@ -36,12 +36,9 @@ def is_session_name(name: object) -> bool:
 
 def checked_name(name: str) -> str:
     if not is_session_name(name):
-        raise UsageError(
-            "bad_name",
-            f"{name[:80]!r} cannot be the name of a session",
-            remedy=f"use 1 to {_LONGEST_NAME} of the characters A-Z a-z 0-9 _ -",
-            facts={"value": name[:200], "what": "session"},
-        )
+        said = f"{name[:80]!r} cannot be the name of a session"
+        way = f"use 1 to {_LONGEST_NAME} of the characters A-Z a-z 0-9 _ -"
+        raise UsageError("bad_name", said, remedy=way, facts={"value": name[:200], "what": "session"})
     return name
 
 
@@ -122,7 +119,7 @@ class Layout(Value):
         parts = path.split("/")
         if parts[0] in OWN:
             raise refused_path(path, f"would lie where a session keeps its own {parts[0]}")
-        if any(part.casefold() in _NEVER for part in parts) or any(_below(path, kept) for kept in _KEPT_OUT):
+        if any(part.casefold() in _NEVER for part in parts) or f"{path}/".startswith(_KEPT_OUT):
             raise refused_path(path, "belongs to Holdfast or git and is never copied into a session")
         try:
             found = os.lstat(self.full(path)).st_mode
@@ -143,7 +140,3 @@ class Layout(Value):
 def refused_path(path: str, why: str) -> UsageError:
     shown = path[:200].encode("utf-8", "backslashreplace").decode()
     return UsageError("path_refused", f"{shown!r} {why}", remedy="name a file of the project", facts={"path": shown})
-
-
-def _below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/")

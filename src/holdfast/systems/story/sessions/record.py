@@ -67,12 +67,9 @@ def read(layout: Layout) -> Record:
         said = parse(data) if len(data) <= LARGEST else None
         return _understood(layout.name, said)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise Broken(
-            "session_broken",
-            f"{path} cannot be read, so nobody knows what the copies were made from",
-            remedy=("mend it by hand", remedies.session("cancel", layout.name)),
-            facts={"path": path, "session": layout.name},
-        ) from None
+        message = f"{path} cannot be read, so nobody knows what the copies were made from"
+        ways = ("mend it by hand", remedies.session("cancel", layout.name))
+        raise Broken("session_broken", message, remedy=ways, facts={"path": path, "session": layout.name}) from None
 
 
 _KNOWN = ("name", "description", "created_at", "created_by", "status", "cow_files", "changes", "human_retries", "stats")

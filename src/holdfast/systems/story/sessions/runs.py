@@ -69,7 +69,7 @@ def carry_over(wired: Wired, layout: Layout, ulids: list[str]) -> None:
     found = [state.ulid for state in of(wired, layout)]  # one may have been started since the plan was made
     for ulid in dict.fromkeys((*ulids, *found)):
         command = cmd.Rehome(f"{layout.folder}/", f"{WORKSPACE}/", ARTIFACTS)
-        state = wired.execute(ulid, command)
+        state = wired.execute(ulid, command, wired.settings.actor)  # of the session, not of one lease
         # A command forgives a document that cannot be put in place. Here the one in the session is about to go.
         wired.reconciler.settle(wired.engine.show(state))
         home = dialect(state.dialect).folder
@@ -82,7 +82,7 @@ def is_view(wired: Wired, layout: Layout, path: str, ulids: list[str]) -> bool:
     if path == f"{STATES}/index.json":
         return True
     hashed = digest(content(layout.copy_of(path)) or b"")
-    return any(hashed in documents.values() for ulid in ulids for _, documents in wired.store.load(ulid).renderings)
+    return any(hashed in wired.documents.recognition.hashes(wired.store.load(ulid)) for ulid in ulids)
 
 
 def traces(wired: Wired, layout: Layout, states: list[State]) -> list[str]:
@@ -95,7 +95,7 @@ def traces(wired: Wired, layout: Layout, states: list[State]) -> list[str]:
         path = spoken.document.path(state)
         data = None if path.startswith(f"{layout.folder}/") else content(layout.full(path))
         # Ids recur in some dialects: the document may be that of another workflow by now.
-        if data is not None and any(digest(data) in documents.values() for _, documents in state.renderings):
+        if data is not None and digest(data) in wired.documents.recognition.hashes(state):
             out.append(path)
     return out
 

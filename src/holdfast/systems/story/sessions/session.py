@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Mapping
 
 from holdfast.core import remedies
 from holdfast.core.names import checked_text
@@ -36,6 +37,8 @@ class Sessions(Copies):
         layout = self._layout(name)
         if description:
             checked_text(description, "description")
+        self._wired.engine.require_no_secret("name of the session", name)
+        description = self._wired.engine.redacted(description)
         with self._changing():
             layout.require_solid("")
             if os.path.lexists(layout.copy_of(RECORD)):
@@ -44,6 +47,7 @@ class Sessions(Copies):
             index = layout.copy_of(f"{STATES}/index.json")
             if not os.path.lexists(index):
                 put(layout.staged, index, NO_WORKFLOWS, OWN)
+            ending.forget(self._wired, layout)
             made = Record(name, description, self._now(), self._user())
             self._save(layout, made)
         return self.status(name)
@@ -88,6 +92,9 @@ class Sessions(Copies):
             return self.preview(name)
         from holdfast.systems.seam.adoption import adopt
 
+        known = self._ended(name, ending.COMMIT)
+        if known is not None:
+            return {**known, "committed": True, "already": True}
         layout = self._found(name)
         with self._changing():
             layout.require()
@@ -100,15 +107,21 @@ class Sessions(Copies):
             said = self._preview(layout, changes, states)
             if said["conflicts"]:
                 raise _conflict(layout, said["conflicts"])
-            ending.commit(self._wired, layout, changes, states, archive)
+            ending.commit(self._wired, layout, changes, states, archive, said)
         return {**said, "committed": True}
 
     def cancel(self, name: str) -> None:
         """Deletes a session with its states, artifacts, logs and journals. The project stays as it is."""
+        if self._ended(name, ending.CANCEL) is not None:
+            return
         layout = self._found(name)
         with self._changing():
             layout.require()
             ending.cancel(self._wired, layout)
+
+    def _ended(self, name: str, kind: str) -> Mapping[str, Any] | None:
+        self.recover()
+        return ending.answer(self._wired, self._layout(name), kind)
 
     def _looked(self, layout: Layout, archive: str) -> tuple[Changes, list[State]]:
         return changes_.find(layout, record.read(layout), archive), runs.of(self._wired, layout)
@@ -152,13 +165,8 @@ class Sessions(Copies):
 
 def _conflict(layout: Layout, conflicts: list[dict[str, str]]) -> Conflict:
     paths = ", ".join(conflict["path"] for conflict in conflicts[:8])
-    return Conflict(
-        "session_conflict",
-        f"changed in the project too, or not to be committed from {layout.name}: {paths}",
-        remedy=(
-            "put both together in the session's copy",
-            remedies.session("keep", remedies.PATH, text="then"),
-            shell("rm", Blank(f"{quoted(layout.folder)}/PATH"), text="drop the copy"),
-        ),
-        facts={"session": layout.name, "conflicts": conflicts},
-    )
+    said = f"changed in the project too, or not to be committed from {layout.name}: {paths}"
+    merged = ("put both together in the session's copy", remedies.session("keep", remedies.PATH, text="then"))
+    dropped = shell("rm", Blank(f"{quoted(layout.folder)}/PATH"), text="drop the copy")
+    facts = {"session": layout.name, "conflicts": conflicts}
+    return Conflict("session_conflict", said, remedy=(*merged, dropped), facts=facts)

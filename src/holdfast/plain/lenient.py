@@ -1,0 +1,142 @@
+"""JSON as it is written by hand: read where its meaning is beyond doubt, with what was overlooked in it."""
+
+from __future__ import annotations
+
+from holdfast.plain.plainjson import compact, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+LARGEST = 1 << 20
+DEEPEST = 100
+_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_MARK = "\ufeff"
+_ENDS = frozenset(",:[]{}\"'/#")
+
+
+def object_in(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+    """The object that a text means, and what JSON does not allow in it; None where it is not beyond doubt."""
+    try:
+        if len(data) > LARGEST:
+            return None
+        reader = _Reader(data.decode())
+        value = reader.whole()
+        compact(value).encode()  # half a character is text for Python, and cannot be kept
+    except ValueError:
+        return None
+    return (value, tuple(dict.fromkeys(reader.overlooked))) if isinstance(value, dict) else None
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.overlooked: list[str] = ["a byte order mark"] if text.startswith(_MARK) else []
+        self._text = self._unfenced(text.removeprefix(_MARK))
+        self._at = 0
+
+    def _unfenced(self, text: str) -> str:
+        lines = text.strip().split("\n")
+        if len(lines) > 2 and lines[0].startswith("```") and lines[-1].strip() == "```":
+            self.overlooked.append("a code fence")
+            return "\n".join(lines[1:-1])
+        return text
+
+    def whole(self) -> Any:
+        value = self._value(0)
+        if self._next():
+            raise ValueError("more follows")
+        return value
+
+    def _next(self) -> str:
+        """The next character that means something; empty at the end."""
+        text = self._text
+        while self._at < len(text):
+            if text[self._at].isspace():
+                self._at += 1
+            elif text.startswith("/*", self._at):
+                self._comment(text.index("*/", self._at) + 2)
+            elif text[self._at] == "#" or text.startswith("//", self._at):
+                end = text.find("\n", self._at)
+                self._comment(len(text) if end < 0 else end)
+            else:
+                return text[self._at]
+        return ""
+
+    def _comment(self, end: int) -> None:
+        self.overlooked.append("a comment")
+        self._at = end
+
+    def _take(self, mark: str) -> bool:
+        found = self._next() == mark
+        self._at += found
+        return found
+
+    def _value(self, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise ValueError("nested too deeply")
+        if self._take("{"):
+            return dict(self._items("}", lambda: self._pair(depth)))
+        if self._take("["):
+            return self._items("]", lambda: self._value(depth + 1))
+        if self._next() in ('"', "'"):
+            return self._string()
+        word = self._word()
+        if word in _WORDS:
+            if word[0].isupper():
+                self.overlooked.append(f"the word {word}")
+            return _WORDS[word]
+        return parse(word.encode())
+
+    def _items(self, end: str, item: Any) -> list[Any]:
+        found: list[Any] = []
+        while not self._take(end):
+            found.append(item())
+            if not self._take(","):
+                if not self._take(end):
+                    raise ValueError("an item does not end")
+                break
+            if self._next() == end:
+                self.overlooked.append("a comma at the end")
+        return found
+
+    def _pair(self, depth: int) -> tuple[str, Any]:
+        if self._next() in ('"', "'"):
+            key = self._string()
+        else:
+            key = self._word()
+            if not key.replace("-", "_").isidentifier():
+                raise ValueError("no key")
+            self.overlooked.append("a key without quotes")
+        if not self._take(":"):
+            raise ValueError("a key without a value")
+        return key, self._value(depth + 1)
+
+    def _word(self) -> str:
+        self._next()
+        begun = self._at
+        while self._at < len(self._text) and not (self._text[self._at].isspace() or self._text[self._at] in _ENDS):
+            self._at += 1
+        return self._text[begun : self._at]
+
+    def _string(self) -> str:
+        quote, out = self._next(), ['"']
+        self._at += 1
+        while (c := self._text[self._at : self._at + 1]) != quote:
+            if not c:
+                raise ValueError("a text does not end")
+            if c == "\\":
+                c = self._text[self._at : self._at + 2]
+                self._at += 1
+                c = "'" if c == "\\'" else c
+            elif c == '"':
+                c = '\\"'
+            elif c == "\n":
+                self.overlooked.append("a line break in a text")
+                c = "\\n"
+            out.append(c)
+            self._at += 1
+        self._at += 1
+        if quote == "'":
+            self.overlooked.append("single quotes")
+        text: str = parse("".join((*out, '"')).encode())
+        return text

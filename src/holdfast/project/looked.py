@@ -1,0 +1,175 @@
+"""What a workflow says when it is looked at, and how one command about it is decided."""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Iterator, Mapping, Sequence
+
+from holdfast.core import commands as cmd
+from holdfast.core import queries
+from holdfast.core.apply import Record
+from holdfast.core.briefing import Briefing
+from holdfast.core.commands import Facts
+from holdfast.core.state import State
+from holdfast.core.value import Any
+from holdfast.project.turn import Turn
+from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
+from holdfast.systems.seam.wired import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+    from holdfast.core.packet import Voice
+    from holdfast.project.required import Required
+
+
+class Looked:
+    """A workflow as it was when last looked at."""
+
+    def __init__(self, wired: Wired, state: State, turn: Turn | None = None) -> None:
+        self._own = wired
+        self._turn = turn or Turn(wired)
+        self.state = state
+        self.said: tuple[str, ...] = ()
+        """What an action that Holdfast did itself has to tell."""
+        self.cancelled: Callable[[], bool] | None = None
+        """Asked while checks run: the caller may not want them any more."""
+
+    @property
+    def _wired(self) -> Wired:
+        self._own.use_systems()
+        return self._own
+
+    @property
+    def id(self) -> str:
+        return self.state.id
+
+    @property
+    def ulid(self) -> str:
+        return self.state.ulid
+
+    def refresh(self) -> Self:
+        """Looks again: at the journal, and at what others did to the document."""
+        self._turn.forget()
+        return self._look()
+
+    def _look(self, *, writing: bool = False) -> Self:
+        self.state = self._turn.look(self.ulid, writing=writing)
+        return self
+
+    def facts(self) -> Facts:
+        """What a reader must know to judge the gates now."""
+        return self._turn.facts(self.state)
+
+    def briefing(self) -> Briefing:
+        """What there is to say of it now; made once for a request."""
+        state, wired, settings = self.state, self._wired, self._wired.settings
+        return Briefing(state, self.facts(), texts(state.dialect), required=self.required,
+                        session=settings.actor.session, token=settings.token, person=settings.actor.kind == "human",
+                        words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
+                        read_only=wired.store.read_only, noticed=wired.noticed)  # fmt: skip
+
+    def status(self) -> dict[str, Any]:
+        from holdfast.core import answers
+
+        return self._own.told(answers.status(self._look().briefing()))
+
+    def summary(self) -> dict[str, Any]:
+        from holdfast.core import answers
+
+        return answers.summary(self.briefing())
+
+    def next(self) -> dict[str, Any]:
+        from holdfast.core import answers
+
+        return self._own.told(answers.next_step(self._look().going_on()))
+
+    def going_on(self) -> Briefing:
+        """The same for somebody who goes on with it; refused where its system cannot be had, as any change would be."""
+        brief = self.briefing()
+        if brief.refusal:
+            raise brief.refusal
+        return brief
+
+    def document(self) -> Mapping[str, Any]:
+        """The native document, as its dialect prescribes it."""
+        return self._wired.documents.value(self._look().state)
+
+    def history(self, after: int = 0, until: int = 0) -> Iterator[Record]:
+        """The records above one revision and up to another, oldest first; without them, all."""
+        return self._wired.store.history(self.ulid, after, until)
+
+    def metrics(self) -> dict[str, Any]:
+        from holdfast.core.metrics import metrics
+
+        return metrics(self.history(), self._wired.world.now())
+
+    def diagram(self) -> str:
+        from holdfast.core.diagram import mermaid
+
+        return mermaid(self.state)
+
+    def path(self, step: str) -> str:
+        """The path of a step named by number, id or path."""
+        return queries.resolve(self.state, step)
+
+    def required(self) -> list[Required]:
+        """The files that have to be read, and whether they are there."""
+        from holdfast.project.required import look
+
+        return look(self.state.reading, self._wired.place.base(self.state.worktree))
+
+    def packet(
+        self, *, occasion: str = "resume", others: Sequence[str] = (), limit: int = 0, voice: Voice | None = None
+    ) -> str:
+        """One text that gets any agent going again; `voice` is how it names commands, if not as they are typed."""
+        from holdfast.core.packet import TYPED, packet
+        from holdfast.machine import configuration
+
+        most = limit or configuration.resuming(self._wired.place.root).packet_limit
+        return packet(self.briefing(), others=others, occasion=occasion, limit=most, voice=voice or TYPED)
+
+    def out_of_sync(self) -> str:
+        """What is wrong between the checkpoints and git; empty when all is well."""
+        return work(self.state.dialect).apart(self._wired, self.state)
+
+    def execute(
+        self, command: cmd.Command, *, key: str = "", token: str = "", revision: int = 0, summary: str = ""
+    ) -> Self:
+        """Decides any command. What the other methods do ends here.
+
+        With `revision`, only if nothing happened since that one. `summary` is what a commit says of the move, where the
+        workflow's folder is kept in git.
+        """
+        if not isinstance(command, cmd.Cancel):
+            system(self.state.dialect)  # refuses where the package of the system is not there
+        return self._look(writing=True)._decide(command, key, token, revision, summary)
+
+    def _decide(
+        self, command: cmd.Command, key: str = "", token: str = "", revision: int = 0, summary: str = ""
+    ) -> Self:
+        """Decides a command on the state that was just looked at."""
+        before = self.state
+        settings = self._own.settings
+        given = {"token": token or settings.token, "key": key, "expected": revision}
+        outcome = self._turn.execute(before, command, settings.actor, **given)
+        self.state = outcome.state
+        if isinstance(command, cmd.Approve):
+            from holdfast.documents import approved
+
+            approved.keep(self._wired.place, self.state, command.step)
+        told = work(self.state.dialect).after_commit
+        if told is not None and outcome.changed:
+            self.said = told(self._wired, before, self.state, summary)
+            self._turn.forget()
+        return self
+
+    def expect(self, revision: int) -> None:
+        """Refuses where something happened since a revision. For what is done in several moves."""
+        if revision and self._look().state.revision != revision:
+            from holdfast.core.refusals import stale_revision
+
+            raise stale_revision(self.state, revision)
+
+    def _inside(self, artifacts: Mapping[str, str] | None) -> dict[str, str]:
+        return {name: self._wired.place.inside(file) for name, file in (artifacts or {}).items()}

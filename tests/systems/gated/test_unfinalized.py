@@ -1,0 +1,81 @@
+"""A feature whose phases are all approved is unfinished until it is finalized: every surface says so, and for whom."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from holdfast.surfaces.hooks import run
+from tests.acceptance.feature import BRANCH, PHASES, SLUG, House
+
+TOLD = (("status",), ("next",), ("resume-packet",), ("next", "-w", SLUG), ("status", "-w", SLUG))
+
+
+@pytest.fixture
+def house(tmp_path) -> House:
+    return House(tmp_path / "here").publish().completed()
+
+
+def test_what_is_left_is_told_without_and_with_a_name(house):
+    for words in TOLD:
+        said = house.ok(*words).out
+        assert "holdfast finalize" in said, words
+        assert "not published yet" in said, words
+
+
+def test_the_answers_as_data_have_it(house):
+    assert house.refused("resume")["remedy"].startswith("holdfast finalize")
+    status, step = house.ok("status", "--json").json, house.ok("next", "--json").json
+    for answer in (status, step):
+        assert [one["kind"] for one in answer["blockers"]] == ["finalize"]
+        assert answer["turn"] == "agent"
+    assert step["required_action"].startswith("holdfast finalize")
+    assert step["can_proceed"] is True
+    assert [one["workflow_id"] for one in house.ok("list", "--json").json["workflows"]] == [SLUG]
+    assert SLUG in house.ok("list").out
+
+
+def test_nothing_is_left_once_it_is_finalized(house):
+    house.ok("finalize")
+    assert house.refused("status", code=4)["code"] == "no_workflow"
+    assert house.ok("list", "--json").json["workflows"] == []
+
+
+def test_where_approvals_are_only_claimed_a_person_is_waited_for(house, tmp_path):
+    house.git("push", "-q", "-u", "origin", BRANCH)
+    there = house.clone(tmp_path / "there")
+    there.git("switch", "-q", BRANCH)
+    status, step = there.ok("status", "--json").json, there.ok("next", "--json").json
+    for answer in (status, step):
+        assert [one["name"] for one in answer["blockers"]] == list(PHASES)
+        assert answer["turn"] == "person"
+        assert [one["command"] for one in answer["for_person"]] == ["holdfast approve --claimed"]
+    assert step["required_action"]
+    waited = there.agent("wait", "--for", "person", "--timeout", "1", "--json")
+    assert waited.code == 124
+    assert [one["step"] for one in waited.json["waiting"]] == list(PHASES)
+    for words in TOLD:
+        assert "approve --claimed" in there.ok(*words).out, words
+
+
+def told(house: House, *words: str, **event: str) -> str:
+    """What a host is told."""
+    said = json.dumps({"session_id": "s1", "cwd": str(house.root), **event})
+    words = (sys.executable, run.__file__, *words)
+    return subprocess.run(words, input=said, cwd=house.root, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_session_and_its_status_line_are_told_where_nothing_else_is_left(house):
+    for source in ("startup", "resume"):
+        said = told(house, hook_event_name="SessionStart", source=source)
+        assert "holdfast finalize" in said, source
+        assert "not published yet" in said, source
+    line = told(house, "statusline")
+    assert SLUG in line
+    assert "not published yet" in line
+    house.ok("finalize")
+    assert told(house, hook_event_name="SessionStart", source="startup") == ""
+    assert told(house, "statusline").strip() == ""
