@@ -211,3 +211,14 @@ def test_while_the_list_of_workflows_is_written_nobody_else_writes_it(desk, impa
     monkeypatch.setattr(lists, "Writer", Interrupted)
     desk.open().start({"name": "other", "step": [{"id": "a"}]}, "2.0")
     assert seen == ["lock_timeout"]
+
+
+def test_somebody_who_edits_a_copy_again_and_again_is_understood_each_time(plain):
+    """The copy is ever further behind: what it has beside the last edit of it is what is new."""
+    copy = plain.document
+    for number in range(40):
+        plain.look().note(f"note {number}")
+        copy["context"][f"k{number}"] = number
+        write_document(plain.path, copy)
+        assert plain.look().state.context == {f"k{n}": n for n in range(number + 1)}
+    assert (plain.alerts(), plain.quarantined()) == ([], {})

@@ -9,6 +9,7 @@ from __future__ import annotations
 from _collections_abc import Callable
 
 from holdfast.core.apply import replay
+from holdfast.core.events import Edited
 from holdfast.core.state import KEPT_RENDERINGS, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.mapping import put
@@ -21,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Mapping
 
-    Rendering = tuple[int, str, Mapping[str, Any]]
-    """Revision, path and content."""
+    Rendering = tuple[str, Mapping[str, Any]]
+    """Path and content."""
 
 
 class Recognition:
@@ -30,7 +31,7 @@ class Recognition:
         self._store = store
         self._dialect = dialect
         self._render = render
-        self._recent: tuple[str, int, list[Rendering]] = ("", 0, [])
+        self._recent: tuple[str, int, list[Rendering], list[Mapping[str, Any]]] = ("", 0, [], [])
 
     def is_newest(self, state: State, path: str, hashed: str) -> bool:
         """Whether a document with this hash shows the state."""
@@ -50,28 +51,44 @@ class Recognition:
     def wrote(self, state: State, path: str, hashed: str) -> bool:
         """Whether a document with this hash shows one of the last revisions."""
         return self.shows(state, path, hashed) or any(
-            where == path and digest(Writer().write(said)) == hashed for _, where, said in self.recent(state)
+            where == path and digest(Writer().write(said)) == hashed for where, said in self._renderings(state)
         )
 
     def hashes(self, state: State) -> set[str]:
         """The hashes of the documents that Holdfast wrote last, wherever they lay."""
         last = self._store.shown(state.ulid)
         known = {hashed for one in state.renderings for hashed in one.documents.values()}
-        again = {digest(Writer().write(said)) for _, _, said in self.recent(state)}
+        again = {digest(Writer().write(said)) for _, said in self._renderings(state)}
         return known | again | ({last.hash} if last else set())
 
-    def recent(self, state: State) -> list[Rendering]:
+    def renderings(self, state: State) -> list[Mapping[str, Any]]:
         """The last documents as they were, from the journal."""
+        return [said for _, said in self._renderings(state)]
+
+    def origins(self, state: State) -> list[Mapping[str, Any]]:
+        """What an edit may have begun from: those documents, and edits of them that were taken.
+
+        Somebody who edits again and again never sees a rendering in between.
+        """
+        return [*self._last(state)[1], *self.renderings(state)]
+
+    def _renderings(self, state: State) -> list[Rendering]:
+        return self._last(state)[0]
+
+    def _last(self, state: State) -> tuple[list[Rendering], list[Mapping[str, Any]]]:
+        """The renderings of the last revisions, and the edits taken among them."""
         if self._recent[:2] == (state.ulid, state.revision):
-            return self._recent[2]
+            return self._recent[2:]
         document = self._dialect(state.dialect).document
         first = max(1, state.revision - KEPT_RENDERINGS + 1)
         records = list(self._store.history(state.ulid))
         past = replay(records[: first - 1])
         found: list[Rendering] = []
-        for record in records[first - 1 :]:
+        taken: list[Mapping[str, Any]] = []
+        for record in records[first - 1 : state.revision]:
             past = replay([record], past)
             assert past is not None
-            found.append((record.revision, document.path(past), put(document, past.base, past)))
-        self._recent = state.ulid, state.revision, found
-        return found
+            found.append((document.path(past), put(document, past.base, past)))
+            taken += [event.document for event in record.events if isinstance(event, Edited)]
+        self._recent = state.ulid, state.revision, found, taken
+        return found, taken

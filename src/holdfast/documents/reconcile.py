@@ -124,7 +124,8 @@ class Reconciler:
         self._raised += [event.alert for event in outcome.events if isinstance(event, Alerted)]
         self._raised += [alert for event in outcome.events if isinstance(event, Adopted) for alert in event.alerts]
         for path, data in outcome.raced:
-            state = self._act(state, path, data, raced=True)
+            # It may have begun from what others showed since: a showing is of the newest lines, whoever wrote them.
+            state = self._act(self._engine.store.load(state.ulid), path, data, raced=True)
         return state
 
     def heal(self) -> None:
@@ -178,7 +179,7 @@ class Reconciler:
         return WRITING if self._documents.being_written(state, path) else DAMAGED
 
     def _rendered(self, state: State) -> list[bytes]:
-        return [Writer().write(said) for _, said in self._renderings(state)]
+        return [Writer().write(said) for said in self._documents.recognition.renderings(state)]
 
     def _act(self, state: State, path: str, data: bytes | None, *, raced: bool = False) -> State:
         kind = self.classify(state, path, data)
@@ -278,7 +279,7 @@ class Reconciler:
 
         try:
             said, spoken = _canonical(document), self._dialect(state.dialect)
-            base = origin.nearest(self._renderings(state), document, spoken.document.stamp)
+            base = origin.nearest(spoken.document, self._documents.recognition.origins(state), document)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
             command = self._handing_in(state, edits.edit(spoken.document, state, path, base, document))
@@ -370,10 +371,6 @@ class Reconciler:
     def _alarm(self, state: State, path: str, code: str, message: str, kept: str) -> State:
         alert = Alert(self._engine.world.now(), code, message, path, kept)
         return self.settle(self._engine.execute(state.ulid, cmd.Alarm(alert), HOLDFAST))
-
-    def _renderings(self, state: State) -> list[tuple[int, Mapping[str, Any]]]:
-        """The last documents as they were, from the journal: what an edit may have begun from."""
-        return [(revision, said) for revision, _, said in self._documents.recognition.recent(state)]
 
 
 def _canonical(document: Mapping[str, Any]) -> bytes:

@@ -1,24 +1,28 @@
-"""Which rendering somebody began to edit."""
+"""Which document somebody began to edit."""
 
 from __future__ import annotations
 
 from _collections_abc import Mapping
 
 from holdfast.core.value import Any
+from holdfast.documents.lens.changes import new_entries
 from holdfast.documents.lens.mapping import at
+from holdfast.documents.lens.spec import Document
 
 
-def nearest(
-    rendered: list[tuple[int, Mapping[str, Any]]], edited: Mapping[str, Any], stamp: str = ""
-) -> Mapping[str, Any]:
-    """The rendering an edit began from: the one with its stamp, or that it differs least from, newest first.
+def nearest(document: Document, origins: list[Mapping[str, Any]], edited: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of the documents that an edit may have begun from: one with its stamp, whose history it has, most like it.
 
-    A slow editor may be behind.
+    A slow editor may be behind; the history, which only Holdfast writes, tells how far. Of equals, the last is taken.
     """
-    said = at(edited, stamp) if stamp else None
-    rendered = [one for one in rendered if said is not None and at(one[1], stamp) == said] or rendered
-    closest: tuple[int, Mapping[str, Any]] = min(reversed(rendered), key=lambda one: _distance(one[1], edited))
-    return closest[1]
+    said = at(edited, document.stamp) if document.stamp else None
+    origins = [one for one in origins if said is not None and at(one, document.stamp) == said] or origins
+
+    def difference(one: Mapping[str, Any]) -> tuple[int, int]:
+        gone = len(new_entries(document, one, edited)[1]) if document.history else 0
+        return gone, _distance(one, edited)
+
+    return min(reversed(origins), key=difference)
 
 
 def _distance(one: Any, other: Any) -> int:

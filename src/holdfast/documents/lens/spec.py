@@ -148,7 +148,7 @@ class Document(Value):
     identity: str = ""
     """The field that tells this workflow's documents from those of others, where these may lie at the same place."""
     stamp: str = ""
-    """The field that no two renderings share: it tells from which of them somebody began an edit."""
+    """The field that only renderings of the same second share: it tells from which of them somebody began an edit."""
     also: Callable[[State, Mapping[str, Any], Mapping[str, Any]], list[Part]] | None = None
     """The parts of an edit in the fields whose meaning is `OWN`: from the state, the old document and the new one."""
     required: bool = False
