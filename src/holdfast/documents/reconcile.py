@@ -124,7 +124,7 @@ class Reconciler:
         self._raised += [event.alert for event in outcome.events if isinstance(event, Alerted)]
         self._raised += [alert for event in outcome.events if isinstance(event, Adopted) for alert in event.alerts]
         for path, data in outcome.raced:
-            # It may have begun from what others showed since: a showing is of the newest lines, whoever wrote them.
+            # It may have begun from what other processes showed since: a showing is of the newest lines of all.
             state = self._act(self._engine.store.load(state.ulid), path, data, raced=True)
         return state
 
