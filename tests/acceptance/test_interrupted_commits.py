@@ -14,8 +14,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 WAYS = ["9-before", "9-after", "9-outlived", *(f"{int(n)}-{when}" for n in SIGNALS for when in ("before", "after"))]
 CHANGES = ("commit", "switch", "push")
 TOLD = ("was interrupted", "was made but not recorded", "its commit was not made", "not committed yet")
-TRACED = ("task", "feature")
-"""One path that commits and one that also switches: tracing costs a minute each."""
+TRACED = ("task",)
+"""Tracing costs a minute or two for each path, and all paths commit by the same module."""
 
 
 @pytest.mark.parametrize("name", PATHS)
