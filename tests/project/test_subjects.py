@@ -224,7 +224,7 @@ def test_what_is_not_a_feature_file_is_refused_with_all_its_mistakes(bench):
     refusal = refused(bench, subject="notes.md")
     assert refusal.code == "bad_feature"
     mistakes: Any = refusal.facts["mistakes"]
-    assert [one["where"] for one in mistakes] == ["notes.md:1", "notes.md:1"]
+    assert [one["where"] for one in mistakes] == ["notes.md:1"]
 
 
 def test_outside_of_git_nothing_starts(tmp_path, monkeypatch):

@@ -115,7 +115,7 @@ def start(
     state = wired.reconciler.settle(outcome)
     said = about.opened(wired, state)
     workflow = Workflow(wired, state, project.turn).ahead()
-    workflow.said += said
+    workflow.said += (*said, *loaded.said)
     return workflow
 
 

@@ -60,6 +60,8 @@ class Loaded(Value):
     """Whether the branch is made with the workflow."""
     tools: Mapping[str, Tool] = {}
     """Commands that the user typed in place of the project's own."""
+    said: tuple[str, ...] = ()
+    """What the user should be told of how the subject was read."""
 
 
 class Taken(Value):
@@ -179,14 +181,19 @@ class Content(Value):
 
     digest: str
     commands: tuple[tuple[str, str, tuple[str, ...]], ...]
-    about: Mapping[str, Any] = {}
-    """What the file is about: its title, and how much of what it has."""
     systems: Mapping[str, Offer | None] = {}
     """The systems that it enables, with what installed packages offer under that name."""
     seals: tuple[str, ...] = ()
     """What is trusted beside the digest: the file together with each package that it lets run code."""
     secrets: Secrets | None = None
     """What it says of secrets, where that is not what holds anyway."""
+
+
+class Understood(Value):
+    """What a system reads in a file: as data, and in lines for people."""
+
+    data: Mapping[str, Any]
+    lines: tuple[str, ...]
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:
@@ -225,6 +232,9 @@ class Upkeep(Value):
     """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
+    understood: Callable[[str, str, bool], Understood | None] = staticmethod(lambda _path, _shown, _sure: None)
+    """What the system reads in the subject at a path, which messages call by the second argument. None where it is none
+    of the system's: first each is asked for files that can be nobody else's, then for any that it would read."""
 
 
 def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:

@@ -18,9 +18,11 @@ from holdfast.machine.place import Place, below
 from holdfast.markdown import feature_file
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, Taken, require_repository
 from holdfast.systems.skill import features
+from holdfast.systems.skill.headings import from_name
 from holdfast.systems.skill.words import FEATURE, feature_of
 
 TICKED = "ticked in the feature file"
+_MOST_TOLD = 20
 TEST_COMMAND = "test_command"
 """The value of the context that a user types in place of the project's own test command."""
 
@@ -137,10 +139,10 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     subject = _written(asked.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
-    names = feature_file.names(full) if folder else [""]
-    if not names:
-        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
-    read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
+    read, passed_over = features.read_all(full, subject) if folder else ([features.read(full, subject)], [])
+    if not read:
+        said = f"there is no feature file with tasks in {subject}"
+        raise NotFound("no_feature", said, remedy=remedies.check_file(subject), facts={"passed_over": passed_over})
     steps, finished = _with_tasks(asked.definition.steps, read, folder=folder)
     first = read[0]
     own = {
@@ -153,7 +155,9 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     context = {**own, **{name: value for name, value in asked.context.items() if name not in own}}
     branch = f"feat/{features.slug(subject)}"
     definition = asked.definition.replace(steps=steps)
-    return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)
+    title = from_name(subject) if folder else ""
+    told = _few([*passed_over, *(line for one in read for line in features.told(one))], subject)
+    return Loaded(definition, subject, context, title, branch, finished, said=told)
 
 
 def _with_tasks(
@@ -168,7 +172,8 @@ def _with_tasks(
         above = f"{home.id}/{id}" if folder else home.id
         tasks = []
         for number, task in enumerate(feature.tasks, 1):
-            tasks.append(shaped(home.task, str(number), task.text, tested=task.tested and not task.done))
+            step = shaped(home.task, str(number), task.text, tested=task.tested and not task.done)
+            tasks.append(step.replace(description=task.description))
             if task.done:
                 finished[f"{above}/{number}"] = TICKED
         if folder:
@@ -233,8 +238,9 @@ def _joined(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if name else folder
 
 
-def _folder_title(folder: str) -> str:
-    return folder.rstrip("/").rpartition("/")[2].replace("-", " ").replace("_", " ").capitalize()
+def _few(lines: list[str], subject: str) -> tuple[str, ...]:
+    more = [f"{len(lines) - _MOST_TOLD} more remarks: {remedies.check_file(subject)}"] if lines[_MOST_TOLD:] else []
+    return (*lines[:_MOST_TOLD], *more)
 
 
 SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes)
