@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from holdfast.systems.seam.parts import Content, Understood, Upkeep
 
 
@@ -32,6 +34,8 @@ def _is_task_document(path: str) -> bool:
     """Whether a heading is that of a task document, or of a task in one."""
     import re
 
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read(1 << 20)

@@ -65,11 +65,17 @@ class Loaded(Value):
 
 
 class Taken(Value):
-    """What to take over from a subject that changed: steps to add, steps to rename, values to remember."""
+    """What to apply of a subject that changed: steps to add and to change, values to remember.
+
+    `loosened` are steps to change, or to retire where no step is given, each with the reason: these take a gate away,
+    so a person confirms them. `said` is what the user should be told of the rest.
+    """
 
     added: tuple[tuple[str, Step], ...] = ()
-    renamed: tuple[tuple[str, Step], ...] = ()
+    changed: tuple[tuple[str, Step], ...] = ()
+    loosened: tuple[tuple[str, Step | None, str], ...] = ()
     values: Mapping[str, Any] = {}
+    said: tuple[str, ...] = ()
 
 
 def refuse_phases(asked: Asked) -> None:
@@ -95,7 +101,7 @@ class Subject(Value):
     """The subject as the id is made from it, also when the file is gone."""
     takes_phases: bool = False
     """Whether a start may name the phases."""
-    same: Callable[[Asked, Callable[[], Mapping[str, Any]]], bool] | None = None
+    same: Callable[[Asked, Callable[[], Mapping[str, Any]], Place], bool] | None = None
     """Whether a workflow or document is the work that a start names. The second argument gives its context, for which
     a journal is opened: one that is broken stops only a start that must know it. It is asked where ids differ,
     or, where ids carry the time, where subjects are equal. Without it the id, or the subject, decides."""
