@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from typing import Any
 
@@ -627,6 +628,31 @@ def test_a_moved_file_of_a_folder_is_no_new_feature(bench):
     assert taken.said == ("features/auth/2-out.md is features/auth/2-leave.md now",)
     assert [one["file"] for one in workflow.state.context["folder_features"]][1] == "features/auth/2-leave.md"
     assert len(workflow.state.plan.children("task_execution")) == 2
+
+
+def test_a_file_that_cannot_be_read_any_more_is_said(bench):
+    bench.saved_feature(LOGIN, "Add login")
+    bench.start()
+    bench.write(LOGIN, "# Login\n\nNothing left.\n")
+    _, taken = reread(bench)
+    assert taken.loosened == ()
+    assert taken.said[0].startswith("the tasks stay as they are: 1 mistake in the feature file")
+
+
+def test_a_task_that_an_edit_of_the_document_finishes_ticks_its_box(bench):
+    bench.saved_feature(LOGIN, "Add login (no tests)", "Add logout")
+    workflow = bench.start()
+    bench.write("form.py", "1\n")
+    bench.git("add", "form.py")
+    bench.git("commit", "-q", "-m", "A form")
+    path = f".claude/workflow-state/active/{workflow.id}.json"
+    document = plainjson.parse(bench.read(path).encode())
+    for number in (0, 1):
+        document["tasks"][number].update(status="completed", commit_sha=bench.head)
+    bench.write(path, json.dumps(document))
+    again = bench.open().workflow()
+    assert tasks(again) == {"Add login": "done", "Add logout": "active"}
+    assert "- [x] Add login (no tests)\n- [ ] Add logout" in bench.read(LOGIN)
 
 
 def concerning(project: Project, subject: str) -> str | None:

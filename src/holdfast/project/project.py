@@ -121,7 +121,15 @@ class Project:
             workflow.add_step(step, above)
         if taken.values:
             workflow.record(taken.values)
+        for _, _, why in taken.loosened:
+            self._ask_person(workflow, f"{why}: a person decides, with holdfast resume")
         return taken
+
+    def _ask_person(self, workflow: Workflow, said: str) -> None:
+        """Keeps among the alerts, once, what only a person may apply."""
+        is_known = any(alert.message == said for alert in workflow.state.alerts)
+        if self.wired.settings.actor.kind != "human" and not is_known:
+            workflow.execute(cmd.Alarm(Alert(self.wired.world.now(), "loosening", said)))
 
     def loosen(self, workflow: Workflow, taken: Taken) -> None:
         """Applies what takes a gate away, and keeps what was removed: only a person may."""

@@ -109,7 +109,11 @@ class _Pairs(Value):
 
 
 def _differences(state: State, home: str, place: Place, file: str) -> Taken:
-    feature = _read(place, state, file)
+    full = below(place.base(state.worktree), file)
+    try:
+        feature = features.read(full, file) if full else None
+    except HoldfastError as refusal:
+        return Taken(said=(f"the tasks stay as they are: {refusal.message}",))
     if feature is None:
         return Taken()
     pairs = _paired(state, list(state.plan.children(home)), feature.tasks)
@@ -224,14 +228,9 @@ def _new_features(place: Place, state: State, known: list[dict[str, Any]]) -> It
         return
     for name in names:
         path = f"{folder.rstrip('/')}/{name}"
-        feature = None if path in files else _read(place, state, path)
+        try:
+            feature = None if path in files or not full else features.read(os.path.join(full, name), path)
+        except HoldfastError:
+            continue  # a folder may have files without tasks
         if feature is not None:
             yield feature
-
-
-def _read(place: Place, state: State, path: str) -> features.Feature | None:
-    full = below(place.base(state.worktree), path)
-    try:
-        return features.read(full, path) if full else None
-    except HoldfastError:
-        return None
