@@ -166,6 +166,8 @@ class Work(Value):
     unmade: Callable[[Repository, Purpose, list[str]], str] = staticmethod(lambda _repository, _purpose, _words: "")
     """Called where a commit was not made that a command noted with these words: undoes what belongs to it, or tells
     that it is still to be made."""
+    about: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
+    """What a pull request says of the subject before it lists the tasks: lines of markdown."""
     edited: Callable[[Wired, State, State], None] = staticmethod(lambda _wired, _before, _after: None)
     """Called after an edit of the document was decided, with the state before it."""
     after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] | None = None

@@ -8,5 +8,6 @@ _COMMITS = f"{__package__}.commits"
 WORK = Work(
     perform={"commit": late(_COMMITS, "commit")},
     unmade=late(_COMMITS, "take_back"),
+    about=late(f"{__package__}.about", "about"),
     edited=late(f"{__package__}.ticks", "tick"),
 )
