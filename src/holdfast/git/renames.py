@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 
 from holdfast import git
 from holdfast.git.changes import resolve
@@ -19,6 +18,8 @@ def moved(repo: git.Repository, path: str) -> str:
 
     Empty where git never knew it, or sees no file of the same kind that is like it. Nothing of the user's is touched.
     """
+    import tempfile
+
     base = "HEAD" if git.head_blob(repo, path) is not None else f"{newest_of(repo, path)}^"
     before = resolve(repo, base)
     if before is None:

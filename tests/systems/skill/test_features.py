@@ -124,7 +124,7 @@ def test_a_title_that_speaks_of_tasks_is_a_title(read, title):
     assert (feature.title, [task.text for task in feature.tasks]) == (title, ["a"])
 
 
-@pytest.mark.parametrize("heading", ["# Tasks", "# TODO", "# ✅ Checklist"])
+@pytest.mark.parametrize("heading", ["# Tasks", "# To do", "# ✅ Checklist"])
 def test_a_first_heading_that_is_only_a_list_of_tasks_is_no_title(read, heading):
     feature = read(f"{heading}\n\n- [ ] a\n")
     assert (feature.title, feature.title_from, feature.headings) == ("A", "file name", (heading[2:],))
@@ -276,7 +276,7 @@ def test_control_characters_are_refused_everywhere(mistakes, control):
 
 
 def test_a_file_without_tasks_is_refused_with_the_line_where_they_are_missing(file):
-    for content, line in (("", 1), ("\n# Feature:\n## Tasks\ntext\n", 3), ("# F\n## Out of scope\n- [ ] a\n", 1)):
+    for content, line in (("", 1), ("\n# Feature:\n## Tasks\ntext\n", 3), ("# F\n- [ ] ~~a~~\n", 1)):
         with pytest.raises(UsageError, match=f"a.md:{line}: there is no task") as refusal:
             features.read(file(content), "a.md")
         assert features.is_none(refusal.value)

@@ -72,7 +72,10 @@ class Outline(Blocks):
             said = f"no heading names tasks, so every box{f' below {below}' if below else ''} is one"
             self.remarks.append(Remark(taken[0].line, "no_heading", said))
         self._left_out(taken, empty, TASKS if named else "")
-        return tuple(self._told_apart(taken))
+        tasks = tuple(self._told_apart(taken))
+        if not tasks and not self.mistakes:
+            self._no_tasks([], roots)
+        return tasks
 
     def _no_tasks(self, lists: list[Section], roots: list[Section]) -> None:
         for one in lists:
@@ -127,6 +130,9 @@ class Outline(Blocks):
     def _task(self, box: Box) -> Task | None:
         import re
 
+        if not box.done and re.fullmatch(r"~~(?:(?!~~).)+~~", box.content.strip(), re.DOTALL):
+            self.remarks.append(Remark(box.line, "struck_out", "the task is struck out, so it is none"))
+            return None
         if box.bad:
             self.mistakes.append((box.line, BAD_BOX))
             return None

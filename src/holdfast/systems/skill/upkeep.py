@@ -21,7 +21,8 @@ def _understood(path: str, shown: str, sure: bool) -> Understood | None:
         read, passed_over = features.read_all(path, shown)
         data = {"features": [_data(one) for one in read], "passed_over": passed_over}
         lines = [line for one in read for line in _lines(one)]
-        return Understood(data, (*lines, *passed_over))
+        first = f"{shown}: {len(read)} feature{'s' if len(read) != 1 else ''}, {len(passed_over)} passed over"
+        return Understood(data, (first, *lines, *passed_over))
     if not path.endswith(".md"):
         return None
     feature = features.read(path, shown)
