@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from typing import Any
 
@@ -12,6 +13,7 @@ from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.plain import plainjson
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from holdfast.systems.seam.parts import Taken
 from tests.workbench import LOGIN, Bench
 
 MINE = """\
@@ -224,7 +226,7 @@ def test_what_is_not_a_feature_file_is_refused_with_all_its_mistakes(bench):
     refusal = refused(bench, subject="notes.md")
     assert refusal.code == "bad_feature"
     mistakes: Any = refusal.facts["mistakes"]
-    assert [one["where"] for one in mistakes] == ["notes.md:1", "notes.md:1"]
+    assert [one["where"] for one in mistakes] == ["notes.md:1"]
 
 
 def test_outside_of_git_nothing_starts(tmp_path, monkeypatch):
@@ -464,7 +466,7 @@ def test_a_task_that_was_taken_up_later_has_the_projects_command(bench):
     assert checks(workflow)["task_execution/2/red:test_fails"] == ("python3", "-m", "pytest", "-v")
 
 
-def test_new_tasks_of_a_folder_go_to_the_feature_that_is_worked_on(bench):
+def test_new_tasks_of_a_folder_go_to_their_features(bench):
     bench.feature("features/auth/1-in.md", "Add a form (no tests)", title="In")
     bench.feature("features/auth/2-out.md", "Add a link (no tests)", title="Out")
     bench.save()
@@ -474,7 +476,8 @@ def test_new_tasks_of_a_folder_go_to_the_feature_that_is_worked_on(bench):
     project = bench.open()
     workflow = project.workflow()
     project.reread(workflow)
-    assert tasks(workflow) == {"Add a form": "active", "Add a page": "pending", "Add a link": "pending"}
+    expected = {"Add a form": "active", "Add a page": "pending", "Add a link": "pending", "Add more": "pending"}
+    assert tasks(workflow) == expected
     assert workflow.state.plan.step("task_execution/1-in/2").name == "Add a page"
 
 
@@ -519,6 +522,137 @@ def test_a_feature_file_that_became_unreadable_does_not_stop_the_work(bench, bro
     project = bench.open()
     project.reread(project.workflow())
     assert tasks(project.workflow()) == {"Add login": "active"}
+
+
+def reread(bench: Bench, kind: str = "agent") -> tuple[Workflow, Taken]:
+    project = bench.open(kind)
+    workflow = project.workflow()
+    return workflow, project.reread(workflow)
+
+
+def test_what_changed_in_the_file_is_listed(bench):
+    bench.saved_feature(LOGIN, "Add the login form", "Write docs (no tests)", "Add logout")
+    bench.start()
+    text = bench.read(LOGIN).replace("Add the login form", "Add a login form\n  - with a name")
+    text = text.replace("docs (no tests)", "docs").replace("- [ ] Add logout", "- [x] Add logout")
+    bench.write(LOGIN, f"{text}- [ ] Remember me\n- [x] Old\n")
+    workflow, taken = reread(bench)
+    assert taken.said == (
+        "task 1 is reworded: 'Add the login form' is 'Add a login form' now",
+        "the description of task 1 is changed",
+        "task 2 needs tests now",
+        f"task 3 is ticked in {LOGIN}, and is not done: its gates still hold",
+        "task 4 is new: Remember me",
+        f"'Old' is new in {LOGIN} and ticked: nothing is left to do",
+    )
+    assert taken.loosened == ()
+    plan = workflow.state.plan
+    assert plan.step("task_execution/1").description == "- with a name"
+    assert plan.children("task_execution/2")[0] == "task_execution/2/red"
+    assert workflow.state.step("task_execution/3").status == "pending"
+
+
+def test_a_task_that_gets_tests_while_it_is_worked_on_begins_with_its_test(bench):
+    bench.saved_feature(LOGIN, "Add login (no tests)")
+    bench.start()
+    bench.feature(LOGIN, "Add login")
+    workflow, _ = reread(bench)
+    assert queries.current(workflow.state) == "task_execution/1/red"
+    bench.write("form.py", "1\n")
+    with pytest.raises(Refused):
+        workflow.done("task_execution/1")
+
+
+def test_an_agent_that_marks_a_task_as_untested_or_deletes_it_passes_no_gate(bench):
+    bench.saved_feature(LOGIN, "Add login", "Add logout", "Write docs (no tests)")
+    bench.start()
+    bench.feature(LOGIN, "Add login (no tests)", "Write docs (no tests)")
+    workflow, taken = reread(bench)
+    assert [(path, step is None) for path, step, _ in taken.loosened] == [
+        ("task_execution/1", False),
+        ("task_execution/2", True),
+    ]
+    assert tasks(workflow) == {"Add login": "active", "Add logout": "pending", "Write docs": "pending"}
+    assert workflow.state.plan.children("task_execution/1")
+    with pytest.raises(Refused) as refusal:
+        bench.open().loosen(workflow, taken)
+    assert refusal.value.code == "person_needed"
+
+
+def test_what_a_person_takes_out_stays_known(bench):
+    bench.saved_feature(LOGIN, "Add login", "Add logout", "Write docs (no tests)")
+    bench.start()
+    bench.feature(LOGIN, "Add login (no tests)", "Write docs (no tests)")
+    project = bench.open("human")
+    workflow = project.workflow()
+    project.loosen(workflow, project.reread(workflow))
+    assert tasks(workflow) == {"Add login": "active", "Write docs": "pending"}
+    assert workflow.state.plan.children("task_execution/1") == ()
+    said = f"removed: task 2, 'Add logout', is not in {LOGIN} any more"
+    assert workflow.status()["skipped"] == {"task_execution/2": said}
+    assert reread(bench)[1] == Taken()
+    with pytest.raises(UsageError):
+        workflow.record({"removed_tasks": []}, "task_execution")
+    bench.feature(LOGIN, "Add login (no tests)", "Add logout", "Write docs (no tests)")
+    assert tasks(reread(bench)[0])["Add logout"] == "pending"
+
+
+@pytest.mark.parametrize("how", ["committed", "staged", "on the disk"])
+def test_a_feature_file_that_was_moved_is_followed(bench, how):
+    bench.saved_feature(LOGIN, "Add login (no tests)", "Add logout (no tests)")
+    started = bench.start()
+    new = "features/sign-in.md"
+    text = bench.read(LOGIN)
+    bench.git("mv", LOGIN, new) if how != "on the disk" else (bench.root / LOGIN).rename(bench.root / new)
+    bench.write(new, f"{text}- [ ] Remember me (no tests)\n")
+    if how == "committed":
+        bench.git("add", "-A")
+        bench.git("commit", "-q", "-m", "Rename", "--", "features")
+    assert bench.open().find("dev", new).ulid == started.ulid
+    before = bench.git("status", "--porcelain")
+    workflow, taken = reread(bench)
+    assert taken.said == (f"{LOGIN} is {new} now", "task 3 is new: Remember me")
+    assert bench.git("status", "--porcelain") == before
+    bench.write("form.py", "1\n")
+    workflow.done("task_execution/1")
+    assert "- [x] Add login" in bench.read(new)
+
+
+def test_a_moved_file_of_a_folder_is_no_new_feature(bench):
+    bench.feature("features/auth/1-in.md", "Add a form (no tests)", title="In")
+    bench.feature("features/auth/2-out.md", "Add a link (no tests)", "Add more (no tests)", title="Out")
+    bench.save()
+    bench.start("dev", "features/auth/")
+    bench.git("mv", "features/auth/2-out.md", "features/auth/2-leave.md")
+    workflow, taken = reread(bench)
+    assert taken.said == ("features/auth/2-out.md is features/auth/2-leave.md now",)
+    assert [one["file"] for one in workflow.state.context["folder_features"]][1] == "features/auth/2-leave.md"
+    assert len(workflow.state.plan.children("task_execution")) == 2
+
+
+def test_a_file_that_cannot_be_read_any_more_is_said(bench):
+    bench.saved_feature(LOGIN, "Add login")
+    bench.start()
+    bench.write(LOGIN, "# Login\n\nNothing left.\n")
+    _, taken = reread(bench)
+    assert taken.loosened == ()
+    assert taken.said[0].startswith("the tasks stay as they are: 1 mistake in the feature file")
+
+
+def test_a_task_that_an_edit_of_the_document_finishes_ticks_its_box(bench):
+    bench.saved_feature(LOGIN, "Add login (no tests)", "Add logout")
+    workflow = bench.start()
+    bench.write("form.py", "1\n")
+    bench.git("add", "form.py")
+    bench.git("commit", "-q", "-m", "A form")
+    path = f".claude/workflow-state/active/{workflow.id}.json"
+    document = plainjson.parse(bench.read(path).encode())
+    for number in (0, 1):
+        document["tasks"][number].update(status="completed", commit_sha=bench.head)
+    bench.write(path, json.dumps(document))
+    again = bench.open().workflow()
+    assert tasks(again) == {"Add login": "done", "Add logout": "active"}
+    assert "- [x] Add login (no tests)\n- [ ] Add logout" in bench.read(LOGIN)
 
 
 def concerning(project: Project, subject: str) -> str | None:

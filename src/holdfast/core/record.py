@@ -6,7 +6,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.commands import Facts
-from holdfast.core.state import RELAYED, Learning, State, Try
+from holdfast.core.state import RELAYED, REMOVED, Learning, State, Try
 from holdfast.core.value import Any, Value
 from holdfast.plain.plainjson import spaced
 
@@ -58,13 +58,15 @@ def left(state: State, path: str, facts: Facts) -> Iterator[Output]:
 
 
 def skipped(state: State) -> dict[str, str]:
-    """The steps that nobody did: `skipped by human ada: not needed here`."""
+    """The steps that nobody did: `skipped by human ada: not needed here`; also those that were taken out."""
     moves = {}
     for entry in state.history:
         if entry.get("event") == lifecycle.SKIPPED:
             moves[entry.get("step")] = f" by {entry.get('by')}"
     found = [path for path in state.plan.leaves() if state.step(path).status == lifecycle.SKIPPED]
-    return {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
+    said = {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
+    listed = [one for path in state.plan.paths for one in state.step(path).data.get(REMOVED, ())]
+    return said | {str(one["step"]): f"removed: {one['reason']}" for one in listed}
 
 
 def decisions(state: State, facts: Facts) -> Iterator[Decision]:

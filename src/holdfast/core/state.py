@@ -19,6 +19,8 @@ BASE, BEGAN = "base_sha", "began_at"
 """Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
 BY_HAND = "by_hand"
 """The fact about a step that a person does it."""
+REMOVED = "removed_tasks"
+"""The fact about a step that lists the tasks below it which a person took out, each with its path and the reason."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
 

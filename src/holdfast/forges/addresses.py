@@ -78,8 +78,10 @@ def push_command(branch: str, remote: str) -> str:
     return shlex.join(("git", "push", "-u", remote, branch))
 
 
-def open_command(branch: str, title: str, base: str, remote: str) -> str:
+def open_command(branch: str, title: str, base: str, remote: str, where: str = "", head: str = "") -> str:
     """What a person types into a shell to push a branch and open its pull request, each word quoted if it needs to be.
+
+    From a fork it goes to the repository `where`, and `head` says whose branch it is.
 
     `git push -u origin fix/door && gh pr create --head fix/door --base main --title 'Mend the door' --body ''`
     """
@@ -87,7 +89,8 @@ def open_command(branch: str, title: str, base: str, remote: str) -> str:
 
     require_branches(base or branch)
     into = ("--base", base) if base else ()
-    words = ("gh", "pr", "create", "--head", branch, *into, "--title", title, "--body", "")
+    other = ("--repo", where) if where else ()
+    words = ("gh", "pr", "create", *other, "--head", head or branch, *into, "--title", title, "--body", "")
     return f"{push_command(branch, remote)} && {shlex.join(words)}"
 
 

@@ -16,6 +16,7 @@ class NoForge:
 
     name = source = "none"
     address = ""
+    is_fork = False
 
     def __init__(self, url: str, remote: str = "origin") -> None:
         self._at = remote_in(url)

@@ -59,7 +59,9 @@ class Thread(Value):
 
 
 class Forge(Protocol):
-    """One repository of one forge. Only its own branches count: a fork may have one of the same name."""
+    """One repository of one forge. Only branches of the repository that we push to count: a fork may have one of the
+    same name.
+    """
 
     name: str
     """`github`, or `none`."""
@@ -67,6 +69,9 @@ class Forge(Protocol):
     """Who answers: it stands with each word that is taken from there."""
     address: str
     """Where the API answers about this repository: it is recorded with each approval."""
+
+    is_fork: bool
+    """Whether branches are pushed to another repository than the one that their pull requests go to."""
 
     @property
     def refusal(self) -> HoldfastError | None:
@@ -105,7 +110,10 @@ class Forge(Protocol):
 def forge_of(
     repository: git.Repository, branch: str, *, environ: Mapping[str, str], config_dir: str, strict: bool = False
 ) -> Forge:
-    """The forge of the remote that a branch is pushed to; `strict` where people's approvals are asked for."""
+    """The forge of the remote that a branch is pushed to, or of the one that pull requests from there go to.
+
+    `strict` is for where people's approvals are asked for.
+    """
     from holdfast.forges import known
     from holdfast.forges.github import connect
     from holdfast.forges.github.repository import repository_in
@@ -118,5 +126,11 @@ def forge_of(
     found = repository_in(url, named)
     if found is None:
         return NoForge(url, remote)
+    above, other = changes.upstream(repository)
+    target = repository_in(changes.url(repository, above), named) if above else None
+    if target and other:
+        target = repository_in(f"https://{target.host}/{other}", named)
+    target = target if target and target.host == found.host else found
     address = named.get(found.host, "")
-    return connect(found, top=repository.top, environ=environ, address=address, remote=remote, strict=strict)
+    top = repository.top
+    return connect(target, head=found, top=top, environ=environ, address=address, remote=remote, strict=strict)

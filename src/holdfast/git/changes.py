@@ -78,13 +78,36 @@ def resolve(repo: git.Repository, word: str) -> str | None:
 
 
 def remote(repo: git.Repository, branch: str) -> str | None:
-    """The remote a branch is pushed to: as configured for it, for all, where it came from, `origin`, the only one."""
+    """The remote a branch is pushed to: as configured for it, for all, where it came from, `origin`, the only one.
+
+    A branch that came from one of another name, as from `upstream/main`, is not pushed there while there is `origin`.
+    """
     known = _configured(repo)
-    for key in (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote"):
+    followed = known.get(f"branch.{branch}.merge", [_BRANCHES + branch])[-1] == _BRANCHES + branch
+    keys = (f"branch.{branch}.pushremote", "remote.pushdefault", *((f"branch.{branch}.remote",) if followed else ()))
+    for key in keys:
         if known.get(key, ["."])[-1] != ".":  # the repository itself, for a branch that follows another local one
             return known[key][-1]
-    names = {key[len("remote.") :].rpartition(".")[0] for key in known if key.endswith(".url")} - {""}
-    return "origin" if "origin" in names else names.pop() if len(names) == 1 else None
+    names = _remotes(known)
+    origin = known.get(f"branch.{branch}.remote", ["."])[-1]
+    return "origin" if "origin" in names else origin if origin in names else names.pop() if len(names) == 1 else None
+
+
+def upstream(repo: git.Repository) -> tuple[str, str]:
+    """The remote that pull requests go to, as `gh repo set-default` or the name `upstream` say; empty where none does.
+
+    The second is `OWNER/NAME` where `gh` was told that it is another repository than the one of that remote.
+    """
+    known = _configured(repo)
+    for key, values in known.items():
+        if key.startswith("remote.") and key.endswith(".gh-resolved"):
+            name = key[len("remote.") : -len(".gh-resolved")]
+            return name, "" if values[-1] == "base" else values[-1]
+    return ("upstream", "") if "upstream" in _remotes(known) else ("", "")
+
+
+def _remotes(known: Mapping[str, list[str]]) -> set[str]:
+    return {key[len("remote.") :].rpartition(".")[0] for key in known if key.endswith(".url")} - {""}
 
 
 def url(repo: git.Repository, remote: str) -> str:
@@ -127,12 +150,14 @@ def push(repo: git.Repository, branch: str) -> str:
     return where
 
 
-def default_branch(repo: git.Repository) -> str | None:
-    """What `origin` calls its main branch, else `main` or `master` where there is one."""
-    prefix = "refs/remotes/origin/"
+def default_branch(repo: git.Repository, remote: str = "origin") -> str | None:
+    """What a remote calls its main branch; that of `origin` is else `main` or `master` where there is one."""
+    prefix = f"refs/remotes/{remote}/"
     told = os.fsdecode(run(repo.top, "symbolic-ref", "-q", f"{prefix}HEAD", ok=(0, 1))[1]).rstrip("\n")
     if told.startswith(prefix):
         return told.removeprefix(prefix)
+    if remote != "origin":
+        return None
     return next((name for name in ("main", "master") if tip(repo, name)), None)
 
 

@@ -17,7 +17,8 @@ from holdfast.files.replace import flush, not_durable, remove, sync_directories,
 
 LARGEST = 1 << 20
 _LINE_END = r"\r\n?|\n"
-_BOXES = (b"[ ]", b"[x]", b"[X]")
+_BOX = rb"\[[ xX]\](?![(\[:])|\xe2\x98[\x90-\x92]"
+_OPEN, _TICKED = "☐".encode(), "☑".encode()
 
 
 class Content(Value):
@@ -27,7 +28,11 @@ class Content(Value):
     found: os.stat_result
 
     def text(self, path: str) -> str:
-        """As text, without byte order mark and front matter; an error that names `path` when it is none."""
+        """As text, with blank lines in place of the front matter; an error that names `path` when it is none."""
+        return self.parts(path)[1]
+
+    def parts(self, path: str) -> tuple[list[str], str]:
+        """The lines of its front matter, and the text with blank lines in their place: so lines keep their numbers."""
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as failure:
@@ -35,7 +40,7 @@ class Content(Value):
             raise _unfit(path, f"is not UTF-8 at line {line}", shell("file", path)) from None
         if "\0" in text:
             raise _unfit(path, "is not text: there is a NUL byte in it", shell("file", path))
-        return _without_front_matter(text)
+        return _front_matter(text)
 
 
 def load(full: str, path: str) -> Content:
@@ -77,14 +82,15 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
     import re
 
     data = content.data
-    starts = [0, *(end.end() for end in re.finditer(_LINE_END.encode(), data))]
-    at = data.find(b"[", starts[line - 1])
-    if data[at : at + 3] not in _BOXES:
+    starts = [0, *(end.end() for end in re.finditer(_LINE_END.encode(), data)), len(data)]
+    box = re.compile(_BOX).search(data, starts[line - 1], starts[line])
+    if box is None:
         return False
+    mark = (b"[x]" if done else b"[ ]") if box[0].startswith(b"[") else _TICKED if done else _OPEN
     folder = os.path.dirname(full) or os.curdir
     temporary = os.path.join(folder, f".holdfast-{os.urandom(8).hex()}.tmp")
     try:
-        _write_new(temporary, data[: at + 1] + (b"x" if done else b" ") + data[at + 2 :], content.found)
+        _write_new(temporary, data[: box.start()] + mark + data[box.end() :], content.found)
         try:
             if not _is_same(full, content.found):
                 os.unlink(temporary)
@@ -104,18 +110,16 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
     return True
 
 
-def _without_front_matter(text: str) -> str:
-    """The text with blank lines where its front matter was, so that all others keep their numbers.
-
-    A rule that a blank line follows is a rule.
-    """
+def _front_matter(text: str) -> tuple[list[str], str]:
+    """YAML between `---`, or TOML between `+++`. A rule that a blank line follows is a rule."""
     import re
 
     lines = re.split(_LINE_END, text)
-    if lines[0].rstrip() == "---" and lines[1:2] and lines[1].strip():
-        end = next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
-        lines[:end] = [""] * end
-    return "\n".join(lines)
+    ends = {"---": ("---", "..."), "+++": ("+++",)}.get(lines[0].rstrip(), ())
+    end = 0
+    if ends and lines[1:2] and lines[1].strip():
+        end = next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ends), 0)
+    return lines[:end], "\n".join([""] * end + lines[end:])
 
 
 def _is_feature(name: str) -> bool:

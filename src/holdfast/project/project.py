@@ -9,8 +9,9 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.definition import Definition
 from holdfast.core.lifecycle import CONVENTION
+from holdfast.core.plan import parent
 from holdfast.core.remedy import Blank, Scope
-from holdfast.core.state import ENGINE, Alert, State
+from holdfast.core.state import ENGINE, REMOVED, Alert, State
 from holdfast.core.value import Any
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -23,6 +24,10 @@ from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.registry import dialect, systems, work
 from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.wired import Wired
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.systems.seam.parts import Taken
 
 
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
@@ -107,15 +112,35 @@ class Project:
         entry = starting.find(self, self.definition(workflow), subject, context or {})
         return self._known(entry.ulid) if entry else None
 
-    def reread(self, workflow: Workflow) -> None:
-        """Takes over what somebody changed in the subject since: new tasks and features, other words."""
+    def reread(self, workflow: Workflow) -> Taken:
+        """Applies what somebody changed in the subject since, but for what takes a gate away: see `loosen`."""
         taken = subject_of(workflow.state.dialect).changes(workflow.state, self.wired.place)
-        for path, step in taken.renamed:
+        for path, step in taken.changed:
             workflow.change_step(path, step)
         for above, step in taken.added:
             workflow.add_step(step, above)
         if taken.values:
             workflow.record(taken.values)
+        for _, _, why in taken.loosened:
+            self._ask_person(workflow, f"{why}: a person decides, with holdfast resume")
+        return taken
+
+    def _ask_person(self, workflow: Workflow, said: str) -> None:
+        """Keeps among the alerts, once, what only a person may apply."""
+        is_known = any(alert.message == said for alert in workflow.state.alerts)
+        if self.wired.settings.actor.kind != "human" and not is_known:
+            workflow.execute(cmd.Alarm(Alert(self.wired.world.now(), "loosening", said)))
+
+    def loosen(self, workflow: Workflow, taken: Taken) -> None:
+        """Applies what takes a gate away, and keeps what was removed: only a person may."""
+        for path, step, why in taken.loosened:
+            if step is not None:
+                workflow.change_step(path, step)
+                continue
+            workflow.retire_step(path)
+            home = parent(path)
+            before: Any = workflow.state.step(home).data.get(REMOVED, [])
+            workflow.execute(cmd.Record({REMOVED: [*before, {"step": path, "reason": why}]}, home))
 
     def latest(self, *, finished: bool = False) -> Workflow:
         """The workflow to go on with when none is named: of this branch first, then the one last worked on.

@@ -115,7 +115,7 @@ def start(
     state = wired.reconciler.settle(outcome)
     said = about.opened(wired, state)
     workflow = Workflow(wired, state, project.turn).ahead()
-    workflow.said += said
+    workflow.said += (*said, *loaded.said)
     return workflow
 
 
@@ -227,7 +227,7 @@ def already_active(state: State, now: str, again: Remedy, go_on: Remedy) -> Refu
 def _is_about(wired: Wired, entry: Entry, asked: Asked, *, otherwise: bool = False) -> bool:
     """What the system says of it; `otherwise` where it leaves that to the id or subject."""
     same = subject_of(asked.definition.dialect).same
-    return otherwise if same is None else same(asked, lambda: wired.store.load(entry.ulid).context)
+    return otherwise if same is None else same(asked, lambda: wired.store.load(entry.ulid).context, wired.place)
 
 
 class _Room:
@@ -308,9 +308,9 @@ def _adopt_before(project: Project, name: str, asked: Asked) -> None:
     if any(entry.id == name for entry in project.wired.store.active()):
         return
     project.set_aside = set_aside(project.wired, name) or project.set_aside
-    same = subject_of(asked.definition.dialect).same
+    same, place = subject_of(asked.definition.dialect).same, project.wired.place
     if adopt_on_first_use(project.wired, name, exactly=True) is None and same is not None:
-        adopt_on_first_use(project.wired, "", about=lambda context: same(asked, lambda: context))
+        adopt_on_first_use(project.wired, "", about=lambda context: same(asked, lambda: context, place))
 
 
 def _clear(project: Project, name: str) -> None:

@@ -63,7 +63,10 @@ class Turn:
             state = store.load(ulid)
             if wrong is not None:
                 return state
-        return self._saw(wired.reconciler.reconcile(state, writing=writing))
+        agreed = wired.reconciler.reconcile(state, writing=writing)
+        if agreed.revision != state.revision:
+            work(state.dialect).edited(wired, state, agreed)
+        return self._saw(agreed)
 
     def facts(self, state: State) -> Facts:
         """What a reader must know to judge the gates now."""

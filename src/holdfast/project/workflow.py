@@ -10,7 +10,7 @@ from holdfast.core import queries
 from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
-from holdfast.core.state import Evidence, Lease
+from holdfast.core.state import REMOVED, Evidence, Lease
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
 from holdfast.plain import plainjson
@@ -222,7 +222,7 @@ class Workflow(Looked):
         from holdfast.core.refusals import require_free
 
         plainjson.require(values, "values")
-        require_free(values, dialect(self.state.dialect).reserved)
+        require_free(values, (*dialect(self.state.dialect).reserved, REMOVED))
         return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
 
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:

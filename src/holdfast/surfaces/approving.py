@@ -32,6 +32,7 @@ def about(workflow: Workflow, path: str) -> list[str]:
     """What the work was and what was decided before, for the person who is asked."""
     brief = workflow.briefing()
     told = [("work", brief.task_of(path).text), *(("decided", one) for one in brief.decided[:5])]
+    told += [("not done", f"{step}, {said}") for step, said in brief.skipped.items()]
     return [f"{label}: {text[:LONGEST]}" for label, text in told if text]
 
 

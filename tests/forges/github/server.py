@@ -88,6 +88,7 @@ class Opened:
     head: str
     owner: str
     state: str = "OPEN"
+    fork: str = ""
 
 
 @dataclass
@@ -127,6 +128,8 @@ class GitHub:
     """What an objection says that the test itself brings about."""
     moved_from: str = ""
     """A former name of the repository, which leads to the present one."""
+    forks: dict[str, Path] = field(default_factory=dict)
+    """By `owner/name`: the bare repositories of forks."""
 
     @property
     def unexpected(self) -> list[str]:
@@ -193,6 +196,15 @@ class GitHub:
         """
         _run("git", "-C", str(top), "remote", "add", "origin", self.url)
         _run("git", "-C", str(top), "config", f"url.{self.bare}.pushInsteadOf", self.url)
+
+    def fork(self, top: Path | str, owner: str, remote: str, name: str = "") -> None:
+        """Make a remote of a working tree a fork of this repository, under the same name or another one."""
+        full = f"{owner}/{name or self.name}"
+        bare, url = self.folder / f"fork-{owner}-{name}.git", f"https://github.com/{full}.git"
+        _run("git", "clone", "--quiet", "--bare", str(self.bare), str(bare))
+        self.forks[full] = bare
+        _run("git", "-C", str(top), "remote", "add", remote, url)
+        _run("git", "-C", str(top), "config", f"url.{bare}.pushInsteadOf", url)
 
     def plant(self) -> None:
         """Branches `main` and `release`, and one with a commit more."""
@@ -325,11 +337,13 @@ class GitHub:
     def _created(self, asked: dict[str, Any], example: dict[str, Any]) -> Reply:
         if self.rival:
             self.open(asked["head"], self.rival, base=asked["base"])
-        wrong = _obstacles(self, asked["base"], asked["head"], asked["title"])
+        wrong = _obstacles(self, asked["base"], asked["head"], asked["title"], asked.get("head_repo", ""))
         if wrong:
             errors = [{"resource": "PullRequest", "code": "custom", "message": one} for one in wrong]
             return Reply(422, {"message": "Validation Failed", "errors": errors, "status": "422"})
-        made = self.open(asked["head"], asked["title"], base=asked["base"], body=asked["body"])
+        owner, _, head = asked["head"].rpartition(":")
+        made = self.open(head, asked["title"], base=asked["base"], body=asked["body"], owner=owner)
+        made.fork = asked.get("head_repo", "") or (self.name if owner else "")
         return Reply(201, self._shown(made, example))
 
     def _issued(self, asked: dict[str, Any], example: dict[str, Any]) -> Reply:
@@ -354,7 +368,9 @@ class GitHub:
         shown["head"]["sha"] = self.tip(one.head) or shown["head"]["sha"]
         shown["base"] |= {"ref": one.base, "label": f"{self.owner}:{one.base}"}
         shown["base"]["repo"]["id"] = 1296269
-        shown["head"]["repo"]["id"] = 1296269 if one.owner == self.owner else 4711
+        own = one.owner == self.owner and one.fork in ("", self.name)
+        shown["head"]["repo"]["id"] = 1296269 if own else 4711
+        shown["head"]["repo"]["full_name"] = f"{one.owner}/{one.fork or self.name}"
         return shown
 
     def _page(self, found: list[Any], path: str, asked: dict[str, str]) -> Reply:
@@ -407,12 +423,15 @@ def _is_expected(error: graphql.GraphQLError) -> bool:
     return isinstance(error.original_error, graphql.GraphQLError) and "Could not resolve" in error.message
 
 
-def _obstacles(github: GitHub, base: str, head: str, title: str) -> list[str]:
+def _obstacles(github: GitHub, base: str, head: str, title: str, fork: str = "") -> list[str]:
     """Why GitHub opens no pull request, in its own words."""
-    tips = {name: _run("git", "-C", str(github.bare), "for-each-ref", "--format=%(objectname)", f"refs/heads/{name}")
-            for name in (base, head)}  # fmt: skip
+    owner, _, branch = head.rpartition(":")
+    where = github.forks.get(f"{owner}/{fork or github.name}", github.bare)
+    form = ("for-each-ref", "--format=%(objectname)")
+    tips = {base: _run("git", "-C", str(github.bare), *form, f"refs/heads/{base}")}
+    tips[head] = _run("git", "-C", str(where), *form, f"refs/heads/{branch}")
     wrong = ["Head sha can't be blank", "Base sha can't be blank"] if not all(tips.values()) else []
-    if wrong or not _run("git", "-C", str(github.bare), "rev-list", "-1", tips[head], f"^{tips[base]}"):
+    if wrong or not _run("git", "-C", str(where), "rev-list", "-1", tips[head], f"^{tips[base]}"):
         wrong.append(f"No commits between {base} and {head}")
     wrong += [f"{end} ref must be a branch" for end, name in (("Head", head), ("Base", base)) if not tips[name]]
     if len(title) > LONGEST_TITLE:

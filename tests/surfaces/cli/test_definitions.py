@@ -107,3 +107,73 @@ def test_a_step_is_added_and_retired_by_hand(project):
 @pytest.mark.parametrize("words", [("draft", "--all"), ("--retire",), ("--name", "x"), ("--all", "--add", "y")])
 def test_ways_to_amend_that_make_no_sense_together(project, words):
     assert project.agent("amend", *words).code == 2
+
+
+FEATURE = """\
+---
+title: Login
+---
+> By name.
+
+## To do
+
+- [ ] Add the form
+  - with a name
+- [x] Describe it (no tests)
+
+## Notes
+
+- [ ] ask Ada
+
+## Acceptance criteria
+
+- Wrong names are refused
+"""
+
+
+def test_what_is_read_in_a_feature_file_is_printed(empty):
+    empty.write("login.md", FEATURE)
+    assert empty.ok("workflows", "check", "login.md").out == (
+        "✓ login.md is valid: Login (from its front matter), 2 tasks\n"
+        "  By name.\n"
+        "  tasks, below 'To do':\n"
+        "    1. [ ] Add the form\n"
+        "         - with a name\n"
+        "    2. [x] Describe it (no tests)\n"
+        "  criteria:\n"
+        "    - Wrong names are refused\n"
+        "  remarks:\n"
+        "    line 14: 1 box below 'Notes': no heading of tasks, so no task\n"
+    )
+    said = empty.ok("workflows", "check", "login.md", "--json").json
+    assert (said["ok"], said["file"], said["title_from"], said["headings"]) == (
+        True,
+        "login.md",
+        "front matter",
+        ["To do"],
+    )
+    assert said["tasks"][0] == {
+        "number": 1,
+        "text": "Add the form",
+        "done": False,
+        "line": 8,
+        "tested": True,
+        "description": "- with a name",
+    }
+    assert [one["line"] for one in said["remarks"]] == [14]
+
+
+def test_what_is_read_in_a_folder_is_printed(empty):
+    empty.write("features/login.md", FEATURE)
+    empty.write("features/notes.md", "# Notes\n")
+    answer = empty.ok("workflows", "check", "features")
+    first, second, *_ = answer.out.splitlines()
+    assert (first, second[:35]) == ("✓ features: 1 feature, 1 passed over", "features/login.md is valid: Login (")
+    assert "features/notes.md is passed over: there is no task" in answer.out
+    assert len(empty.ok("workflows", "check", "features", "--json").json["features"]) == 1
+
+
+def test_a_feature_file_with_mistakes_is_refused_with_their_lines(empty):
+    empty.write("login.md", "# Login\n## Tasks\n- [~] a\n")
+    answer = empty.agent("workflows", "check", "login.md")
+    assert (answer.code, "login.md:3: a check box is" in answer.err) == (2, True)

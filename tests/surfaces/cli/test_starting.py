@@ -175,6 +175,75 @@ def test_new_tasks_are_taken_up_when_the_work_goes_on(started):
     ]
 
 
+def test_what_changed_in_the_file_is_listed_when_the_work_goes_on(started):
+    started.feature(LOGIN, "Add a form (no tests)", "Add pages (no tests)", "Add a link (no tests)")
+    lines = started.ok(*START, "--resume").out.splitlines()
+    assert "task 2 is reworded: 'Add a page' is 'Add pages' now" in lines
+    assert "task 3 is new: Add a link" in lines
+
+
+def test_an_agent_that_takes_a_gate_away_in_the_file_is_told_that_a_person_decides(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page")
+    bench.ok(*START, "--set", "test_command=true")
+    bench.feature(LOGIN, "Add a form (no tests)")
+    out = bench.ok(*START, "--resume").out
+    untested = f"task 1, 'Add a form', is marked '(no tests)' in {LOGIN}, which takes its test phases away"
+    gone = f"task 2, 'Add a page', is not in {LOGIN} any more"
+    for why in (untested, gone):
+        assert f"{why}: not applied, a person decides (holdfast resume" in out
+    paths = [step["path"] for step in bench.ok("status", "--json").json["steps"]]
+    assert {"task_execution/1/red", "task_execution/2"} < {*paths}
+    bench.ok(*START, "--resume")
+    alerts = [alert["message"] for alert in bench.ok("status", "--json").json["alerts"]]
+    assert sorted(alerts) == sorted(f"{why}: a person decides, with holdfast resume" for why in (untested, gone))
+
+
+def test_a_person_is_asked_before_a_gate_is_taken_away(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page")
+    bench.ok(*START, "--set", "test_command=true")
+    bench.feature(LOGIN, "Add a form (no tests)")
+    assert "not applied" in bench.person("resume", says="n").out
+    assert bench.ok("status", "--json").json["step"] == "task_execution/1/red"
+    answer = bench.person("resume", says="y")
+    assert "What had to be done or tested before need not be any more:" in answer.out
+    assert f"task 2, 'Add a page', is not in {LOGIN} any more: applied" in answer.out
+    found = bench.ok("status", "--json").json
+    assert found["step"] == TASK
+    assert found["skipped"] == {"task_execution/2": f"removed: task 2, 'Add a page', is not in {LOGIN} any more"}
+    bench.write("form.py", "1\n")
+    bench.ok("done", TASK)
+    assert bench.ok("status", "--json").json["step"] == "verification"
+
+
+def test_a_person_who_takes_out_the_task_that_is_worked_on_goes_on_with_the_next(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page (no tests)")
+    bench.ok(*START, "--set", "test_command=true")
+    bench.feature(LOGIN, "Add a page (no tests)")
+    bench.person("resume", says="y")
+    assert bench.ok("status", "--json").json["step"] == "task_execution/2"
+    bench.write("page.py", "1\n")
+    bench.ok("done", "task_execution/2")
+
+
+def test_a_start_says_what_it_left_out_and_the_description_goes_with_the_task(bench):
+    text = "# F\n## Tasks\n- [ ] Add a form (no tests)\n  - with a *name*\n- Look at it\n## Notes\n- [ ] ask Ada\n"
+    bench.write("features/x.md", text)
+    bench.save()
+    out = bench.ok("start", "dev", "features/x.md").out
+    assert "features/x.md:5: there is no check box, so this is no task\n" in out
+    assert "features/x.md:7: 1 box below 'Notes': no heading of tasks, so no task\n" in out
+    assert bench.ok("next", "--json").json["task"]["text"] == "Add a form\n\n- with a *name*"
+    assert "with a *name*" in bench.ok("next").out
+    assert "with a *name*" in bench.ok("resume-packet").out
+
+
+def test_a_folder_is_started_without_its_files_that_have_no_tasks(bench):
+    bench.write("features/auth/glossary.md", "# Words\n")
+    bench.save()
+    out = bench.ok("start", "dev", "features/auth/").out
+    assert "features/auth/glossary.md is passed over: there is no task" in out
+
+
 def test_the_folder_of_a_feature_that_is_worked_on_leads_to_it(started):
     (first,) = active(started)
     assert started.ok("start", "dev", "features/auth/", "--resume", "--json").json["ulid"] == first

@@ -14,7 +14,7 @@ from holdfast.core.names import is_name
 from holdfast.errors import NotFound, UsageError
 from holdfast.markdown import feature_file
 from holdfast.systems.skill import features
-from holdfast.systems.skill.features import Task
+from holdfast.systems.skill.outline import Task
 
 WHOLE = """\
 # Feature: User Login
@@ -110,9 +110,43 @@ def test_the_tasks_heading_has_many_forms(read, heading):
     assert [task.text for task in read(f"# F\n\n{heading}\n- [ ] a\n").tasks] == ["a"]
 
 
-@pytest.mark.parametrize("heading", ["## Tasks and notes", "## Subtasks", "## Other Tasks", "- ## Tasks", "> ## Tasks"])
-def test_other_headings_open_no_tasks_section(mistakes, heading):
-    assert mistakes(f"# F\n\n{heading}\n\n- [ ] a\n") == [(1, "there is no section '## Tasks'")]
+@pytest.mark.parametrize("heading", ["## Notes", "## Multitasking", "## Steps to reproduce", "- ## Plan", "> ## Tasks"])
+def test_other_headings_open_no_tasks_section(read, heading):
+    assert [task.text for task in read(f"# F\n\n{heading}\n\n- [ ] a\n").tasks] == ["a"]
+    feature = read(f"# F\n\n{heading}\n\n- [ ] a\n\n## Tasks\n\n- [ ] b\n")
+    assert [task.text for task in feature.tasks] == ["b"]
+    assert [(one.line, one.code) for one in feature.remarks] == [(5, "section")]
+
+
+@pytest.mark.parametrize("title", ["Background tasks", "Implementation plan: login", "Tasks: a page", "To-do lists"])
+def test_a_title_that_speaks_of_tasks_is_a_title(read, title):
+    feature = read(f"# {title}\n\n- [ ] a\n")
+    assert (feature.title, [task.text for task in feature.tasks]) == (title, ["a"])
+
+
+@pytest.mark.parametrize("heading", ["# Tasks", "# To do", "# ✅ Checklist"])
+def test_a_first_heading_that_is_only_a_list_of_tasks_is_no_title(read, heading):
+    feature = read(f"{heading}\n\n- [ ] a\n")
+    assert (feature.title, feature.title_from, feature.headings) == ("A", "file name", (heading[2:],))
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("title: Login", "Login"),
+        ("Title: Login  # of users", "Login"),
+        ('title: "Login: \\"by\\" name"', 'Login: "by" name'),
+        ("title: 'The user''s login'", "The user's login"),
+    ],
+)
+def test_the_title_of_front_matter_is_read_as_yaml_has_it(read, line, title):
+    assert read(f"---\n{line}\n---\n- [ ] a\n").title == title
+
+
+def test_a_title_of_front_matter_that_is_not_understood_is_said(read):
+    feature = read("---\ntitle: >\n  Login\n---\n- [ ] a\n")
+    assert feature.title == "A"
+    assert [(one.line, one.code) for one in feature.remarks] == [(1, "title"), (2, "front_matter"), (5, "no_heading")]
 
 
 @pytest.mark.parametrize(
@@ -151,9 +185,8 @@ def test_inline_markdown_becomes_its_plain_text(texts):
         "    - [ ] hidden",
         "> - [ ] hidden",
         "text - [ ] hidden",
-        "[ ] hidden",
         "- plain\n- [link](x)\n- [x](y)",
-        "| - [ ] hidden | b |\n|---|---|\n| - [ ] hidden | d |",
+        "| - [ ] hidden | b |\n|---|---|\n| c | d |",
     ],
 )
 def test_what_only_looks_like_a_task_is_none(texts, hidden):
@@ -220,7 +253,6 @@ def test_the_mark_counts_at_the_end_only(read):
 def test_all_mistakes_are_listed_with_their_lines(mistakes):
     long = "a" * 1001
     assert mistakes(f"## Tasks\n- [ ]\n- [ ] {long}\n- [ ] b\n- [x] **b**\n- [] c\n- [ ] d\x1b[1m\n") == [
-        (1, "there is no title: write '# Feature: …'"),
         (2, "the task has no text"),
         (3, "the task is longer than 1000 characters"),
         (5, "the task of line 4 has the same text: 'b'"),
@@ -243,13 +275,11 @@ def test_control_characters_are_refused_everywhere(mistakes, control):
     ]
 
 
-def test_a_file_without_anything_lacks_title_and_tasks(mistakes):
-    title = "there is no title: write '# Feature: …'"
-    assert mistakes("") == [(1, title), (1, "there is no section '## Tasks'")]
-    assert mistakes("\n# Feature:\n## Tasks\ntext\n") == [
-        (2, title),
-        (3, "there is no task in this section: write '- [ ] …'"),
-    ]
+def test_a_file_without_tasks_is_refused_with_the_line_where_they_are_missing(file):
+    for content, line in (("", 1), ("\n# Feature:\n## Tasks\ntext\n", 3), ("# F\n- [ ] ~~a~~\n", 1)):
+        with pytest.raises(UsageError, match=f"a.md:{line}: there is no task") as refusal:
+            features.read(file(content), "a.md")
+        assert features.is_none(refusal.value)
 
 
 def test_a_task_of_the_greatest_length_is_taken(texts):
@@ -346,6 +376,24 @@ def test_a_tick_changes_one_character_and_no_other_byte(file, tmp_path, bom):
     assert (tmp_path / "a.md").read_bytes() == after.replace(b"1. [ ]", b"1. [x]")
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o640
     assert os.listdir(tmp_path) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("open_", "ticked"),
+    [
+        ("☐ a", "☑ a"),
+        ("- ☐ a", "- ☑ a"),
+        ("[ ] a", "[x] a"),
+        ("| Task | Done |\n|--|--|\n| [a](b) | [ ] |", "| Task | Done |\n|--|--|\n| [a](b) | [x] |"),
+    ],
+)
+def test_every_kind_of_box_is_ticked_and_opened_again(file, tmp_path, open_, ticked):
+    before = f"# F [ ]\n## Tasks\n\n{open_}\n"
+    path = file(before)
+    assert features.tick(path, "a", 0)
+    assert (tmp_path / "a.md").read_text() == f"# F [ ]\n## Tasks\n\n{ticked}\n"
+    assert features.tick(path, "a", 0, done=False)
+    assert (tmp_path / "a.md").read_text() == before
 
 
 def test_a_ticked_file_stays_its_owners(file):
@@ -481,3 +529,24 @@ def test_git_takes_every_slug_as_the_name_of_a_branch():
     for path in ("a.lock.md", "..a..b..md", "@.md", "-.md", "a/.b.md", "x.lock" * 12, "HEAD.md", "a\tb.md", "_.md"):
         name = features.slug(path)
         assert subprocess.run(["git", "check-ref-format", f"refs/heads/{name}"]).returncode == 0, name
+
+
+def test_a_folder_passes_over_what_has_no_tasks_and_says_so(file, tmp_path):
+    file("# One\n- [ ] a\n", "1.md")
+    file("# Words\n\nA glossary.\n", "glossary.md")
+    file(b"\xff", "picture.md")
+    read, passed_over = features.read_all(str(tmp_path), "features/")
+    assert [one.path for one in read] == ["features/1.md"]
+    assert passed_over == [
+        "features/glossary.md is passed over: there is no task: write '- [ ] …' below '## Tasks'",
+        "features/picture.md is passed over: is not UTF-8 at line 1",
+    ]
+
+
+def test_a_folder_with_mistakes_in_tasks_is_refused_with_all_of_them(file, tmp_path):
+    file("# One\n- [ ] a\n- [ ] a\n", "1.md")
+    file("# Two\n## Tasks\n- [~] b\n", "2.md")
+    with pytest.raises(UsageError) as refusal:
+        features.read_all(str(tmp_path), "features")
+    found: Any = refusal.value.facts["mistakes"]
+    assert [one["where"] for one in found] == ["features/1.md:3", "features/2.md:3"]

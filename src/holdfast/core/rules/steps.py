@@ -149,7 +149,11 @@ def take_snapshot(draft: Draft, command: cmd.TakeSnapshot) -> None:
 
 def advance(draft: Draft, *, starting: bool = False) -> None:
     """Where the definition says so, the next step begins as soon as the one before it is over."""
-    ended = any(isinstance(event, ev.Moved) and event.move in _ENDS for event in draft.events)
+    ended = any(
+        (isinstance(event, ev.Moved) and event.move in _ENDS)
+        or (isinstance(event, ev.Amended) and event.op == "retire")
+        for event in draft.events
+    )
     state, facts = draft.state, draft.facts
     if not state.advance or not (ended or starting) or queries.status(state) != "in_progress":
         return

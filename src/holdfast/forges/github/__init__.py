@@ -22,10 +22,12 @@ def connect(
     environ: Mapping[str, str],
     address: str = "",
     remote: str = "origin",
+    head: Repository | None = None,
     strict: bool = False,
 ) -> Client:
     """A client with the token that the environment has, else with the login of the user's `gh`, else without one.
 
+    Branches are those of `head`, where that is another repository: a fork, which `remote` names.
     `address` is where its API answers, as the user named it. Approvals are asked for in the `strict` way: nothing in
     the environment decides whose answer is believed, neither by a certificate nor by another `gh`.
     """
@@ -35,7 +37,7 @@ def connect(
         environ = {**{name: said for name, said in environ.items() if name not in _MISLEADING}, "PATH": SYSTEM}
     source = address.partition("://")[2].partition("/")[0] or Client.name
     transport = _transport(repository.host, top, environ, address, strict=strict)
-    return Client(transport, repository, remote=remote, source=source, address=address)
+    return Client(transport, repository, remote=remote, head=head, source=source, address=address)
 
 
 def _transport(host: str, top: str, environ: Mapping[str, str], address: str, *, strict: bool) -> Transport:

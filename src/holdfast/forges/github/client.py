@@ -17,7 +17,7 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
 from holdfast.forges.addresses import open_command, require_branches
 from holdfast.forges.github import documents, queries, refusals
-from holdfast.forges.github.repository import Repository, roots
+from holdfast.forges.github.repository import Repository, is_public, roots
 from holdfast.forges.github.transport import GRAPHQL, Answer, Transport
 from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from holdfast.plain import plainjson
@@ -48,6 +48,7 @@ class Client:
         repository: Repository,
         *,
         remote: str = "origin",
+        head: Repository | None = None,
         source: str = name,
         address: str = "",
         pauses: tuple[float, ...] = (0.3, 1.0),
@@ -56,6 +57,8 @@ class Client:
         self.refusal = transport.refusal
         self._transport = transport
         self._repository = repository
+        self._head = head or repository
+        self.is_fork = self._head != repository
         self._path = f"repos/{repository.owner}/{repository.name}"
         self.address = f"{roots(repository.host, address)[0]}/{self._path}"
         self._remote = remote
@@ -63,10 +66,10 @@ class Client:
 
     def find(self, branch: str, base: str = "") -> PullRequest | None:
         require_branches(branch, base or branch)
-        asked = {"state": "open", "head": f"{self._repository.owner}:{branch}", "sort": "created", "direction": "desc"}
+        asked = {"state": "open", "head": f"{self._head.owner}:{branch}", "sort": "created", "direction": "desc"}
         what = f"the pull request of {branch}"
         listed = self._listed("pulls", what, asked | ({"base": base} if base else {}))
-        ours = filter(documents.is_of_the_repository, listed)
+        ours = (one for one in listed if documents.is_from(one, self._head if self.is_fork else None))
         return self._understood(what, lambda: next(map(documents.pull_request, ours), None))
 
     def get(self, number: int) -> PullRequest:
@@ -83,7 +86,9 @@ class Client:
             return found
         base = base or self._default_branch()
         what = f"a pull request from {branch} into {base}"
-        asked = {"title": title, "head": branch, "base": base, "body": body}
+        asked = {"title": title, "head": self._named_head(branch), "base": base, "body": body}
+        if self.is_fork and self._head.owner == self._repository.owner:
+            asked["head_repo"] = self._head.name
         try:
             return self._changed("pulls", asked, what, documents.pull_request)
         except HoldfastError as failure:
@@ -137,11 +142,17 @@ class Client:
     def page(self, branch: str, base: str) -> str:
         """Without a base it offers the default branch."""
         require_branches(branch, base or branch)
-        ends = "...".join(quote(name, safe="/") for name in (base, branch) if name)
+        ends = "...".join(quote(name, safe="/:") for name in (base, self._named_head(branch)) if name)
         return f"{self._page}/compare/{ends}?expand=1"
 
     def typed(self, branch: str, title: str, base: str) -> str:
-        return open_command(branch, title, base, self._remote)
+        where = f"{self._repository.owner}/{self._repository.name}" if self.is_fork else ""
+        host = "" if is_public(self._repository.host) else f"{self._repository.host}/"
+        into = host + where if where else ""
+        return open_command(branch, title, base, self._remote, into, self._named_head(branch))
+
+    def _named_head(self, branch: str) -> str:
+        return f"{self._head.owner}:{branch}" if self.is_fork else branch
 
     @property
     def _page(self) -> str:

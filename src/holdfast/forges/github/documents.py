@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from holdfast.forges.github.repository import Repository
+
     T = TypeVar("T")
 
 NOBODY = "ghost"
@@ -50,10 +52,14 @@ def issue(one: Mapping[str, Any]) -> str:
     return url
 
 
-def is_of_the_repository(one: Mapping[str, Any]) -> bool:
-    """Whether a pull request's branch lies in the repository itself and not in a fork, which may be gone."""
+def is_from(one: Mapping[str, Any], fork: Repository | None) -> bool:
+    """Whether a pull request's branch lies in this fork, without one in the repository itself. A fork may be gone."""
     origin = one["head"]["repo"]
-    return origin is not None and origin["id"] == one["base"]["repo"]["id"]
+    if origin is None:
+        return False
+    if fork is None:
+        return bool(origin["id"] == one["base"]["repo"]["id"])
+    return text(origin, "full_name").lower() == f"{fork.owner}/{fork.name}".lower()
 
 
 def review(one: Mapping[str, Any]) -> Review:

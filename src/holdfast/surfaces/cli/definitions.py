@@ -18,7 +18,7 @@ from holdfast.plain.terminal import columns, escape, pad
 from holdfast.surfaces.cli.call import Call
 from holdfast.systems.seam.external import Offer
 from holdfast.systems.seam.parts import Content
-from holdfast.systems.seam.trusted import content
+from holdfast.systems.seam.trusted import content, understood
 
 
 def listing(call: Call) -> None:
@@ -49,11 +49,10 @@ def _lines(call: Call, entries: list[Entry]) -> str:
 
 def check(call: Call) -> None:
     file = call.args.file
-    if file.endswith(".md"):
-        about = dict(content(file, call.project.root).about)
-        title = about.pop("title", "")
-        counts = "".join(f", {number} {what}" for what, number in about.items())
-        call.answer({"ok": True, "title": title, **about}, call.ok(f"{file} is valid: {title}{counts}"))
+    subject = understood(call.project.wired.place.typed(file), file)
+    if subject is not None:
+        first, *rest = subject.lines or ("",)
+        call.answer({"ok": True, **subject.data}, "\n".join([call.ok(first), *map(escape, rest)]))
         return
     found = call.project.wired.catalogue.load(file)
     steps = len(Plan(found.steps).leaves())

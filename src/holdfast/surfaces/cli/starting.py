@@ -96,8 +96,8 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     other = workflow.join()
     said: tuple[str, ...] = ()
     if other is None:
-        call.project.reread(workflow)
-        said = workflow.ahead().said
+        read = _reread(call, workflow)
+        said = (*read, *workflow.ahead().said)
     brief, now, own = workflow.briefing(), call.now(), texts(workflow.state.dialect)
     if call.args.json:
         more = {"resumed": True, "read_only": other is not None, "summary": own.sentence(brief.state), "said": said}
@@ -111,6 +111,21 @@ def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     text += "".join(f"{escape(line)}\n" for line in said)
     text += f"→ {escape(call.told(brief.now))}\n" if brief.now and other is None else ""
     call.answer({}, call.marked(text))
+
+
+def _reread(call: Call, workflow: Workflow) -> tuple[str, ...]:
+    """Applies what the subject says now, and asks a person about what takes a gate away; gives what came of it."""
+    taken = call.project.reread(workflow)
+    asked = [why for *_, why in taken.loosened]
+    if not asked:
+        return taken.said
+    if call.is_person and not call.args.json:
+        shown = "".join(f"  {escape(why)}\n" for why in asked)
+        if call.ask(f"What had to be done or tested before need not be any more:\n{shown}", "Apply this?"):
+            call.project.loosen(workflow, taken)
+            return (*taken.said, *(f"{why}: applied" for why in asked))
+    way = call.told((remedies.resume(workflow=workflow.ulid),))
+    return (*taken.said, *(f"{why}: not applied, a person decides ({way})" for why in asked))
 
 
 def _is_elsewhere(call: Call, state: State) -> bool:

@@ -247,14 +247,16 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
     branch = state.branch or git.branch(repository)
     if not branch:
         raise Refused("no_branch", "HEAD is on no branch", remedy=shell("git", "switch", "-c", Blank("NAME")))
-    base = _base(repository, branch)
+    base = _base(forge, repository, branch)
     if forge.refusal is not None:
         said = f"{forge.refusal.message}, so the pull request is yours to make"
         facts = {"branch": branch, "base": base, "title": _title(state), "page": forge.page(branch, base)}
         raise Refused(forge.refusal.code, said, remedy=_by_hand(forge, repository, state, path, branch), facts=facts)
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
-    made = forge.open(branch, base, _title(state), body(state))
+    from holdfast.systems.seam.request import body
+
+    made = forge.open(branch, base, _title(state), body(wired, repository, state))
     return _opened(wired, state, path, made.number, made.url, run_by="engine")
 
 
@@ -275,13 +277,13 @@ def _by_hand(forge: Forge, repository: git.Repository, state: State, path: str, 
     if remote is None:
         add = Remedy(text="give the repository its remote, with git remote add")
         return made.replace(text="if the pull request was made elsewhere"), add
-    if git_changes.default_branch(repository) == branch:
+    if not forge.is_fork and git_changes.default_branch(repository) == branch:
         name = Blank("NAME")
         push = (shell("git", "branch", name), shell("git", "push", remote, name, text="then"))
         words = ("--base", branch, "--title", _title(state), "--body", "")
         request = shell("gh", "pr", "create", "--head", name, *words, text="then")
         return *push, request, made.replace(text="then")
-    typed = forge.typed(branch, _title(state), _base(repository, branch))
+    typed = forge.typed(branch, _title(state), _base(forge, repository, branch))
     return Remedy(text=typed), made.replace(text="then")
 
 
@@ -289,21 +291,12 @@ def _title(state: State) -> str:
     return state.title or state.subject
 
 
-def _base(repository: git.Repository, branch: str) -> str:
+def _base(forge: Forge, repository: git.Repository, branch: str) -> str:
+    """The branch that a pull request goes into; empty where the forge has to be asked."""
+    if forge.is_fork:
+        return git_changes.default_branch(repository, git_changes.upstream(repository)[0]) or ""
     base = git_changes.default_branch(repository) or ""
     return "" if base == branch else base
-
-
-def body(state: State) -> str:
-    """What a pull request says: the tasks that were done, and what was checked."""
-    lines = [f"From `{state.subject}`." if state.subject else state.title, ""]
-    for task in state.plan.of_kind(tasks.TASK):
-        sha = state.step(task).data.get(tasks.COMMIT)
-        lines.append(f"- [x] {state.plan.step(task).name}" + (f" ({str(sha)[:7]})" if sha else ""))
-    checks = [f"{name}" for one, name in state.plan.checked() if name in state.step(one).evidence and "/" not in one]
-    if checks:
-        lines += ["", f"Checked: {', '.join(checks)}."]
-    return "\n".join(lines) + "\n"
 
 
 def _opened(wired: Wired, state: State, path: str, number: int, url: str, *, run_by: str) -> Acted:

@@ -60,14 +60,22 @@ class Loaded(Value):
     """Whether the branch is made with the workflow."""
     tools: Mapping[str, Tool] = {}
     """Commands that the user typed in place of the project's own."""
+    said: tuple[str, ...] = ()
+    """What the user should be told of how the subject was read."""
 
 
 class Taken(Value):
-    """What to take over from a subject that changed: steps to add, steps to rename, values to remember."""
+    """What to apply of a subject that changed: steps to add and to change, values to remember.
+
+    `loosened` are steps to change, or to retire where no step is given, each with the reason: these take a gate away,
+    so a person confirms them. `said` is what the user should be told of the rest.
+    """
 
     added: tuple[tuple[str, Step], ...] = ()
-    renamed: tuple[tuple[str, Step], ...] = ()
+    changed: tuple[tuple[str, Step], ...] = ()
+    loosened: tuple[tuple[str, Step | None, str], ...] = ()
     values: Mapping[str, Any] = {}
+    said: tuple[str, ...] = ()
 
 
 def refuse_phases(asked: Asked) -> None:
@@ -93,7 +101,7 @@ class Subject(Value):
     """The subject as the id is made from it, also when the file is gone."""
     takes_phases: bool = False
     """Whether a start may name the phases."""
-    same: Callable[[Asked, Callable[[], Mapping[str, Any]]], bool] | None = None
+    same: Callable[[Asked, Callable[[], Mapping[str, Any]], Place], bool] | None = None
     """Whether a workflow or document is the work that a start names. The second argument gives its context, for which
     a journal is opened: one that is broken stops only a start that must know it. It is asked where ids differ,
     or, where ids carry the time, where subjects are equal. Without it the id, or the subject, decides."""
@@ -158,6 +166,10 @@ class Work(Value):
     unmade: Callable[[Repository, Purpose, list[str]], str] = staticmethod(lambda _repository, _purpose, _words: "")
     """Called where a commit was not made that a command noted with these words: undoes what belongs to it, or tells
     that it is still to be made."""
+    about: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
+    """What a pull request says of the subject before it lists the tasks: lines of markdown."""
+    edited: Callable[[Wired, State, State], None] = staticmethod(lambda _wired, _before, _after: None)
+    """Called after an edit of the document was decided, with the state before it."""
     after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] | None = None
     """Called after every change, with the state before it; gives what the user should be told."""
     commit: Callable[[State, str, str], tuple[str, str]] | None = None
@@ -179,14 +191,19 @@ class Content(Value):
 
     digest: str
     commands: tuple[tuple[str, str, tuple[str, ...]], ...]
-    about: Mapping[str, Any] = {}
-    """What the file is about: its title, and how much of what it has."""
     systems: Mapping[str, Offer | None] = {}
     """The systems that it enables, with what installed packages offer under that name."""
     seals: tuple[str, ...] = ()
     """What is trusted beside the digest: the file together with each package that it lets run code."""
     secrets: Secrets | None = None
     """What it says of secrets, where that is not what holds anyway."""
+
+
+class Understood(Value):
+    """What a system reads in a file: as data, and in lines for people."""
+
+    data: Mapping[str, Any]
+    lines: tuple[str, ...]
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:
@@ -225,6 +242,9 @@ class Upkeep(Value):
     """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
+    understood: Callable[[str, str, bool], Understood | None] = staticmethod(lambda _path, _shown, _sure: None)
+    """What the system reads in the subject at a path, which messages call by the second argument. None where it is none
+    of the system's: first each is asked for files that can be nobody else's, then for any that it would read."""
 
 
 def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a person trusts in a file that brings commands: a definition, a subject, or the project's settings."""
+"""What is read in a file that names work or brings commands, and what a person trusts in it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.core.secrets import DEFAULT
 from holdfast.machine.configuration import secrets
 from holdfast.plain.digest import digest
 from holdfast.systems.seam import external
-from holdfast.systems.seam.parts import Content
+from holdfast.systems.seam.parts import Content, Understood
 from holdfast.systems.seam.registry import systems, upkeep, words
 
 
@@ -35,6 +35,16 @@ def content(path: str, root: str = "") -> Content:
 
     definition = load(path, root, words())
     return Content(definition.digest, tuple(_commands(definition.steps)))
+
+
+def understood(path: str, shown: str) -> Understood | None:
+    """What a system reads in the subject at a path; None where it is none that a system reads."""
+    for sure in (True, False):
+        for card in systems():
+            found = upkeep(card.name).understood(path, shown, sure)
+            if found is not None:
+                return found
+    return None
 
 
 def _commands(steps: tuple[Step, ...], above: str = "") -> list[tuple[str, str, tuple[str, ...]]]:

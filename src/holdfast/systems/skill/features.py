@@ -7,41 +7,34 @@ file belongs to its author. The one thing ever written to it is the character be
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterable, Sequence
 
-from holdfast.core.value import Value
-from holdfast.errors import NotFound, UsageError
+from holdfast.core.mistakes import mistaken as all_mistaken
+from holdfast.core.value import Any, Value
+from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.markdown import feature_file
-from holdfast.markdown.text import BAD_BOX, BOX, LIKE_A_BOX, Markdown, line_of, mistaken, says_something
+from holdfast.markdown.text import mistaken
 from holdfast.plain.terminal import CONTROLS
+from holdfast.systems.skill.outline import Outline, Remark, Task
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-_LONGEST_TEXT = 1000
-_UNTESTED = r"\s*\(no tests\)$"
-_SECTIONS = (("tasks", r"(?:implementation )?tasks?"), ("criteria", r"acceptance(?: criteri(?:a|on))?"))
+_MOST_SHOWN = 20
 _REMEDY = "mend them: '# Feature: Login', '## Tasks', '- [ ] Add the form', a line each, would do (docs/how-to/dev.md)"
 
 
-class Task(Value):
-    """A check box of the Tasks section. `line` counts from 1; one that is not `tested` has no test phases."""
-
-    text: str
-    done: bool
-    line: int
-    tested: bool = True
-
-
 class Feature(Value):
-    """What a feature file says, in plain text. `path` is how the file is written down: relative, with `/`."""
+    """What a feature file says, in plain text. `path` is how the file is written down: relative, with `/`.
+
+    `title_from` is `heading`, `front matter` or `file name`, `headings` are those that tasks were found below, and
+    `remarks` are what was left out, and why.
+    """
 
     path: str
     title: str
     summary: str
     tasks: tuple[Task, ...]
     criteria: tuple[str, ...]
+    title_from: str = "heading"
+    headings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def read(full: str, path: str) -> Feature:
@@ -56,11 +49,50 @@ def read(full: str, path: str) -> Feature:
         said = f"the file name {path!r} has characters that cannot be written down"
         facts = {"path": ascii(path)}
         raise UsageError("bad_feature", said, remedy="rename the file with letters, digits and dashes", facts=facts)
-    outline = _Outline(feature_file.load(full, path).text(path))
-    if mistakes := sorted((*outline.mistakes, *outline.missing()), key=lambda mistake: mistake[0]):
-        raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY)
-    criteria = tuple(outline.criteria or outline.prose)
-    return Feature(path, outline.title or "", " ".join(filter(None, outline.summary)), tuple(outline.tasks), criteria)
+    outline = Outline(*feature_file.load(full, path).parts(path), path)
+    if mistakes := sorted(outline.mistakes, key=lambda mistake: mistake[0]):
+        found = "some" if outline.has_boxes else "none"
+        raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY, tasks=found)
+    summary = " ".join(filter(None, outline.summary))
+    title = outline.title
+    return Feature(
+        path, title.text, summary, outline.tasks, outline.criteria, title.source, outline.headings,
+        tuple(outline.remarks),
+    )  # fmt: skip
+
+
+def read_all(full: str, path: str) -> tuple[list[Feature], list[str]]:
+    """The features in a folder, and a line for each file that has no tasks or cannot be read.
+
+    A file that has tasks and a mistake is refused: without it the work would lack a part.
+    """
+    found: list[Feature] = []
+    passed_over: list[str] = []
+    mistakes: list[dict[str, str]] = []
+    for name in feature_file.names(full):
+        file = f"{path.rstrip('/')}/{name}"
+        try:
+            found.append(read(os.path.join(full, name), file))
+        except UsageError as refusal:
+            listed: Any = refusal.facts.get("mistakes", [])
+            if is_none(refusal) or not listed:
+                why = listed[0]["message"] if listed else refusal.message.removeprefix(f"{file} ")
+                passed_over.append(f"{file} is passed over: {why}")
+            else:
+                mistakes += listed
+    if mistakes:
+        raise all_mistaken("bad_feature", "feature files", mistakes, _REMEDY, _MOST_SHOWN)
+    return found, passed_over
+
+
+def is_none(refusal: HoldfastError) -> bool:
+    """Whether a file was refused because it has no tasks at all, or cannot be read: a folder has such files too."""
+    return refusal.code == "no_feature" or refusal.facts.get("tasks") == "none"
+
+
+def told(feature: Feature) -> list[str]:
+    """What was left out of a file, or read in a way that its author may not expect, a line each."""
+    return [f"{feature.path}:{one.line}: {one.text}" for one in feature.remarks]
 
 
 def tick(full: str, text: str, before: int, *, done: bool = True) -> bool:
@@ -73,7 +105,7 @@ def tick(full: str, text: str, before: int, *, done: bool = True) -> bool:
     for _ in range(5):
         try:
             file = feature_file.load(full, full)
-            tasks = [task for task in _Outline(file.text(full)).tasks if task.text == text]
+            tasks = [task for task in Outline(*file.parts(full), full).tasks if task.text == text]
         except (UsageError, NotFound):
             return False
         if not tasks:
@@ -100,118 +132,6 @@ def slug(path: str) -> str:
 def step_id(path: str) -> str:
     """The slug as the id of a step, which begins with a letter or a digit."""
     return slug(path).lstrip("_-.") or _nameless(path)
-
-
-class _Outline(Markdown):
-    """What a text holds, gathered in one pass over its blocks; only what is asked for is parsed within the line."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(text, "table")
-        self.title: str | None = ""  # None: there is one, with a mistake in it
-        self.summary: list[str] = []
-        self.tasks: list[Task] = []
-        self._title_line = self._tasks_line = self._boxes = 0
-        self.criteria: list[str] = []
-        self.prose: list[str] = []  # the paragraphs among the criteria, which count where there is no list
-        self._headings: list[tuple[int, str]] = []  # the open ones: level, and the section they are in
-        self._items: list[bool] = []  # the open list items: whether each is a check box or below one
-        self._quotes = 0
-        self._past_summary = False  # which is the first quotation, unless a heading other than the title comes before
-        for token, *inner in zip(self.tokens, self.tokens[1:], self.tokens[2:], strict=False):
-            self._take(token, inner)
-
-    def missing(self) -> Iterable[tuple[int, str]]:
-        """What the file as a whole lacks, and tasks that could not be told apart."""
-        if self.title == "":
-            yield self._title_line or 1, "there is no title: write '# Feature: …'"
-        if not self._tasks_line:
-            yield 1, "there is no section '## Tasks'"
-        elif not self._boxes:
-            yield self._tasks_line, "there is no task in this section: write '- [ ] …'"
-        first: dict[str, int] = {}
-        for task in self.tasks:
-            if first.setdefault(task.text, task.line) != task.line:
-                yield task.line, f"the task of line {first[task.text]} has the same text: {task.text[:60]!r}"
-
-    @property
-    def _section(self) -> str:
-        return self._headings[-1][1] if self._headings else ""
-
-    def _take(self, token: Token, inner: Sequence[Token]) -> None:
-        match token.type:
-            case "heading_open" if token.level == 0:
-                self._heading(int(token.tag[1:]), inner[0])
-            case "blockquote_open":
-                self._quotes += 1
-            case "blockquote_close":
-                self._quotes -= 1
-                self._past_summary = self._past_summary or not self._quotes
-            case "inline" if self._quotes and not self._past_summary:
-                self.summary.append(self.text(token.content, line_of(token), "summary") or "")
-            case "list_item_open":
-                own = inner[1] if inner[0].type in ("paragraph_open", "heading_open") else None
-                self._items.append(self._item(own) or any(self._items[-1:]))
-            case "list_item_close":
-                self._items.pop()
-            case "paragraph_open" if token.level == 0 and self._section == "criteria":
-                self.prose.append(self.text(inner[0].content, line_of(inner[0]), "criterion") or "")
-
-    def _heading(self, level: int, inline: Token) -> None:
-        import re
-
-        line = line_of(inline)
-        while self._headings and self._headings[-1][0] >= level:
-            self._headings.pop()
-        if level == 1 and not self._title_line:
-            self._title_line = line
-            self._headings.append((level, ""))
-            title = self.text(inline.content, line, "title", _LONGEST_TEXT)
-            self.title = title and re.sub(r"(?i)^feature ?: ?", "", title)
-            return
-        self._past_summary = True
-        self._headings.append((level, self._named(inline.content) or self._section))
-        if self._section == "tasks":
-            self._tasks_line = self._tasks_line or line
-
-    def _named(self, content: str) -> str:
-        """The section that a heading of this content opens, if it is one we know."""
-        import re
-
-        name = self.plain(content).lower() if len(content) <= _LONGEST_TEXT else ""
-        known = ((kind, rf"[\W\d_]*{words} ?(?:\(.*\))? ?:?") for kind, words in _SECTIONS)
-        return next((kind for kind, pattern in known if re.fullmatch(pattern, name)), "")
-
-    def _item(self, inline: Token | None) -> bool:
-        """Take a list item by its first paragraph; whether it is a check box."""
-        import re
-
-        if inline is None or self._quotes:
-            return False
-        line = line_of(inline)
-        box = re.match(BOX, inline.content)
-        content = inline.content[box.end() :] if box else inline.content
-        if self._section == "criteria":
-            if text := self.text(content, line, "criterion"):
-                self.criteria.append(text)
-        elif self._section == "tasks" and not any(self._items[-1:]) and re.match(LIKE_A_BOX, inline.content):
-            self._boxes += 1
-            if box:
-                self._task(content, box[1] != " ", line)
-            else:
-                self.mistakes.append((line, BAD_BOX))
-        return box is not None
-
-    def _task(self, content: str, done: bool, line: int) -> None:
-        import re
-
-        whole = self.text(content, line, "task", _LONGEST_TEXT)
-        if whole is None:
-            return
-        text = re.sub(_UNTESTED, "", whole, flags=re.IGNORECASE)
-        if says_something(text):
-            self.tasks.append(Task(text, done, line, text == whole))
-        else:
-            self.mistakes.append((line, "the task has no text"))
 
 
 def _trimmed(name: str) -> str:

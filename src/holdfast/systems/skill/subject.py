@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Iterator, Mapping
+from _collections_abc import Callable, Mapping
 
 from holdfast.checks import equipping, tooling
-from holdfast.core import lifecycle, remedies
-from holdfast.core.definition import MAX_STEPS, Step
+from holdfast.core import remedies
+from holdfast.core.definition import Step
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
-from holdfast.core.state import State
-from holdfast.core.tasks import current_group, new_task, next_number, shaped
+from holdfast.core.tasks import shaped
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.machine.place import Place, below
-from holdfast.markdown import feature_file
-from holdfast.systems.seam.parts import Asked, Loaded, Subject, Taken, require_repository
+from holdfast.errors import NotFound, UsageError
+from holdfast.machine.place import Place
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.skill import features
-from holdfast.systems.skill.words import FEATURE, feature_of
+from holdfast.systems.skill.headings import from_name
+from holdfast.systems.skill.rereading import changes, free_id, located
+from holdfast.systems.skill.words import FEATURE
 
 TICKED = "ticked in the feature file"
+_MOST_TOLD = 20
 TEST_COMMAND = "test_command"
 """The value of the context that a user types in place of the project's own test command."""
 
@@ -48,7 +49,7 @@ def identity(asked: Asked, place: Place) -> str:
     return _about(asked, place)[0] if asked.definition.loads == "task" else asked.subject
 
 
-def same(asked: Asked, known: Callable[[], Mapping[str, Any]]) -> bool:
+def same(asked: Asked, known: Callable[[], Mapping[str, Any]], place: Place) -> bool:
     """Whether it works on the feature file that is named, or on one of a folder's, under another name for it."""
     if asked.definition.loads != FEATURE or not asked.subject:
         return False
@@ -56,78 +57,9 @@ def same(asked: Asked, known: Callable[[], Mapping[str, Any]]) -> bool:
     folder = str(context.get("folder_path") or "").rstrip("/")
     file = str(context.get("feature_file") or "")
     named = asked.subject.rstrip("/")
-    return named in (folder, file) or file.startswith(f"{named}/") or (bool(folder) and named.startswith(f"{folder}/"))
-
-
-def changes(state: State, place: Place) -> Taken:
-    """What the current feature file, or a folder of them, has that the workflow does not know yet.
-
-    A task that is gone while another stands in its place was reworded. What cannot be read any more changes nothing:
-    the work goes on with what it began with.
-    """
-    home = next((path for path in state.plan.children("") if state.plan.step(path).task), "")
-    if state.loads != FEATURE or state.origin == "adopted" or not home or state.step(home).status in lifecycle.FINISHED:
-        return Taken()
-    folder = state.context.get("folder_path")
-    if not folder:
-        found = _read(place, state, str(feature_of(state)["file"]))
-        return _differences(state, home, found) if found else Taken()
-    at = current_group(state)
-    found = _read(place, state, str(feature_of(state)["file"])) if at else None
-    taken = _differences(state, at, found) if found else Taken()
-    known = [one for one in state.context.get("folder_features") or () if isinstance(one, Mapping)]
-    new = list(_new_features(place, state, str(folder), known))
-    steps: list[tuple[str, Step]] = []
-    for feature in new:
-        siblings = [state.plan.step(path) for path in state.plan.children(home)] + [step for _, step in steps]
-        left = [(number, task) for number, task in enumerate(feature.tasks, 1) if not task.done]
-        tasks = [new_task(state, home, str(number), task.text, tested=task.tested) for number, task in left]
-        id = _free(features.step_id(feature.path), siblings)
-        steps.append((home, Step(id, feature.title, kind=FEATURE, steps=tuple(tasks))))
-    listed = [*known, *({"file": one.path, "title": one.title} for one in new)]
-    return Taken((*taken.added, *steps), taken.renamed, {"folder_features": listed} if new else {})
-
-
-def _differences(state: State, home: str, feature: features.Feature) -> Taken:
-    paths = list(state.plan.children(home))
-    known = [state.plan.step(path).name for path in paths]
-    written = [task.text for task in feature.tasks]
-    renamed, added = [], []
-    number = next_number(state, home)
-    for place, task in enumerate(feature.tasks):
-        if task.text in known or task.done:
-            continue
-        there = place < len(paths) and known[place] not in written
-        if there and state.step(paths[place]).status not in lifecycle.FINISHED:
-            renamed.append((paths[place], state.plan.step(paths[place]).replace(name=task.text)))
-        elif not there:
-            added.append((home, new_task(state, home, str(number), task.text, tested=task.tested)))
-            number += 1
-    return Taken(tuple(added), tuple(renamed))
-
-
-def _new_features(
-    place: Place, state: State, folder: str, known: list[Mapping[str, Any]]
-) -> Iterator[features.Feature]:
-    files = {str(one.get("file")) for one in known}
-    full = below(place.base(state.worktree), folder)
-    try:
-        names = feature_file.names(full) if full else []
-    except HoldfastError:
-        return
-    for name in names:
-        path = _joined(folder, name)
-        feature = None if path in files else _read(place, state, path)
-        if feature is not None:
-            yield feature
-
-
-def _read(place: Place, state: State, path: str) -> features.Feature | None:
-    full = below(place.base(state.worktree), path)
-    try:
-        return features.read(full, path) if full else None
-    except HoldfastError:
-        return None
+    if named in (folder, file) or file.startswith(f"{named}/") or (bool(folder) and named.startswith(f"{folder}/")):
+        return True
+    return bool(file) and located(place, place.key(), file) == named
 
 
 def _feature(asked: Asked, place: Place) -> Loaded:
@@ -137,10 +69,10 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     subject = _written(asked.subject, place)
     full = os.path.join(place.worktree, subject)
     folder = os.path.isdir(full)
-    names = feature_file.names(full) if folder else [""]
-    if not names:
-        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
-    read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
+    read, passed_over = features.read_all(full, subject) if folder else ([features.read(full, subject)], [])
+    if not read:
+        said = f"there is no feature file with tasks in {subject}"
+        raise NotFound("no_feature", said, remedy=remedies.check_file(subject), facts={"passed_over": passed_over})
     steps, finished = _with_tasks(asked.definition.steps, read, folder=folder)
     first = read[0]
     own = {
@@ -153,7 +85,9 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     context = {**own, **{name: value for name, value in asked.context.items() if name not in own}}
     branch = f"feat/{features.slug(subject)}"
     definition = asked.definition.replace(steps=steps)
-    return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)
+    title = from_name(subject) if folder else ""
+    told = _few([*passed_over, *(line for one in read for line in features.told(one))], subject)
+    return Loaded(definition, subject, context, title, branch, finished, said=told)
 
 
 def _with_tasks(
@@ -164,11 +98,12 @@ def _with_tasks(
     home = next(step for step in steps if step.task)
     below: list[Step] = []
     for feature in read:
-        id = _free(features.step_id(feature.path), below)
+        id = free_id(features.step_id(feature.path), below)
         above = f"{home.id}/{id}" if folder else home.id
         tasks = []
         for number, task in enumerate(feature.tasks, 1):
-            tasks.append(shaped(home.task, str(number), task.text, tested=task.tested and not task.done))
+            step = shaped(home.task, str(number), task.text, tested=task.tested and not task.done)
+            tasks.append(step.replace(description=task.description))
             if task.done:
                 finished[f"{above}/{number}"] = TICKED
         if folder:
@@ -181,12 +116,6 @@ def _with_tasks(
         finished[home.id] = TICKED
     filled = home.replace(steps=(*home.steps, *below))
     return tuple(filled if step is home else step for step in steps), finished
-
-
-def _free(id: str, taken: list[Step]) -> str:
-    """Two names of files may give the same id."""
-    ids = {step.id for step in taken}
-    return next(name for name in (id, *(f"{id[:60]}-{n}" for n in range(2, MAX_STEPS))) if name not in ids)
 
 
 def _task(asked: Asked, place: Place) -> Loaded:
@@ -229,12 +158,9 @@ def _written(path: str, place: Place) -> str:
     return f"{inside}/" if path.endswith("/") and os.path.isdir(full) else inside
 
 
-def _joined(folder: str, name: str) -> str:
-    return f"{folder.rstrip('/')}/{name}" if name else folder
-
-
-def _folder_title(folder: str) -> str:
-    return folder.rstrip("/").rpartition("/")[2].replace("-", " ").replace("_", " ").capitalize()
+def _few(lines: list[str], subject: str) -> tuple[str, ...]:
+    more = [f"{len(lines) - _MOST_TOLD} more remarks: {remedies.check_file(subject)}"] if lines[_MOST_TOLD:] else []
+    return (*lines[:_MOST_TOLD], *more)
 
 
 SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes)

@@ -19,9 +19,11 @@ _RULE = "━" * 47
 def task(state: State, path: str) -> TaskText:
     """The task's own words, as its file has them: the phases of it say only what kind of work it is."""
     step, own = state.plan.step(path), tasks.task_of(state, path)
-    text = state.plan.step(own).label if own else str(state.context.get("task_description") or "")
-    said = " – ".join(dict.fromkeys(filter(None, (text, step.description))))
-    return TaskText(said, str(feature_of(state, path)["file"]) if own or text else "")
+    whole = state.plan.step(own) if own else None
+    text = whole.label if whole else str(state.context.get("task_description") or "")
+    said = " – ".join(dict.fromkeys(filter(None, (text, step.description if path != own else ""))))
+    below = f"\n\n{whole.description}" if whole and whole.description else ""
+    return TaskText(said + below, str(feature_of(state, path)["file"]) if own or text else "")
 
 
 def summary(state: State, now: str) -> str:

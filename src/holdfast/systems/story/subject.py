@@ -36,7 +36,7 @@ def identity(asked: Asked, place: Place) -> str:
     return load(asked, place).subject
 
 
-def same(asked: Asked, known: Callable[[], Mapping[str, Any]]) -> bool:
+def same(asked: Asked, known: Callable[[], Mapping[str, Any]], _place: Place) -> bool:
     """Chapters of two acts may have the same number."""
     return asked.definition.loads != PLAN or known().get("act") == asked.context.get("act")
 

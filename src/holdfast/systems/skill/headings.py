@@ -1,0 +1,106 @@
+"""What headings and titles of feature files mean."""
+
+from __future__ import annotations
+
+from holdfast.core.value import Value
+
+TASKS, CRITERIA, ASIDE = "tasks", "criteria", "aside"
+"""What a section lists: tasks, what must hold of the result, or boxes that are neither."""
+
+_LISTS = r"(?:task|to[- ]?do|check ?list|work breakdown)"
+_KNOWN = (
+    (ASIDE, r"definition of (?:done|ready)|do[dr]|done when|(?:things )?(?:out[- ]of[- ]scope|not in scope)"),
+    (ASIDE, r"non[- ]?goals?|backlog|nice[- ]to[- ]haves?|stretch goals?|(?:open )?questions"),
+    (ASIDE, r"(?:future|later|deferred|postponed|related|out[- ]of[- ]scope)\b.*"),
+    (ASIDE, r"(?:(?:review|reviewer|pr|pull request|release)(?:'s)? check ?list|check ?list for .*review.*)"),
+    (CRITERIA, r"(?:user |business )?acceptance(?: criteri(?:a|on)| tests?| check ?list)?"),
+    (CRITERIA, r"(?:(?:success|exit|completion) )?criteri(?:a|on)"),
+    (TASKS, r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,3}(?:sub-?)?tasks?(?: (?:list|breakdown))?"),
+    (TASKS, r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,2}(?:to[- ]?dos?|check ?list)(?: (?:list|items))?"),
+    (TASKS, r"implementation(?: (?:plan|steps?))?|steps|(?:action|work) items|work breakdown"),
+    (TASKS, r"in[- ]progress|doing|done|completed"),
+)  # fmt: skip
+_BARE = (
+    r"(?:implementation )?tasks?(?: list)?|to[- ]?dos?(?: list)?|check ?list|implementation(?: (?:plan|steps?))?|steps"
+)
+_SUFFIXED = r"tasks?(?:\s*[-–—:&/+]\s*| (?:for|of|and|in|to) ).*"
+_AROUND = r"[\W\d_]*{}\s*(?:[(\[].*[)\]])?[\W\d_]*"
+_FEATURE = r"(?i)^[\W\d_]*feature(?: request| spec(?:ification)?)?(?:\s*:\s*|\]\s*:?\s*|\s+[–—-]\s+)"
+
+
+class Section:
+    """A part of the file below one heading; `root` is the section whose heading says what it lists."""
+
+    def __init__(self, kind: str, name: str, line: int, above: Section | None = None) -> None:
+        self.kind: str = kind or (above.kind if above else "")
+        self.name, self.line = name, line
+        self.root: Section = above.root if above and not kind else self
+        self.boxes = 0
+        self.others = 0  # what could have been a task and has no box: items, tables, code with boxes
+
+
+class Title(Value):
+    """The title of a feature, and where it is from: `heading`, `front matter` or `file name`."""
+
+    text: str
+    source: str
+
+
+def kind_of(name: str, *, bare: bool = False) -> str:
+    """What a heading of this plain text lists, if it is one we know; `bare` where it may be a title or a sentence."""
+    import re
+
+    text = " ".join(name.lower().split())
+    known = [(kind, words) for kind, words in _KNOWN if kind != TASKS or not bare]
+    patterns = [(kind, _AROUND.format(f"(?:{words})")) for kind, words in [*known, (TASKS, _BARE)]]
+    patterns += [] if bare else [(TASKS, rf"[\W\d_]*{_SUFFIXED}")]
+    return next((kind for kind, pattern in patterns if re.fullmatch(pattern, text)), "")
+
+
+def is_list(name: str) -> bool:
+    """Whether a heading can mean nothing but a list of tasks."""
+    import re
+
+    return re.search(_LISTS, name.lower()) is not None
+
+
+def untitled(heading: str) -> str:
+    """A title without the word `Feature:` before it, and without the emoji or number before that word."""
+    import re
+
+    return re.sub(_FEATURE, "", heading).strip()
+
+
+def says_feature(heading: str) -> bool:
+    import re
+
+    return re.search(_FEATURE, heading) is not None
+
+
+def from_name(path: str) -> str:
+    """`features/20-sign-out.md` is "Sign out"."""
+    import re
+
+    stem = re.sub(r"(?i)\.(?:md|markdown)$", "", path.rstrip("/").rpartition("/")[2])
+    words = re.sub(r"[-_\s]+", " ", re.sub(r"^\d+[-_. ]+", "", stem)).strip() or stem
+    return words[:1].upper() + words[1:]
+
+
+def in_front_matter(lines: list[str]) -> tuple[str, list[tuple[int, str]]]:
+    """The title that front matter gives, in YAML or TOML, and what of it is not read, with its line."""
+    import re
+
+    title, unread = "", []
+    for number, line in enumerate(lines, 1):
+        found = re.fullmatch(r"(?i)title\s*[:=]\s*(.*?)\s*", line)
+        if found:
+            quoted = re.fullmatch(r"\"((?:[^\"\\]|\\.)*)\"(?:\s+#.*)?|'((?:[^']|'')*)'(?:\s+#.*)?", found[1])
+            if quoted:
+                title = re.sub(r"\\(.)", r"\1", quoted[1]) if quoted[1] is not None else quoted[2].replace("''", "'")
+            elif re.match(r"[>|&*!\[{\"']", found[1]):
+                unread.append((number, "the title of the front matter is no text on one line, and is not read"))
+            else:
+                title = re.sub(r"\s+#.*", "", found[1])
+        elif re.match(r"(?i)\s*(?:(?:tasks|todos?|checklist)\s*[:=]|[-*]\s+\[[ x]\]\s)", line):
+            unread.append((number, "tasks in the front matter are not read"))
+    return title, unread[:1]

@@ -1,0 +1,164 @@
+"""The outline of a feature file: its title, what is a task in it, what must hold, and what was left out."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator
+
+from holdfast.core.value import Value
+from holdfast.markdown.text import BAD_BOX, says_something
+from holdfast.plain.terminal import CONTROLS
+from holdfast.systems.skill.blocks import LONGEST_DESCRIPTION, LONGEST_TEXT, Blocks, Box
+from holdfast.systems.skill.headings import ASIDE, TASKS, Section, Title, from_name, in_front_matter, is_list
+
+_UNTESTED = r"(?i)\s*\(no tests\)$"
+_HIDDEN = {"code": "boxes in a code block are text", "quotation": "boxes in a quotation are text",
+           "html": "boxes within HTML are not read: leave a blank line before the first one"}  # fmt: skip
+
+
+class Task(Value):
+    """A check box that is a task. `line` counts from 1; one that is not `tested` has no test phases."""
+
+    text: str
+    done: bool
+    line: int
+    tested: bool = True
+    description: str = ""
+
+
+class Remark(Value):
+    """What was left out, or read in a way that its author may not expect."""
+
+    line: int
+    code: str
+    text: str
+
+
+class Outline(Blocks):
+    """What a file says as a whole; `path` gives a title where nothing else does."""
+
+    def __init__(self, front: list[str], text: str, path: str) -> None:
+        super().__init__(text)
+        self._path = path
+        given, unread = in_front_matter(front)
+        self.remarks = [Remark(line, "front_matter", text) for line, text in unread]
+        self._entitle(given)
+        self.headings: tuple[str, ...] = ()
+        self.tasks = self._chosen()
+        self.remarks.sort(key=lambda one: one.line)
+
+    def _entitle(self, given: str) -> None:
+        if not self.title.text and given:
+            text = self.kept(given, 1, "title", LONGEST_TEXT)
+            self.title = Title(text or "", "front matter")
+        if not self.title.text and not self.mistakes:
+            self.title = Title(from_name(self._path), "file name")
+            said = f"there is no title, so the name of the file is taken: {self.title.text}"
+            self.remarks.append(Remark(1, "title", said))
+
+    def _chosen(self) -> tuple[Task, ...]:
+        """The tasks: boxes below headings of tasks; where none has any, all that are no criteria and not set aside."""
+        named = [box for box in self.boxes if box.section.kind == TASKS]
+        roots = [one for one in self.sections if one.kind == TASKS and one.root is one]
+        empty = [one for one in roots if not one.boxes and one.others]
+        taken = named or [box for box in self.boxes if box.section.kind != ASIDE]
+        lists = [one for one in empty if is_list(one.name)]
+        if not named and (lists or not taken):
+            self._no_tasks(lists, roots)
+            return ()
+        sections = [box.section for box in taken]
+        self.headings = tuple(dict.fromkeys(section.name for section in sections if section.name))
+        if not named:
+            below = ", ".join(repr(name[:60]) for name in self.headings)
+            said = f"no heading names tasks, so every box{f' below {below}' if below else ''} is one"
+            self.remarks.append(Remark(taken[0].line, "no_heading", said))
+        self._left_out(taken, empty, TASKS if named else "")
+        tasks = tuple(self._told_apart(taken))
+        if not tasks and not self.mistakes:
+            self._no_tasks([], roots)
+        return tasks
+
+    def _no_tasks(self, lists: list[Section], roots: list[Section]) -> None:
+        for one in lists:
+            self.mistakes.append((one.line, "there is no check box in this section: write '- [ ] …'"))
+        if not lists:
+            line = roots[0].line if roots else 1
+            self.mistakes.append((line, "there is no task: write '- [ ] …' below '## Tasks'"))
+
+    def _left_out(self, taken: list[Box], empty: list[Section], kind: str) -> None:
+        say = self.remarks.append
+        for one in empty:
+            say(
+                Remark(
+                    one.line, "no_box", f"nothing below {one.name[:60]!r} has a check box, so nothing there is a task"
+                )
+            )
+        kept = {id(box) for box in taken}
+        others: dict[int, list[Box]] = {}
+        for box in self.boxes:
+            if id(box) not in kept:
+                others.setdefault(id(box.section.root if box.section.kind == ASIDE else box.section), []).append(box)
+        for boxes in others.values():
+            where = f"below {boxes[0].section.name[:60]!r}" if boxes[0].section.name else "before the first heading"
+            count = f"{len(boxes)} {'boxes' if len(boxes) > 1 else 'box'}"
+            say(Remark(boxes[0].line, "section", f"{count} {where}: no heading of tasks, so no task"))
+        lists = {box.listed for box in taken}
+        for line, section, listed in self.unboxed:
+            if (section.kind == kind == TASKS and section.root.boxes) or (section.kind == kind and listed in lists):
+                say(Remark(line, "no_box", "there is no check box, so this is no task"))
+        for line, section, code in self.hidden:
+            if section.kind == kind:
+                say(Remark(line, code, _HIDDEN[code]))
+        for line, section in self.loose:
+            if section.kind == kind == TASKS:
+                say(Remark(line, "text", "this text belongs to no task: indent it below the one it is about"))
+
+    def _told_apart(self, taken: list[Box]) -> Iterator[Task]:
+        """The tasks with their texts; of those with the same words each says its group first."""
+        found = [(box, task) for box in taken if (task := self._task(box)) is not None]
+        groups: dict[str, set[str]] = {}
+        for box, task in found:
+            groups.setdefault(task.text, set()).add(box.group)
+        first: dict[str, int] = {}
+        for box, task in found:
+            several = len(groups[task.text]) > 1 and box.group
+            name = f"{box.group[:100].rstrip(':')}: {task.text}" if several else task.text
+            before = first.setdefault(name, task.line)
+            if before != task.line:
+                self.mistakes.append((task.line, f"the task of line {before} has the same text: {task.text[:60]!r}"))
+            yield task.replace(text=name)
+
+    def _task(self, box: Box) -> Task | None:
+        import re
+
+        if not box.done and re.fullmatch(r"~~(?:(?!~~).)+~~", box.content.strip(), re.DOTALL):
+            self.remarks.append(Remark(box.line, "struck_out", "the task is struck out, so it is none"))
+            return None
+        if box.bad:
+            self.mistakes.append((box.line, BAD_BOX))
+            return None
+        whole = self.text(box.content, box.line, "task", LONGEST_TEXT)
+        if whole is None:
+            return None
+        text = re.sub(_UNTESTED, "", whole)
+        if not says_something(text):
+            self.mistakes.append((box.line, "the task has no text"))
+            return None
+        if re.search(r"(?i)\(no tests\)", text):
+            said = "'(no tests)' counts only at the end of a task's text"
+            self.remarks.append(Remark(box.line, "no_tests", said))
+        if box.open_below:
+            said = f"the task of line {box.line} is ticked, and a box below it is open"
+            self.remarks.append(Remark(box.open_below, "open_below", said))
+        return Task(text, box.done, box.line, text == whole, self._description(box))
+
+    def _description(self, box: Box) -> str:
+        import re
+
+        said = box.description
+        if re.search(CONTROLS, said.replace("\n", " ")):
+            self.mistakes.append((box.line, "the description of the task has control characters in it"))
+            return ""
+        if len(said) > LONGEST_DESCRIPTION:
+            cut = f"only the first {LONGEST_DESCRIPTION} characters below the task are its description"
+            self.remarks.append(Remark(box.line, "cut", cut))
+        return said[:LONGEST_DESCRIPTION]
