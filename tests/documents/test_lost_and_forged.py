@@ -14,18 +14,53 @@ from typing import Any
 import pytest
 
 from holdfast.core import gates
-from tests.losing import OWN, SCENES, Scene
-from tests.workbench import Bench
+from tests.losing import OWN as OWNED
+from tests.losing import SCENES, Scene, forgotten
+from tests.workbench import LOGIN, Bench
 
 
-@pytest.fixture(params=list(SCENES))
+TASKS = """# Task: Users
+
+## Phases
+
+### Phase 1: Foundation
+
+#### Task 1.1: Model
+- [ ] Tests pass: `false`
+
+### Phase 2: Endpoints
+
+#### Task 2.1: Create endpoints
+- [ ] Endpoints there
+"""
+
+
+def _run(bench: Bench) -> Scene:
+    task = bench.write("docs/task.md", TASKS)
+    bench.save("the task")
+    work = bench.open().start("orchestrate", str(task))
+    bench.ok("approve", "plan")
+    bench.ok("task", "start", "1.1")
+    return Scene(bench, work.id, "phase-1/1.1", "2.1")
+
+
+def _dev(bench: Bench) -> Scene:
+    work = bench.start(subject=bench.saved_feature(LOGIN, "Add a form", "Check the password"))
+    return Scene(bench, work.id, "task_execution/1/red", "verification")
+
+
+STARTS = {**SCENES, "orchestrator": _run, "dev": _dev, "dev, no tasks": _dev}
+OWN = {**OWNED, "dev": OWNED["skill"], "dev, no tasks": OWNED["skill"]}
+
+
+@pytest.fixture(params=list(STARTS))
 def system(request) -> str:
     return str(request.param)
 
 
 @pytest.fixture
 def scene(system, tmp_path) -> Scene:
-    return SCENES[system](Bench(tmp_path / "project").begun())
+    return STARTS[system](Bench(tmp_path / "project").begun())
 
 
 def _skill(document: dict[str, Any]) -> None:
@@ -42,7 +77,10 @@ def _story(document: dict[str, Any]) -> None:
 
 
 def _orchestrator(document: dict[str, Any]) -> None:
-    document["orchestrator"]["status"] = "executing"
+    """The criterion of the first task is a command that fails."""
+    document["completed_tasks"].append({"task": "1.1", "name": "Model", "completed": "2026-01-01T00:00:00Z"})
+    document["pending_tasks"] = [one for one in document["pending_tasks"] if one["task"] != "1.1"]
+    document["active_agents"] = []
 
 
 def _compaction(document: dict[str, Any]) -> None:
@@ -54,12 +92,26 @@ def _gated(document: dict[str, Any]) -> None:
     document["current_phase"] = "02-architecture"
 
 
+def _worked(document: dict[str, Any]) -> None:
+    for task in document["tasks"]:
+        task.update(status="completed", commit_sha="abc1234")
+        task.pop("tdd_phases", None)
+    document["state_machine"]["current_phase"] = "verification"
+
+
+def _without_tasks(document: dict[str, Any]) -> None:
+    document["tasks"] = []
+    document["state_machine"]["current_phase"] = "verification"
+
+
 FORGED: dict[str, Callable[[dict[str, Any]], None]] = {
     "skill": _skill,
     "story": _story,
     "orchestrator": _orchestrator,
     "compaction": _compaction,
     "gated": _gated,
+    "dev": _worked,
+    "dev, no tasks": _without_tasks,
 }
 
 
@@ -82,14 +134,14 @@ def _checkout(bench: Bench) -> None:
     bench.git("checkout", "-q", "HEAD~1")
 
 
-def _records(bench: Bench) -> None:
-    """As in a clone: git's folder knows nothing of the journals either."""
-    _rm(bench)
-    for folder in bench.root.glob(".git/holdfast-lines-*"):
-        shutil.rmtree(folder)
+def _forgotten(bench: Bench) -> None:
+    """With every record of the journals, as in a clone, and before anybody looks."""
+    forgotten(bench.root)
+    for folder in {*OWN.values()} - {".claude", "workflow"}:
+        shutil.rmtree(bench.root / folder, ignore_errors=True)
 
 
-LOSSES = {loss.__name__.strip("_"): loss for loss in (_rm, _clean, _stash, _checkout, _records)}
+LOSSES = {loss.__name__.strip("_"): loss for loss in (_rm, _clean, _stash, _checkout, _forgotten)}
 
 
 def came_back_forged(scene: Scene, system: str, lose: Callable[[Bench], None], aside: Path) -> None:
@@ -123,7 +175,7 @@ def attacks(scene: Scene) -> None:
 
 
 def open_gates(scene: Scene) -> list[str]:
-    """The gates that hold, and the steps behind them that have begun, in any journal that is there."""
+    """The gates that hold, and the steps behind them that are done, in any journal that is there."""
     found = []
     for ulid in scene.open().wired.store.every():
         if scene.open().wired.store.has(ulid):
@@ -131,7 +183,7 @@ def open_gates(scene: Scene) -> list[str]:
             state, facts = work.state, work.facts()
             behind = [path for path in state.plan.paths if path.rpartition("/")[2] == scene.after]
             found += [path for path in (scene.gate,) if gates.holds(state, path, facts)]
-            found += [path for path in behind if state.step(path).status in ("active", "done")]
+            found += [path for path in behind if state.step(path).status == "done"]
     return found
 
 

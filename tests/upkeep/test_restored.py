@@ -181,13 +181,6 @@ def restored_as_a_whole(scene: Scene) -> None:
     os.rename(backup, scene.bench.root)
 
 
-def begun_anew(scene: Scene) -> None:
-    """Who removes all of `.holdfast` begins anew."""
-    shutil.rmtree(home(scene))
-    assert lost(scene) == []
-    scene.bench.ok("adopt")
-
-
 def with_a_new_repository(scene: Scene) -> None:
     shutil.rmtree(scene.bench.root / ".git")
     scene.bench.begun()
@@ -208,7 +201,6 @@ MOVES: dict[str, Callable[[Scene], None]] = {
         moved,
         copied,
         restored_as_a_whole,
-        begun_anew,
         with_a_new_repository,
         archived,
     )

@@ -51,5 +51,7 @@ def claim(grant: Grant) -> str:
         return "only claimed by the document it was adopted from"
     if grant.how == RELAYED:
         return f"only claimed: {grant.by} is said to have passed it on"
-    where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
-    return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}"
+    given = f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}"
+    if not grant.where or grant.how == FORGE:
+        return f"{given} at {grant.where}" if grant.where else given
+    return f"{given} on {grant.where}, not in this clone; a project that was moved is another one"

@@ -15,7 +15,7 @@ from holdfast.core import gates
 from holdfast.errors import HoldfastError, Refused
 from holdfast.systems.seam.adoption import adopt, understood
 from holdfast.systems.seam.found import Found, dialect_of
-from tests.losing import SCENES
+from tests.losing import SCENES, forgotten
 from tests.tiers import is_full
 from tests.workbench import LOGIN, Bench
 
@@ -359,7 +359,7 @@ def test_a_file_that_only_a_document_names_has_not_changed(bench):
     bench.open().start({"name": "plain", "step": steps}, "x").begin("one")
     bench.write("c.md", "agreed\n")
     bench.ok("done", "one", "--artifact", "contract=c.md")
-    shutil.rmtree(bench.root / ".holdfast")
+    forgotten(bench.root)
     bench.ok("adopt")
     assert "contract  → c.md, as a document says" in bench.ok("status").out
     assert "changed since" not in bench.ok("status").out + bench.ok("show").out

@@ -7,11 +7,11 @@ from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.checks import equipping, tooling
 from holdfast.core import lifecycle, remedies
-from holdfast.core.definition import MAX_STEPS, Step
+from holdfast.core.definition import MAX_STEPS, Definition, Step
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
 from holdfast.core.state import State
-from holdfast.core.tasks import current_group, new_task, next_number, shaped
+from holdfast.core.tasks import TASK, current_group, new_task, next_number, shaped
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place, below
@@ -135,12 +135,7 @@ def _feature(asked: Asked, place: Place) -> Loaded:
         said = f"{asked.definition.name} needs a feature file or a folder of them"
         raise UsageError("no_subject", said, remedy=remedies.start(asked.definition.name, Blank("features/NAME.md")))
     subject = _written(asked.subject, place)
-    full = os.path.join(place.worktree, subject)
-    folder = os.path.isdir(full)
-    names = feature_file.names(full) if folder else [""]
-    if not names:
-        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
-    read = [features.read(os.path.join(full, name) if name else full, _joined(subject, name)) for name in names]
+    folder, read = _all(subject, place)
     steps, finished = _with_tasks(asked.definition.steps, read, folder=folder)
     first = read[0]
     own = {
@@ -154,6 +149,16 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     branch = f"feat/{features.slug(subject)}"
     definition = asked.definition.replace(steps=steps)
     return Loaded(definition, subject, context, _folder_title(subject) if folder else "", branch, finished)
+
+
+def _all(subject: str, place: Place) -> tuple[bool, list[features.Feature]]:
+    """Whether a subject is a folder, and the features in it, or the one that it is."""
+    full = os.path.join(place.worktree, subject)
+    folder = os.path.isdir(full)
+    names = feature_file.names(full) if folder else [""]
+    if not names:
+        raise NotFound("no_feature", f"there is no feature file in {subject}", remedy=shell("ls", subject))
+    return folder, [features.read(os.path.join(full, n) if n else full, _joined(subject, n)) for n in names]
 
 
 def _with_tasks(
@@ -237,4 +242,20 @@ def _folder_title(folder: str) -> str:
     return folder.rstrip("/").rpartition("/")[2].replace("-", " ").replace("_", " ").capitalize()
 
 
-SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes)
+def again(definition: Definition, state: State, place: Place) -> Loaded | None:
+    """The feature files of a document, with all their tasks: a ticked box does not say that Holdfast saw the work."""
+    if definition.loads != FEATURE or place.repository is None:
+        return None
+    named = str(state.context.get("folder_path") or state.context.get("feature_file") or "")
+    try:
+        folder, read = _all(_written(os.path.join(place.worktree, named), place), place)
+    except HoldfastError:
+        if state.plan.of_kind(TASK):
+            return None
+        raise
+    unticked = [one.replace(tasks=tuple(task.replace(done=False) for task in one.tasks)) for one in read]
+    steps, _ = _with_tasks(definition.steps, unticked, folder=folder)
+    return Loaded(definition.replace(steps=steps), state.subject, {})
+
+
+SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes, again=again)
