@@ -18,7 +18,6 @@ from tests.losing import OWN as OWNED
 from tests.losing import SCENES, Scene, forgotten
 from tests.workbench import LOGIN, Bench
 
-
 TASKS = """# Task: Users
 
 ## Phases

@@ -213,7 +213,7 @@ UNKNOWN = {
         "untracked/workflow-state/move/state-move-20260101_000000.json",
         {
             "workflow": "Move",
-            "workflow_type": "custom",
+            "workflow_type": "moving",
             "phase": {"current": 1, "total": 1, "name": "Copy", "status": "completed"},
             "required_reading": [],
             "created_at": "2026-01-01T00:00:00Z",

@@ -250,7 +250,9 @@ def understood(
         origin = {"type": definition.name, **{name: getattr(definition, name) for name in _TERMS}}
         bounds = definition.bounds if definition.bounds != Bounds() else state.bounds
         state = state.replace(bounds=bounds, loads=definition.loads or state.loads, **origin)
-    state = _unknown_claimed(state.replace(conduct=conduct_of(state.loads)), definition)
+    else:
+        state = _all_claimed(state)
+    state = state.replace(conduct=conduct_of(state.loads))
     lies_at = "" if spoken.document.path(state) == found.path else found.path
     return state.replace(worktree=wired.place.key(), file=lies_at), document
 
@@ -276,12 +278,11 @@ def _with_subject(
     return loaded.definition, more
 
 
-def _unknown_claimed(state: State, definition: Definition | None) -> State:
-    """Of steps that no definition here knows, nobody can tell which gates they had: that they are done is a claim."""
-    known = {step.id for step in definition.steps} if definition else set()
-    done = {p: state.step(p) for p in state.plan.leaves() if p.partition("/")[0] not in known}
-    over = {p: claimed(one) for p, one in done.items() if one.status == lifecycle.DONE and one.grant is None}
-    return state.replace(progress={**state.progress, **over})
+def _all_claimed(state: State) -> State:
+    """Nobody here knows which gates the steps of an unknown definition had: that they are done is a claim."""
+    done = {path: state.step(path) for path in state.plan.leaves() if state.step(path).status == lifecycle.DONE}
+    said = {path: claimed(one) for path, one in done.items() if one.grant is None}
+    return state.replace(progress={**state.progress, **said})
 
 
 def _copy(wired: Wired, broken: Found) -> Found | None:
