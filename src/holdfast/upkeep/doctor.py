@@ -31,10 +31,11 @@ SAFE = (kinds.STALE, kinds.UNPLACED, kinds.LOST, kinds.DAMAGED)
 def examine(project: Project) -> Report:
     """Everything that can be found out by looking."""
     wired = project.wired
-    if not os.path.isdir(wired.place.home) and not gone(wired):
-        here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
-        return Report((*here, *_orphans(project, []), *installed.hosts(wired), surroundings.git(wired)))
     readings = _examined(wired)
+    if not os.path.isdir(wired.place.home):
+        nothing = () if readings else (ok("nothing", f"{wired.place.root} has no workflows yet"),)
+        here = (*nothing, surroundings.file_system(wired), *losses.gone(wired, readings))
+        return Report((*here, *_orphans(project, readings), *installed.hosts(wired), surroundings.git(wired)))
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     return Report(
         (
