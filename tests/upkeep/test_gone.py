@@ -1,4 +1,4 @@
-"""All of `.holdfast` is gone, and git's folder knows that journals were there: a person decides to go on without them."""
+"""All of `.holdfast` is gone, and git's folder knows that journals were there: a person gives them up."""
 
 from __future__ import annotations
 

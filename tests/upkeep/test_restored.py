@@ -132,7 +132,6 @@ def stashed(scene: Scene) -> None:
     scene.bench.write("README.md", "Changed.\n")
     scene.bench.git("stash", "-u")
     scene.look()
-    scene.bench.git("checkout", "--", ".")  # what git tracks and was written anew, git itself does not write over
     scene.bench.git("stash", "pop")
 
 

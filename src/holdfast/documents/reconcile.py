@@ -81,8 +81,11 @@ class Reconciler:
         if self._engine.store.read_only:
             self._notice(state)
             return state
-        state = self._agreed(state, writing=writing)
-        return self._put_right(state) if self._dialect(state.dialect).watched and queries.is_active(state) else state
+        agreed = self._agreed(state, writing=writing)
+        if agreed is None:
+            return state
+        watched = self._dialect(state.dialect).watched and queries.is_active(agreed)
+        return self._put_right(agreed) if watched else agreed
 
     def _notice(self, state: State) -> None:
         """Only says what there would be to decide, where nothing can be written."""
@@ -104,7 +107,8 @@ class Reconciler:
             state = self._alarm(state, path, "status_rewritten", said, kept)
         return state
 
-    def _agreed(self, state: State, *, writing: bool) -> State:
+    def _agreed(self, state: State, *, writing: bool) -> State | None:
+        """None where a stash has the documents, and they are left as git put them."""
         place = self._dialect(state.dialect).document.path(state)
         if not place:
             return state
@@ -116,6 +120,11 @@ class Reconciler:
         if writing and data is not None and self._documents.recognition.wrote(state, path, digest(data)):
             self._documents.accept(state, path, data)
             return state
+        if not writing and data is not None:
+            from holdfast.documents.stashed import is_stashed
+
+            if is_stashed(self._documents, state, path, data):
+                return None
         return self._act(state, path, data)
 
     def settle(self, outcome: Outcome) -> State:
