@@ -51,7 +51,6 @@ def claim(grant: Grant) -> str:
         return "only claimed by the document it was adopted from"
     if grant.how == RELAYED:
         return f"only claimed: {grant.by} is said to have passed it on"
-    given = f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}"
-    if not grant.where or grant.how == FORGE:
-        return f"{given} at {grant.where}" if grant.where else given
-    return f"{given} on {grant.where}, not in this clone; a project that was moved is another one"
+    where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
+    why = "; it counts only in the folder where it was given" if grant.how in (TERMINAL, ELICITATION) else ""
+    return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}{why}"

@@ -373,3 +373,13 @@ def test_a_person_confirms_what_is_claimed_as_the_first_thing_in_a_clone(bench):
     bench.git("clone", "-q", ".", "../clone")
     answer = Bench(bench.root.parent / "clone").person("approve", "--claimed", "--yes")
     assert (answer.code, "is confirmed" in answer.out) == (0, True), answer
+
+
+def test_a_project_that_was_moved_says_why_its_approvals_are_claimed(bench):
+    steps = [{"id": "one", "approval": {"by": "human"}}, {"id": "two"}]
+    bench.open().start({"name": "plain", "step": steps}, "x").begin("one").done("one")
+    assert bench.person("approve", "one", "--yes").code == 0
+    moved = Bench(bench.root.rename(bench.root.with_name("moved")))
+    for words in (("status",), ("next",), ("begin", "two")):
+        answer = moved.agent(*words)
+        assert "it counts only in the folder where it was given" in " ".join((answer.out + answer.err).split()), words
