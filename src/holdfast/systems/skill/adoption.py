@@ -217,7 +217,7 @@ def _named_tasks(
         phases = object_in(task, "tdd_phases")
         inner = {step.id: _fitting(step, []) for step in made.steps}
         inner = {**inner, **{name: Step(id=name) for name in phases if is_name(name) and name not in inner}}
-        found[id] = made.replace(name=text, steps=tuple(inner.values()))
+        found[id] = made.replace(name=text or made.name, steps=tuple(inner.values()))
         commit = {"commit_sha": task["commit_sha"]} if task.get("commit_sha") else {}
         progress[f"{above}/{id}"] = _progress(found[id], task, {}).replace(data=commit)
         for name, step in inner.items():
