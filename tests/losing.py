@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -127,3 +128,11 @@ OWN = {
 
 def wiped(scene: Scene, system: str) -> None:
     shutil.rmtree(scene.bench.root / OWN[system])
+
+
+def forgotten(root: Path) -> None:
+    """As in a clone: nothing here knows the journals, and what git tracks of `.holdfast` is there."""
+    shutil.rmtree(root / ".holdfast", ignore_errors=True)
+    for folder in root.glob(".git/holdfast-lines-*"):
+        shutil.rmtree(folder)
+    subprocess.run(["git", "checkout", "-q", "--", ".holdfast"], cwd=root, capture_output=True)

@@ -13,6 +13,7 @@ import pytest
 from tests.acceptance.orchestra import DOCUMENT, STATE, Orchestra
 from tests.faults.commands import Answer, Commands
 from tests.faults.tracing import Call, Tracer
+from tests.losing import forgotten
 
 KILLS = 12
 HAND_IN = ("task", "done", "1.2", "--key", "the-end")
@@ -57,7 +58,7 @@ def test_a_file_that_is_destroyed_is_made_again_from_the_journal(run, broken):
 def test_without_a_journal_the_newest_checkpoint_that_can_be_read_takes_the_place_of_a_destroyed_file(run):
     run.ok(*HAND_IN)
     kept = json.loads(run.read(f".claude/{FIRST}"))
-    shutil.rmtree(run.root / ".holdfast")
+    forgotten(run.root)
     _destroy(run, "{")
     (run.folder / SECOND).write_text("{")
     run.ok("adopt")

@@ -13,6 +13,7 @@ import pytest
 from holdfast.core import lifecycle
 from holdfast.documents.checkpoints import LOOKED_AT
 from holdfast.errors import HoldfastError
+from tests.losing import forgotten
 from tests.orchestrated import Run, invalid
 from tests.workbench import Bench
 
@@ -258,7 +259,7 @@ class TestABrokenDocument:
     @pytest.fixture
     def lost(self, half):
         """The journal is gone, and the document cannot be read."""
-        shutil.rmtree(half.bench.root / ".holdfast")
+        forgotten(half.bench.root)
         half.path.write_bytes(self.BROKEN)
         half.age()
         return half

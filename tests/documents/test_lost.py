@@ -40,10 +40,10 @@ def test_a_stash_of_everything_and_its_pop_change_nothing(scene, system, looked)
     scene.bench.write("notes.txt", "mine\n")
     scene.bench.git("stash", "-u")
     assert not (scene.bench.root / "notes.txt").exists()
-    if looked:
-        unharmed(scene)
     if looked and system in KEPT_BY_GIT:
-        scene.bench.git("checkout", "--", ".")  # what git tracks and was written anew, git itself does not write over
+        scene.bench.ok("status")  # what git tracks and would be written anew, git itself does not write over
+    elif looked:
+        unharmed(scene)
     scene.bench.git("stash", "pop")
     assert (scene.bench.root / "notes.txt").read_text() == "mine\n"
     unharmed(scene)
@@ -69,6 +69,9 @@ def test_another_branch_and_back_changes_nothing(scene):
     scene.bench.save("other")
     assert scene.look().state.cancelled is None
     scene.bench.git("checkout", "-q", here)
+    scene.look()
+    if scene.bench.git("stash", "list"):
+        scene.bench.git("stash", "pop", "-q")
     unharmed(scene)
 
 
@@ -209,3 +212,33 @@ def test_a_document_that_was_lost_and_came_back_is_the_same_workflow_with_its_ga
     assert work.state.plan == scene.open().wired.store.load(scene.ulid).plan
     assert not work.state.step(work.path(scene.gate)).grant
     assert scene.document == work.document()
+
+
+@EVERY
+@pytest.mark.parametrize("words", [("status",), ("list",), ("resume-packet",), ("doctor",)], ids=" ".join)
+def test_a_tracked_document_that_is_stashed_comes_back_after_a_look(scene, words):
+    bench, path = scene.bench, scene.path
+    bench.git("add", "-Af", str(path.parent))
+    bench.git("commit", "-q", "--allow-empty", "-m", "the document")
+    scene.look("human").pause("every document shows this")
+    after, shown = scene.state.revision, path.read_bytes()
+    if bench.git("status", "--porcelain", "--untracked-files=no") == "":
+        return  # a workspace that is committed with each change has nothing to stash
+    bench.git("stash", "-q")
+    assert path.read_bytes() != shown
+    bench.agent(*words)
+    bench.git("stash", "pop", "-q")
+    assert path.read_bytes() == shown
+    assert (scene.state.revision, scene.alerts()) == (after, [])
+
+
+@EVERY
+def test_a_change_while_a_document_is_stashed_is_shown(scene):
+    bench = scene.bench
+    bench.git("add", "-Af", str(scene.path.parent))
+    bench.git("commit", "-q", "--allow-empty", "-m", "the document")
+    scene.look("human").pause("every document shows this")
+    bench.git("stash", "-q")
+    scene.look("human").resume()
+    assert (scene.state.paused, scene.alerts()) == (None, [])
+    assert scene.document == scene.look().document()

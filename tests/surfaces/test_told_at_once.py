@@ -202,3 +202,21 @@ class TestTheHookAfterAWrite:
         desk.bench.start("release", "2.0")
         typed = jq(desk, FORGED)
         assert SAID in hooked(desk, "Bash", {"command": typed})
+
+
+PROGRAM = "import holdfast; work = holdfast.open('.').workflow(); work.status(); work.note('a program went on')"
+
+
+def test_what_only_a_program_was_told_is_told_by_the_next_command_once(desk):
+    jq(desk, FORGED)
+    subprocess.run([sys.executable, "-c", PROGRAM], cwd=desk.bench.root, check=True)
+    first = desk.bench.ok("next", "--json").json
+    assert len([one for one in first["notice"] if SAID in one]) == 1
+    assert "notice" not in desk.bench.ok("next", "--json").json
+
+
+def test_what_only_a_program_was_told_is_told_by_the_next_tool(desk):
+    jq(desk, FORGED)
+    subprocess.run([sys.executable, "-c", PROGRAM], cwd=desk.bench.root, check=True)
+    said = tools.call(desk.bench.open(), "get_workflow_status", {"workflow_id": desk.id})
+    assert len([one for one in said["notice"] if SAID in one]) == 1

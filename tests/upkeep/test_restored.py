@@ -132,7 +132,6 @@ def stashed(scene: Scene) -> None:
     scene.bench.write("README.md", "Changed.\n")
     scene.bench.git("stash", "-u")
     scene.look()
-    scene.bench.git("checkout", "--", ".")  # what git tracks and was written anew, git itself does not write over
     scene.bench.git("stash", "pop")
 
 
@@ -181,13 +180,6 @@ def restored_as_a_whole(scene: Scene) -> None:
     os.rename(backup, scene.bench.root)
 
 
-def begun_anew(scene: Scene) -> None:
-    """Who removes all of `.holdfast` begins anew."""
-    shutil.rmtree(home(scene))
-    assert lost(scene) == []
-    scene.bench.ok("adopt")
-
-
 def with_a_new_repository(scene: Scene) -> None:
     shutil.rmtree(scene.bench.root / ".git")
     scene.bench.begun()
@@ -208,7 +200,6 @@ MOVES: dict[str, Callable[[Scene], None]] = {
         moved,
         copied,
         restored_as_a_whole,
-        begun_anew,
         with_a_new_repository,
         archived,
     )

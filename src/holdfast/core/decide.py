@@ -9,7 +9,7 @@ from _collections_abc import Callable
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries, refusals, remedies
+from holdfast.core import gates, queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.draft import Draft, Rules, no_rules
 from holdfast.core.names import checked, optional_text
@@ -169,6 +169,5 @@ def _adopted(command: cmd.Adopt) -> ev.Adopted:
     plan = command.state.plan
     said = {name: value for name, value in command.state.items() if name in ev.Adopted._known}
     progress = command.state.progress
-    over = all(command.state.step(path).status in lifecycle.FINISHED for path in plan.leaves())
-    said["progress"] = {path: gates.with_claims(plan.step(path), one, over=over) for path, one in progress.items()}
+    said["progress"] = {path: gates.with_claims(plan.step(path), one) for path, one in progress.items()}
     return ev.Adopted(**said, steps=plan.steps, document=command.document)

@@ -129,7 +129,9 @@ def claimed(state: State, facts: Facts) -> tuple[str, ...]:
 
 
 def is_approval_claimed(state: State, path: str, facts: Facts) -> bool:
-    return bool(policy(state.plan.step(path))) and grant_verdict(state, path, facts) == "claimed"
+    """Of a step without a gate, the end of the whole is what a claim would be believed for."""
+    counts = policy(state.plan.step(path)) or state.finished_at
+    return bool(counts) and grant_verdict(state, path, facts) == "claimed"
 
 
 def claimed_checks(state: State, path: str) -> list[str]:
@@ -138,15 +140,24 @@ def claimed_checks(state: State, path: str) -> list[str]:
     return [one.name for one in state.plan.step(path).checks if one.name in evidence and evidence[one.name].claimed]
 
 
-def with_claims(step: Step, progress: Progress, *, over: bool = False) -> Progress:
-    """What a document says of a step. Where only the engine's run counts, `completed` claims that the check passed.
+def not_there(state: State, path: str, facts: Facts) -> list[str]:
+    """What a step that a document says is done would have been refused for here: outputs, and its result."""
+    step, artifacts = state.plan.step(path), state.step(path).artifacts
+    found = [f"the output {name!r} is not named" for name in step.outputs if name not in artifacts]
+    named = [artifacts[name].path for name in step.outputs if name in artifacts]
+    found += [f"{file} is not there" for file in named if facts.hashes.get(file, "") is None]
+    if step.result in artifacts and not artifacts[step.result].hash:
+        said = facts.results.get(artifacts[step.result].path) or {}
+        if said.get("status", said.get("overall_status")) != step.passed:
+            found.append(f"{artifacts[step.result].path} does not say {step.passed}")
+    return found
 
-    Where the whole is `over`, nobody here will ever report a check of which it says nothing: that is a claim too.
-    """
+
+def with_claims(step: Step, progress: Progress) -> Progress:
+    """What a document says of a step: `completed` claims that every check passed of which it says nothing."""
     if progress.status != lifecycle.DONE:
         return progress
-    counts = [one.name for one in step.checks if over or one.run_by == "engine"]
-    unseen = [name for name in counts if name not in progress.evidence]
+    unseen = [one.name for one in step.checks if one.name not in progress.evidence]
     claim = Evidence(True, progress.finished_at, max(1, progress.attempt), claimed=True)
     return progress.replace(evidence={**progress.evidence, **dict.fromkeys(unseen, claim)}) if unseen else progress
 

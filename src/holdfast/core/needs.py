@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import is_undone
-from holdfast.core.lifecycle import OPEN
+from holdfast.core.lifecycle import DONE, OPEN
 from holdfast.core.state import RELAYED, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any, Value
@@ -81,6 +81,8 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
             name = state.plan.step(part.step).result
             known = state.step(part.step).artifacts.get(name)
             results.append(part.artifacts.get(name) or (known.path if known else ""))
+    if command is None and state.origin == "adopted":
+        results = _claimed_results(state)
     return Needs(
         hashes=tuple(hashes),
         results=tuple(filter(None, results)),
@@ -96,6 +98,13 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         grants=tuple(grants),
         approval=next((part for part in parts if isinstance(part, cmd.Approve)), None),
     )
+
+
+def _claimed_results(state: State) -> list[str]:
+    """The results of steps that an adopted document says are done: a person who confirms that asks what they say."""
+    done = ((path, one) for path, one in state.progress.items() if one.status == DONE and path in state.plan)
+    found = (one.artifacts.get(state.plan.step(path).result) for path, one in done)
+    return [artifact.path for artifact in found if artifact and not artifact.hash]
 
 
 def _has_tree_evidence(state: State) -> bool:

@@ -52,4 +52,5 @@ def claim(grant: Grant) -> str:
     if grant.how == RELAYED:
         return f"only claimed: {grant.by} is said to have passed it on"
     where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
-    return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}"
+    why = "; it counts only in the folder where it was given" if grant.how in (TERMINAL, ELICITATION) else ""
+    return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}{why}"

@@ -12,6 +12,7 @@ from holdfast.core.needs import needs
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.files import Documents
+from holdfast.documents.heard import unheard
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
@@ -49,6 +50,7 @@ class Reconciler:
         documents: Documents,
         outputs: Callable[[State, str], Mapping[str, str]],
         noticed: list[Alert],
+        home: str,
     ) -> None:
         self._engine = engine
         self._documents = documents
@@ -56,14 +58,16 @@ class Reconciler:
         self._outputs = outputs
         """The files that a step hands in where they are there, by name."""
         self._noticed = noticed
+        self._home = home
         self._raised: list[Alert] = []
         self._newest: list[Alert] = []
 
     def take_news(self, *, raised_here: bool = False) -> list[Alert]:
         """What became of documents and was not told since this was asked last, newest first.
 
-        That is what this process found, and an edit that was the last thing to happen to a workflow when it was looked
-        at: its author may not have heard of it. `raised_here` leaves the latter out.
+        That is what this process found, an edit of which only a program has heard, and one that was the last thing to
+        happen to a workflow when it was looked at: its author may not have heard of it. `raised_here` leaves out what
+        others found.
         """
         known = self._raised if raised_here else [*self._newest, *self._raised]
         self._raised, self._newest = [], []
@@ -74,15 +78,20 @@ class Reconciler:
 
         A process that is about to write shows the document anew in any case: then an old rendering is left as it is.
         """
-        last = [alert for alert in state.alerts[-1:] if alert.at == state.updated_at]
-        self._newest += [alert for alert in last if alert.code.startswith("edit_")]
+        edits = [alert for alert in state.alerts if alert.code.startswith("edit_")]
+        if edits:
+            self._newest += unheard(self._home, edits, self._engine.world.now())
+            self._newest += [alert for alert in edits[-1:] if alert.at == state.updated_at]
         if state.finalized:
             return state  # what became of its documents is part of how it was handed over
         if self._engine.store.read_only:
             self._notice(state)
             return state
-        state = self._agreed(state, writing=writing)
-        return self._put_right(state) if self._dialect(state.dialect).watched and queries.is_active(state) else state
+        agreed = self._agreed(state, writing=writing)
+        if agreed is None:
+            return state
+        watched = self._dialect(state.dialect).watched and queries.is_active(agreed)
+        return self._put_right(agreed) if watched else agreed
 
     def _notice(self, state: State) -> None:
         """Only says what there would be to decide, where nothing can be written."""
@@ -104,7 +113,8 @@ class Reconciler:
             state = self._alarm(state, path, "status_rewritten", said, kept)
         return state
 
-    def _agreed(self, state: State, *, writing: bool) -> State:
+    def _agreed(self, state: State, *, writing: bool) -> State | None:
+        """None where a stash has the documents, and they are left as git put them."""
         place = self._dialect(state.dialect).document.path(state)
         if not place:
             return state
@@ -116,6 +126,11 @@ class Reconciler:
         if writing and data is not None and self._documents.recognition.wrote(state, path, digest(data)):
             self._documents.accept(state, path, data)
             return state
+        if not writing and data is not None:
+            from holdfast.documents.stashed import is_stashed
+
+            if is_stashed(self._documents, state, path, data):
+                return None
         return self._act(state, path, data)
 
     def settle(self, outcome: Outcome) -> State:

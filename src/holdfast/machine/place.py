@@ -147,11 +147,10 @@ def find(start: str) -> Place:
 def prepare(place: Place, *, insist: bool) -> None:
     """Makes `.holdfast` ready at the first write, also where git brought the user's own files in it.
 
-    It keeps itself out of git, those files aside. Records of journals that were removed with all of it say nothing.
+    It keeps itself out of git, those files aside.
     """
     ignore = os.path.join(place.home, ".gitignore")
-    begun = is_begun(place.home)
-    if begun and _is_written(ignore):
+    if _is_begun(place.home) and _is_written(ignore):
         return
     if not insist:
         _refuse_unsafe(place.root)
@@ -159,17 +158,13 @@ def prepare(place: Place, *, insist: bool) -> None:
 
     make_directories(place.home, 0o700)
     os.chmod(place.home, 0o700)
-    if not begun and place.outside:
-        from shutil import rmtree
-
-        rmtree(place.outside, ignore_errors=True)
     if not _is_written(ignore):
         with open(ignore, "w", encoding="utf-8") as file:
             hand_over(file.fileno(), place.home)
             file.write("".join(f"{line}\n" for line in ("*", *(f"!{name}" for name in SHARED), "!workflows/*.toml")))
 
 
-def is_begun(home: str) -> bool:
+def _is_begun(home: str) -> bool:
     """Whether workflows were kept here: their journals, or what lay beside them."""
     return any(os.path.lexists(os.path.join(home, name)) for name in ("journal", "state", "index", "slots"))
 

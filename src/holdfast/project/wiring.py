@@ -143,12 +143,12 @@ def wire(place: Place, settings: Settings) -> Wired:
         world=world,
         documents=documents,
         engine=engine,
-        reconciler=Reconciler(engine, documents, outputs, noticed),
+        reconciler=Reconciler(engine, documents, outputs, noticed, place.home),
         is_trusted=is_trusted,
         result_of=result_of,
         troubles=[],
         noticed=noticed,
-        settled=_settled(place, store),
+        settled=settled(place, store),
         use_systems=use_systems,
     )
     return wired
@@ -181,14 +181,14 @@ def trusts_owner(root: str, uid: int, settings: Settings) -> bool:
         return False
 
 
-def _settled(place: Place, store: Store) -> str:
-    """What was done about a commit that a process left halfway, and which are left to record."""
+def settled(place: Place, store: Store) -> list[str]:
+    """What was done about a commit that a process left halfway, and which are left to make or to record."""
     if place.repository is None:
-        return ""
+        return []
     said = []
     if git.is_unsettled(place.repository):
         if store.read_only is not None:
-            return "A commit of Holdfast's was interrupted, and nothing can be written here to finish it."
+            return ["A commit of Holdfast's was interrupted, and nothing can be written here to finish it."]
         from holdfast.git import unfinished
 
         said.append(unfinished.settle(place.repository))
@@ -196,7 +196,7 @@ def _settled(place: Place, store: Store) -> str:
         from holdfast.systems.seam.actions import left_over
 
         said += left_over(place.repository)
-    return " ".join(filter(None, said))
+    return [one for one in said if one]
 
 
 def _enabling(place: Place, settings: Settings, is_trusted: Callable[[str, str], bool]) -> Callable[[], None]:

@@ -399,7 +399,7 @@ class FilesStore:
         One that cannot be read keeps its name as far as it can be told, and a mark: the index learns the rest from
         the next reader.
         """
-        for ulid in self.every():
+        for ulid in filter(self.has, self.every()):
             try:
                 fresh = self._journals.opened(ulid)
                 with fresh.journal:

@@ -9,7 +9,6 @@ from holdfast.core import remedies
 from holdfast.core.names import is_ulid
 from holdfast.core.state import State
 from holdfast.errors import Broken, HoldfastError, NotFound
-from holdfast.machine.place import is_begun
 from holdfast.stores.index import Index
 from holdfast.stores.journal import Journal
 from holdfast.stores.lines import Line
@@ -48,10 +47,8 @@ class Journals:
                 yield ulid  # its journal is gone as a whole
 
     def _recorded_outside(self) -> list[str]:
-        """Nothing where the home is a new one."""
         try:
-            is_old = self._outside and is_begun(self._home)
-            return list(filter(is_ulid, os.listdir(self._outside))) if is_old else []
+            return list(filter(is_ulid, os.listdir(self._outside))) if self._outside else []
         except OSError:
             return []
 

@@ -15,7 +15,7 @@ from holdfast.engine.ports import Examined
 from holdfast.errors import HoldfastError
 from holdfast.project.project import Project
 from holdfast.systems.seam import unversioned
-from holdfast.systems.seam.found import orphaned, refusal_of_adoption
+from holdfast.systems.seam.found import give_up_gone, gone, orphaned, refusal_of_adoption
 from holdfast.systems.seam.registry import dialect, system, systems, upkeep
 from holdfast.systems.seam.wired import Wired
 from holdfast.upkeep import hooks, installed, losses, surroundings
@@ -31,10 +31,11 @@ SAFE = (kinds.STALE, kinds.UNPLACED, kinds.LOST, kinds.DAMAGED)
 def examine(project: Project) -> Report:
     """Everything that can be found out by looking."""
     wired = project.wired
-    if not os.path.isdir(wired.place.home):
-        here = [ok("nothing", f"{wired.place.root} has no workflows yet"), surroundings.file_system(wired)]
-        return Report((*here, *_orphans(project, []), *installed.hosts(wired), surroundings.git(wired)))
     readings = _examined(wired)
+    if not os.path.isdir(wired.place.home):
+        nothing = () if readings else (ok("nothing", f"{wired.place.root} has no workflows yet"),)
+        here = (*nothing, surroundings.file_system(wired), *losses.gone(wired, readings))
+        return Report((*here, *_orphans(project, readings), *installed.hosts(wired), surroundings.git(wired)))
     whole = [reading.state for reading in readings if reading.state is not None and not reading.damage]
     return Report(
         (
@@ -62,23 +63,26 @@ def examine(project: Project) -> Report:
 def repair(project: Project) -> Report:
     """Does what is safe, says so, and examines again. Lines of a journal are given up only when a person asks."""
     wired = project.wired
-    if not os.path.isdir(wired.place.home):
+    if not os.path.isdir(wired.place.home) and not gone(wired):
         return examine(project)
-    if refusal := wired.store.read_only:
-        raise refusal
+    wired.prepare()
     done = list(_repaired(wired))
     readings = _examined(wired)
     damaged = [reading for reading in readings if reading.can_be_cut]
+    lost = [reading for reading in damaged if not wired.store.has(reading.ulid)]
     if damaged and wired.settings.actor.kind != "human":
         refusal = refusals.person_needed("give up the lost or damaged end of a journal", REPAIR)
         refusal.facts.update(journals=[one.name for one in damaged], done=done)
         raise refusal
     if damaged:
-        ends = ", ".join(f"{_shown(wired, one.name)} after line {one.lines}{_rest(one)}" for one in damaged)
-        wired.settings.require_person(f"cut off {ends}", REPAIR, default=False)
-    for reading in damaged:
-        done.extend(losses.give_up(wired, reading))
-    if damaged:
+        ends = [one for one in damaged if one not in lost]
+        cuts = ", ".join(f"{_shown(wired, one.name)} after line {one.lines}{_rest(one)}" for one in ends)
+        asked = (f"give up {losses.counted(lost)}" if lost else "", f"cut off {cuts}" if ends else "")
+        wired.settings.require_person(", and ".join(filter(None, asked)), REPAIR, default=False)
+        if give_up_gone(wired):
+            done.append(f"{losses.counted(lost)} {'is' if len(lost) == 1 else 'are'} given up")
+        for reading in ends:
+            done.extend(losses.give_up(wired, reading))
         surroundings.drop_slots(wired)
         wired.store.rebuild()
         wired.reconciler.heal()
@@ -169,8 +173,11 @@ def _examined(wired: Wired) -> list[Examined]:
 
 def _journals(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
     good = 0
+    yield from losses.gone(wired, [reading for reading in readings if not wired.store.has(reading.ulid)])
     for reading in readings:
         path = _shown(wired, reading.name)
+        if not wired.store.has(reading.ulid):
+            continue
         if reading.damage and reading.damage.code == "lines_missing":
             yield losses.finding(wired, reading, path)
         elif reading.can_be_cut:

@@ -30,6 +30,29 @@ def finding(wired: Wired, reading: Examined, path: str) -> Finding:
     return broken(damage.code, "; ".join(said), ways, path)
 
 
+def gone(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
+    """What is told of journals that are gone as a whole, of those together that no copy brings back."""
+    lost = []
+    for reading in readings:
+        if any(_reaches(wired, reading, name, data) for name, data in _copies(wired, reading)):
+            yield finding(wired, reading, os.path.relpath(reading.name, wired.place.root))
+        else:
+            lost.append(reading)
+    if lost:
+        path = os.path.relpath(lost[0].name, wired.place.root)
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        give_up = REPAIR.replace(text="give up what is gone; documents are then adopted with what they claim")
+        said = f"{counted(lost)} {'is' if len(lost) == 1 else 'are'} gone: {path}{more}"
+        yield broken("lines_missing", said, ("restore .holdfast from a backup", give_up), path)
+
+
+def counted(lost: list[Examined]) -> str:
+    """Journals that are gone: `2 journals with 9 lines that were acknowledged`."""
+    lines = sum(int(str(one.damage.facts.get("missing", 0))) for one in lost if one.damage)
+    what = "1 line that was" if lines == 1 else f"{lines} lines that were"
+    return f"{len(lost)} journal{'' if len(lost) == 1 else 's'} with {what} acknowledged"
+
+
 def _showing(wired: Wired, state: State | None) -> Iterator[str]:
     """The documents that show something else than the lines that are left."""
     if state is not None:

@@ -226,4 +226,4 @@ def git(wired: Wired) -> Finding:
     if left:
         return warning("commit_unrecorded", " ".join(left), remedies.next_step())
     where = f"the repository {repository.top}" if repository else "no repository"
-    return ok("git", "; ".join(filter(None, (f"{version}, {where}", wired.settled))))
+    return ok("git", "; ".join(filter(None, (f"{version}, {where}", *wired.settled))))

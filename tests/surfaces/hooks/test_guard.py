@@ -134,6 +134,19 @@ def test_no_shell_line_changes_the_home(scene, line):
 @pytest.mark.parametrize(
     "line",
     [
+        "rm -rf .git/holdfast-lines-1a2b3c4d",
+        "rm -rf .git/holdfast-lines-*",
+        "cd .git && rm -r hold*",
+        "truncate -s 0 .git/holdfast-lines-1a2b3c4d/01M7MW89E1YF05CF5KVE02XJD2",
+    ],
+)
+def test_no_shell_line_changes_the_records_in_the_folder_of_git(scene, line):
+    assert "would change .git/holdfast-lines-…" in scene.bash(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
         "cat .holdfast/config.toml",
         "grep x < .holdfast/index > /tmp/out",
         "cp .holdfast/config.toml backup.toml",

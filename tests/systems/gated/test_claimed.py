@@ -62,7 +62,7 @@ def test_a_grant_says_how_and_where_the_person_was_recognised(here):
 def test_what_comes_by_git_is_kept_and_shown_as_claimed_everywhere(here, there):
     assert grant(there) == grant(here)
     given = f"{grant(here).by} is said to have given it at a terminal on {grant(here).where}"
-    said = f"the approval of {FIRST} is only claimed: {given}"
+    said = f"the approval of {FIRST} is only claimed: {given}; it counts only in the folder where it was given"
     status = there.ok("status", "--json").json
     assert next(step for step in status["steps"] if step["path"] == FIRST)["approval"] == "claimed"
     assert status["claimed"] == there.ok("next", "--json").json["claimed"] == [said]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from typing import Any
 
 import pytest
 
+from holdfast.project.project import Project
+from holdfast.surfaces import tools
+from holdfast.surfaces.mcp.projects import Projects
 from tests.acceptance.feature import BRANCH, CODE, FIRST, HOME, SECOND, SLUG, TITLE, House, row, timeless
 from tests.acceptance.kills import Kills
 
@@ -134,6 +139,25 @@ def test_a_commit_that_a_hook_refuses_keeps_the_state_and_is_made_by_continue(be
     assert begun.git("rev-parse", "HEAD") != at
     assert begun.trailers()["Phase-Status"] == "in_review"
     in_step(begun)
+
+
+def test_answers_that_are_data_say_that_something_is_not_committed_yet(begun):
+    refusing = hook(begun, "pre-commit", "exit 1")
+    begun.ok("done", "1")
+    for words in (("status",), ("next",), ("list",), ("note", "more")):
+        assert NOT_YET in " ".join(begun.ok(*words, "--json").json["notice"]), words
+    assert NOT_YET in " ".join(begun.agent("begin", "2", "--json").json["notice"])
+    server = Projects(begun.project().wired.place, begun.project().wired.settings)
+
+    def called(project: Project) -> dict[str, Any]:
+        return tools.call(project, "get_workflow_status", {"workflow_id": SLUG})
+
+    for _ in range(2):
+        assert NOT_YET in " ".join(asyncio.run(server.used(called))["notice"])
+    os.unlink(refusing)
+    begun.ok("continue")
+    assert "notice" not in asyncio.run(server.used(called))
+    assert "notice" not in begun.ok("status", "--json").json
 
 
 def test_what_could_not_be_committed_goes_with_the_next_move(begun):

@@ -87,7 +87,7 @@ class TestAnEdit:
         path.write_text(json.dumps({**example(), "active_agents": []}))
         state = bench.open().workflow().state
         assert state.leases == {}
-        assert [alert.code for alert in state.alerts] == ["counted_from_one"]
+        assert [alert.code for alert in state.alerts] == ["counted_from_one", "subject_unread"]
         assert json.loads(path.read_bytes())["active_agents"] == []
 
     def test_one_that_is_at_work_may_not(self, executing):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from holdfast.core import gates
 from holdfast.errors import HoldfastError, Refused
 from holdfast.systems.seam.adoption import adopt, understood
 from holdfast.systems.seam.found import Found, dialect_of
-from tests.losing import SCENES
+from tests.losing import SCENES, forgotten
 from tests.tiers import is_full
 from tests.workbench import LOGIN, Bench
 
@@ -359,7 +358,7 @@ def test_a_file_that_only_a_document_names_has_not_changed(bench):
     bench.open().start({"name": "plain", "step": steps}, "x").begin("one")
     bench.write("c.md", "agreed\n")
     bench.ok("done", "one", "--artifact", "contract=c.md")
-    shutil.rmtree(bench.root / ".holdfast")
+    forgotten(bench.root)
     bench.ok("adopt")
     assert "contract  → c.md, as a document says" in bench.ok("status").out
     assert "changed since" not in bench.ok("status").out + bench.ok("show").out
@@ -374,3 +373,13 @@ def test_a_person_confirms_what_is_claimed_as_the_first_thing_in_a_clone(bench):
     bench.git("clone", "-q", ".", "../clone")
     answer = Bench(bench.root.parent / "clone").person("approve", "--claimed", "--yes")
     assert (answer.code, "is confirmed" in answer.out) == (0, True), answer
+
+
+def test_a_project_that_was_moved_says_why_its_approvals_are_claimed(bench):
+    steps = [{"id": "one", "approval": {"by": "human"}}, {"id": "two"}]
+    bench.open().start({"name": "plain", "step": steps}, "x").begin("one").done("one")
+    assert bench.person("approve", "one", "--yes").code == 0
+    moved = Bench(bench.root.rename(bench.root.with_name("moved")))
+    for words in (("status",), ("next",), ("begin", "two")):
+        answer = moved.agent(*words)
+        assert "it counts only in the folder where it was given" in " ".join((answer.out + answer.err).split()), words

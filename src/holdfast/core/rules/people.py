@@ -42,7 +42,8 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     """A waiting step is done; an active one too when nothing else is outstanding; what does not hold is renewed."""
     step, progress = draft.step(command.step)
     escalated = progress.status == lifecycle.ESCALATED
-    if not gates.policy(step) and not escalated:
+    is_claimed = gates.is_approval_claimed(draft.state, command.step, draft.facts)
+    if not (gates.policy(step) or escalated or is_claimed):
         raise refusals.no_gate(draft.state, draft.facts, command.step)
     if progress.status == lifecycle.DONE:
         if gates.grant_verdict(draft.state, command.step, draft.facts) != "valid":

@@ -258,10 +258,10 @@ def _is_guarded(step: Step) -> bool:
     return step.replace(action="").gated or step.task is not None or any(map(_is_guarded, step.steps))
 
 
-def put_back(now: str, steps: Iterable[str]) -> tuple[Alert, ...]:
+def put_back(now: str, steps: Iterable[str], source: str = "the definition") -> tuple[Alert, ...]:
     """What is told of steps that a document did not name."""
     named = ", ".join(steps)
-    said = f"the document did not name {named}: put back from the definition, still to be done"
+    said = f"the document did not name {named}: put back from {source}, still to be done"
     return (Alert(now, "steps_put_back", said),) if named else ()
 
 

@@ -68,8 +68,8 @@ class Call:
             from holdfast.project.project import open_project
 
             self._project = open_project(".", settings=self.settings, one_request=True)
-            if self._project.wired.settled:
-                sys.stderr.write(f"{escape(self._project.wired.settled)}\n")
+            if said := self._project.wired.settled:
+                sys.stderr.write(f"{escape(' '.join(said))}\n")
         return self._project
 
     def workflow(self) -> Workflow:
@@ -166,6 +166,10 @@ class Call:
     def news(self) -> list[str]:
         """What became of edits of a document, and was not told yet: it comes before every answer."""
         return self._project.wired.news() if self._project is not None else []
+
+    def notices(self) -> list[str]:
+        """What goes with an answer that is data."""
+        return self._project.wired.notices() if self._project is not None else []
 
     def redacted_line(self) -> str:
         redacted = self.redacted()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, queries, refusals, remedies
+from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.recognition import claim
 from holdfast.core.remedy import Blank
 from holdfast.core.state import Grant
@@ -57,7 +57,7 @@ def confirm(call: Call, workflows: Sequence[Workflow]) -> dict[str, list[str]]:
 
 
 def _picture(call: Call, workflow: Workflow, shown: dict[str, dict[str, str]]) -> str:
-    state, style = workflow.state, call.style
+    state, style, facts = workflow.state, call.style, workflow.facts()
     out = [f"{style.bold(escape(state.title or state.subject or state.id))} {style.dim(escape(state.id))}"]
     for path, hashes in shown.items():
         said = (f"{path}: Holdfast did not see the check {name} pass" for name in gates.claimed_checks(state, path))
@@ -70,7 +70,9 @@ def _picture(call: Call, workflow: Workflow, shown: dict[str, dict[str, str]]) -
             out += [f"    {escape(text[: approving.LONGEST])}" for text in decided]
         for name, artifact in state.step(path).artifacts.items():
             out.append(f"    {escape(f'{name}  {artifact.path}')}  {style.dim(hashes[name][:12] or 'missing')}")
-    return "\n".join(out) + "\n"
+    done = (path for path in state.plan.paths if state.step(path).status == lifecycle.DONE)
+    lacks = [f"{path} is said to be done: {text}" for path in done for text in gates.not_there(state, path, facts)]
+    return "\n".join((*out, *(f"  {style.yellow(escape(text))}" for text in lacks))) + "\n"
 
 
 def _approval(workflow: Workflow, path: str) -> Grant | None:

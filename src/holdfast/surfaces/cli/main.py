@@ -126,7 +126,8 @@ def _run(argv: list[str]) -> int:
 
             error.message += f"; {secrets.told(redacted)}"
             error.facts["redacted"] = redacted
-        return _report(error, argv, call.scope(), call.settings.objection, call.news())
+        news = call.notices() if "--json" in argv else call.news()
+        return _report(error, argv, call.scope(), call.settings.objection, news)
 
 
 def _require_utf8(argv: list[str]) -> None:

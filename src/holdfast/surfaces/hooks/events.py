@@ -51,7 +51,7 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
             from holdfast.core import secrets
 
             project.troubles.append(secrets.told(redacted))
-        for said in dict.fromkeys(filter(None, (project.wired.settled, *project.troubles))):
+        for said in dict.fromkeys(filter(None, (" ".join(project.wired.settled), *project.troubles))):
             notes.log(project.root, str(event.get("hook_event_name")), said)
 
 
@@ -206,7 +206,7 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     written = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
     for state in written or ([own] if own else known[:1]):
         seats.looked_at(project, state)
-    told = [clean(alert_text(alert)) for alert in wired.reconciler.take_news(raised_here=True)]
+    told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
 
 

@@ -26,6 +26,9 @@ _PROJECTS = (
 )
 
 
+_RECORDS = ".git/holdfast-lines-"
+
+
 def settings(call: Call) -> str:
     """Why a call must not write what a person set: an agent could take away what restricts it. Empty when it may."""
     if not call.targets:
@@ -50,9 +53,10 @@ def protected(call: Call, workflows: list[dict[str, Any]], root: str) -> str:
     for target in call.targets:
         reaches: dict[str, _Reach] = {}
         shown = clean(target.shown)
-        if root and _reach(reaches, target, root).meets(".holdfast"):
+        if root and (_reach(reaches, target, root).meets(".holdfast") or reaches[root].meets_records()):
+            where = ".holdfast" if reaches[root].meets(".holdfast") else f"{_RECORDS}…"
             return (
-                f"{shown} would change .holdfast, where Holdfast keeps its records. Use the holdfast commands"
+                f"{shown} would change {where}, where Holdfast keeps its records. Use the holdfast commands"
                 " (holdfast next says which); definitions and configuration are a person's: ask them to edit those."
             )
         for workflow in workflows:
@@ -126,6 +130,12 @@ class _Reach:
     def meets(self, path: str) -> bool:
         """Whether the target is this path, lies below it, or takes it away with the folder it is in."""
         return self._meets(path, self.whole)
+
+    def meets_records(self) -> bool:
+        """Whether it touches what git's own folder keeps of the journals."""
+        parts = _RECORDS.split("/")
+        named = any(name.startswith(_RECORDS) for name in self.names)
+        return named or any(patterns.expands(one, parts, True) for one in self.patterns)
 
     def meets_locked(self, path: str) -> bool:
         """The same for a locked file, which git may well have tracked."""

@@ -44,6 +44,7 @@ class Projects:
         def lending() -> Made:
             try:
                 wired = self._free[session].pop()
+                wired.settled[:] = bootstrap.settled(wired.place, wired.store)
             except LookupError:
                 wired = bootstrap.wire(self.place, self._settings_of(session))
             try:

@@ -36,8 +36,8 @@ def call(project: Project, name: str, arguments: Mapping[str, Any], watch: Watch
     except HoldfastError as error:
         if redacted := engine.take_redacted():
             error.facts["redacted"] = redacted
-        if news := project.wired.news():
-            error.facts["notice"] = news
+        if notices := project.wired.notices():
+            error.facts["notice"] = notices
         raise
     said, redacted = project.wired.told(made), engine.take_redacted()
     return {**said, "redacted": redacted} if redacted else said

@@ -6,7 +6,7 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, moment
 from holdfast.core.commands import Facts
-from holdfast.core.definition import Definition, Step
+from holdfast.core.definition import Approval, Definition, Step
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.state import Alert, Progress, State
@@ -85,7 +85,8 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     title, type = document.get("workflow"), document.get("definition", document.get("workflow_type"))
     if not isinstance(title, str) or not title.strip() or len(title) > LONGEST_NAME:
         raise _READER.refused("it has no workflow that could be a name")
-    phase, steps = _placed(read_phase(document, _READER.refused), definition)
+    unknown = str(document.get("definition") or "") if definition is None else ""
+    phase, steps = _placed(read_phase(document, _READER.refused), definition, gated=bool(unknown))
     created = moment_in(document, "created_at") or facts.now
     return State(
         ulid=ulid,
@@ -102,7 +103,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         progress=_progress(steps, phase),
         reading=_texts(document, "required_reading"),
         reminders=_texts(document, "key_reminders"),
-        alerts=_put_back(steps, phase, facts.now),
+        alerts=(*_put_back(steps, phase, facts.now), *_unknown(unknown, facts.now)),
         base=document,
     )
 
@@ -121,18 +122,20 @@ def unnamed(number: int) -> str:
     return f"Phase {number}"
 
 
-def _placed(phase: Phase, definition: Definition | None) -> tuple[Phase, tuple[Step, ...]]:
+def _placed(phase: Phase, definition: Definition | None, *, gated: bool) -> tuple[Phase, tuple[Step, ...]]:
     """The position among the definition's phases where it has as many, or one that may not be left out; else among as
-    many as are counted. Where the numbers differ, the name says which phase it is."""
+    many as are counted. Where the numbers differ, the name says which phase it is. `gated` phases are those of a
+    definition that is not known here: any of them may be one that a person has to approve."""
     total = max(phase.total, phase.current)
     steps = list(definition.steps) if definition else []
     if len(steps) != total:
         steps = steps if not all(step.optional for step in steps) else []
         own = (number for number, step in enumerate(steps, 1) if step.label == phase.name)
         phase = phase.replace(current=next(own, phase.current), total=total)
-    steps += [Step(f"phase-{n}", unnamed(n), optional=True) for n in range(len(steps) + 1, total + 1)]
+    made = Step("", optional=not gated, approval=Approval("human") if gated else None)
+    steps += [made.replace(id=f"phase-{n}", name=unnamed(n)) for n in range(len(steps) + 1, total + 1)]
     at = phase.current - 1
-    if phase.name and (not steps[at].name or steps[at].optional):
+    if phase.name and (gated or steps[at].optional):
         steps[at] = steps[at].replace(name=phase.name)
     return phase, tuple(steps)
 
@@ -142,6 +145,11 @@ def _put_back(steps: tuple[Step, ...], phase: Phase, now: str) -> tuple[Alert, .
     named = ", ".join(step.label for step in steps)
     said = f"the document counts {phase.total} phases, and its definition has {named}: put back, with their gates"
     return (Alert(now, "steps_put_back", said),) if len(steps) > phase.total else ()
+
+
+def _unknown(name: str, now: str) -> tuple[Alert, ...]:
+    said = f"there is no definition {name[:80]!r} here, which the document names: a person has to approve every phase"
+    return (Alert(now, "definition_unknown", said),) if name else ()
 
 
 def _progress(steps: tuple[Step, ...], phase: Phase) -> dict[str, Progress]:

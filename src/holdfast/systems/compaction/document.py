@@ -189,8 +189,8 @@ def position(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> li
     overtaken = before.current < after.current < _number(state, "")
     if not overtaken:
         out += _reached(state, target, after.status, again=after.current < before.current)
-    named_by_definition = state.source not in ("", BUILT_IN) and after.name not in ("", before.name)
-    if not out and named_by_definition and before.replace(name=after.name) == after:
+    is_renamed = after.name not in ("", before.name) and before.replace(name=after.name) == after
+    if not out and is_renamed:
         raise Refused("forged", "a definition of this project names the phase", remedy=remedies.status())
     return out
 
@@ -207,14 +207,15 @@ def left_out(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> li
 
 
 def _renamed(state: State, path: str, before: Phase, after: Phase) -> list[cmd.Command]:
-    """A name is taken where there was none, or where no definition of the user's gave one.
+    """A name is taken of a phase that somebody added, or where no definition of the user's has it.
 
     An author who moved on and left the old phase's name standing has named nothing.
     """
     known = state.plan.step(path) if path in state.plan else Step(id=path, optional=True)
     left = before.name if after.current != before.current else _name(state, "")
-    is_named = known.name not in ("", unnamed(after.current))
-    if after.name in ("", left, known.name) or (is_named and state.source not in ("", BUILT_IN)):
+    is_named = known.name != unnamed(after.current)
+    is_kept = bool(gates.policy(known)) or (is_named and state.source not in ("", BUILT_IN))
+    if after.name in ("", left, known.label) or is_kept:
         return []
     return [cmd.ChangeStep(path, known.replace(name=after.name))]
 

@@ -9,7 +9,9 @@ from holdfast.plain.plainjson import compact
 from holdfast.plain.terminal import clip, columns, escape, pad
 from holdfast.systems.gated.delivery import recovery
 from holdfast.systems.gated.delivery.recovery import Recovery
+from holdfast.systems.seam.found import gone
 from holdfast.systems.seam.ports import Call, Workflow
+from holdfast.systems.seam.wired import Wired
 
 
 def go_on(call: Call) -> None:
@@ -76,7 +78,7 @@ def recover(call: Call) -> None:
         said = found.said or (f"{slug} is as its journal says",)
         call.answer({"slug": slug, "ulid": found.state.ulid, "said": list(said)}, "\n".join(map(call.ok, said)))
         return
-    shown = _table(found) + "".join(f"{escape(trouble)}\n" for trouble in wired.troubles)
+    shown = _table(found) + "".join(f"{escape(trouble)}\n" for trouble in (*wired.troubles, *_given_up(wired)))
     if not call.is_person:
         if not call.args.json:
             call.answer({}, shown)
@@ -89,6 +91,12 @@ def recover(call: Call) -> None:
     workflow = call.project.workflow(made.state.ulid)
     workflow.said = made.said
     call.changed(workflow, said=call.ok(f"{slug} is recovered"), more=_reconstruction(found))
+
+
+def _given_up(wired: Wired) -> list[str]:
+    lost = len(gone(wired))
+    which = "a journal that is gone is" if lost == 1 else f"{lost} journals that are gone are"
+    return [f"with it, {which} given up"] if lost else []
 
 
 def _reconstruction(found: Recovery) -> dict[str, Any]:

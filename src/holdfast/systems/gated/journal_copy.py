@@ -34,9 +34,14 @@ def read(wired: Wired, slug: str, worktree: str) -> bytes | None:
 
 
 def kept(wired: Wired, slug: str) -> bytes | None:
-    """The copy in this working tree; where somebody took it away, the one that git has."""
+    """The copy in this working tree; where somebody took it away or went back to an older one, the one that git has."""
     here = wired.place.key()
-    return read(wired, slug, here) or _committed(wired, slug, here)
+    return _newest(wired, slug, here, read(wired, slug, here))
+
+
+def _newest(wired: Wired, slug: str, worktree: str, data: bytes | None) -> bytes | None:
+    committed = _committed(wired, slug, worktree)
+    return committed if committed and committed.startswith(data or b"") else data
 
 
 def put_back(wired: Wired, slug: str) -> None:
@@ -78,13 +83,16 @@ def take(wired: Wired, slug: str, worktree: str, *, only_look: bool = False) -> 
     data = read(wired, slug, worktree)
     if data is None or is_known(wired, slug, data):
         return None
+    data = _newest(wired, slug, worktree, data) or data
     try:
         standing = compared(wired, slug, worktree, data)
         if standing.kind in (UNKNOWN, AHEAD) and not only_look:
             require_sound(wired, slug, worktree, wired.store.examine_copy(data, name(slug)).state)
             wired.reconciler.settle(wired.engine.show(wired.store.fast_forward(data, name(slug))))
     except (Broken, Conflict) as refusal:
-        if isinstance(refusal, Broken):
+        if refusal.code == "lines_missing":
+            refusal.remedies = (remedies.doctor(),)
+        elif isinstance(refusal, Broken):
             refusal.remedies = (shell("git", "restore", name(slug)), remedies.recover(slug))
         return refusal
     return forked(slug, standing) if standing.kind == FORKED else None

@@ -21,6 +21,7 @@ from holdfast.documents.lens.fields import (
     moment_in,
     object_in,
     objects_in,
+    put_back,
     text_in,
 )
 from holdfast.errors import UsageError
@@ -43,7 +44,7 @@ def id_of(document: Mapping[str, Any]) -> str:
 
 
 def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
-    """The state a document speaks of. Tasks it does not name are not known, and phases without any stand empty."""
+    """The state a document speaks of. Where no definition brings the tasks, those it does not name are not known."""
     if "orchestrator" not in document and {"status", "current_step", "total_steps"} <= set(document):
         raise UsageError(
             "old_format",
@@ -55,7 +56,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     said = _READER.object(document, "orchestrator", {})
     if said.get("status") not in words.STATUSES:
         raise _READER.refused(f"orchestrator.status is not one of {', '.join(words.STATUSES)}")
-    steps, progress = _steps(document, said, definition)
+    steps, progress, added = _steps(document, said, definition)
     bounds = _READER.object(document, "safety_bounds", {})
     started = moment_in(said, "start_time") or facts.now
     state = State(
@@ -83,19 +84,26 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         own={"orchestrator": _supervision(_READER.object(document, "supervisor", {}))},
         learnings=tuple(_learning(one, steps) for one in _READER.objects(document, "learnings")),
         snapshots=_snapshots(document),
+        alerts=put_back(facts.now, added, "the task document"),
         base=document,
     )
-    return _marked(state, document, facts)
+    return _marked(state, document, facts, is_whole=not added)
 
 
 def _steps(
     document: Mapping[str, Any], said: Mapping[str, Any], definition: Definition | None
-) -> tuple[tuple[Step, ...], dict[str, Progress]]:
-    """The phases and tasks that the document names anywhere; task 2.1 belongs to the second phase."""
+) -> tuple[tuple[Step, ...], dict[str, Progress], list[str]]:
+    """The phases and tasks that the document or the definition names, and which tasks only the latter does.
+
+    Task 2.1 belongs to the second phase.
+    """
     completed = _by_number(document, "completed_tasks")
     pending = _by_number(document, "pending_tasks")
     active = {str(one.get("task")): one for one in _READER.objects(document, "active_agents") if one.get("task")}
-    known = dict.fromkeys((*completed, *active, *pending))
+    defined = {step.id: step for step in definition.steps} if definition else {}
+    asked = {task.id: task for step in defined.values() for task in step.steps}
+    added = [number for number in asked if number not in {*completed, *active, *pending}]
+    known = dict.fromkeys((*completed, *active, *pending, *added))
     for number in known:
         first, dot, second = number.partition(".")
         if not (dot and first.isdigit() and second.isdigit() and 1 <= int(first) <= MOST_PHASES and is_name(number)):
@@ -108,7 +116,7 @@ def _steps(
     for phase in range(1, min(total, MOST_PHASES) + 1):
         numbers = [number for number in known if int(number.partition(".")[0]) == phase]
         numbers.sort(key=lambda number: int(number.partition(".")[2]))
-        inside = tuple(_task(n, completed.get(n), pending.get(n)) for n in numbers)
+        inside = tuple(_task(n, completed.get(n), pending.get(n), asked.get(n)) for n in numbers)
         path = f"phase-{phase}"
         below = [_progress(step, completed.get(step.id), active.get(step.id)) for step in inside]
         progress |= {f"{path}/{step.id}": one for step, one in zip(inside, below, strict=True)}
@@ -120,20 +128,17 @@ def _steps(
         url = {"issue_url": milestone["issue_url"]} if milestone.get("issue_url") else {}
         progress[path] = Progress(status=status, attempt=int(begun), finished_at=finished, data=url)
         name = milestone.get("name")
-        phases.append(
-            Step(
-                id=path,
-                name=name if isinstance(name, str) else f"Phase {phase}",
-                requires=("plan",) if phase == 1 else ("plan", f"phase-{phase - 1}"),
-                parallel=bool(inside),
-                steps=inside,
-            )
+        made = Step(
+            id=path,
+            name=name if isinstance(name, str) else f"Phase {phase}",
+            requires=("plan",) if phase == 1 else ("plan", f"phase-{phase - 1}"),
+            parallel=bool(inside),
         )
+        phases.append(defined.get(path, made).replace(steps=inside))
     planned = said.get("status") != words.PLANNING
     progress[words.PLAN] = claimed(_PLANNED) if planned else Progress(status=lifecycle.ACTIVE, attempt=1)
-    steps = definition.steps if definition else ()
-    around = [step for step in steps if step.id in (words.PLAN, words.REVIEW, words.PULL_REQUEST)] or _AROUND
-    return (around[0], *phases, *around[1:]), progress
+    around = [defined[id] for id in (words.PLAN, words.REVIEW, words.PULL_REQUEST) if id in defined] or _AROUND
+    return (around[0], *phases, *around[1:]), progress, added
 
 
 def _by_number(document: Mapping[str, Any], name: str) -> dict[str, Mapping[str, Any]]:
@@ -144,9 +149,11 @@ def _by_number(document: Mapping[str, Any], name: str) -> dict[str, Mapping[str,
     return found
 
 
-def _task(number: str, done: Mapping[str, Any] | None, pending: Mapping[str, Any] | None) -> Step:
-    checks = tuple(Check(name) for name in object_in(done, "success_criteria_met") if is_name(name))
-    return Step(id=number, name=text_in(done or pending or {}, "name"), kind=TASK, checks=checks, retry=Retry(1))
+def _task(number: str, done: Mapping[str, Any] | None, pending: Mapping[str, Any] | None, asked: Step | None) -> Step:
+    """A task as the task document has it, with the criteria that only this document names."""
+    task = asked or Step(id=number, name=text_in(done or pending or {}, "name"), kind=TASK, retry=Retry(1))
+    named = (name for name in object_in(done, "success_criteria_met") if is_name(name) and task.check(name) is None)
+    return task.replace(checks=(*task.checks, *map(Check, named)))
 
 
 def _progress(step: Step, done: Mapping[str, Any] | None, agent: Mapping[str, Any] | None) -> Progress:
@@ -162,13 +169,19 @@ def _progress(step: Step, done: Mapping[str, Any] | None, agent: Mapping[str, An
         status=lifecycle.DONE,
         attempt=attempt,
         finished_at=at,
-        evidence={check.name: Evidence(met.get(check.name) is True, at, attempt) for check in step.checks},
+        evidence={one.name: _evidence(one, met.get(one.name), at, attempt) for one in step.checks},
         spent=moment.read_money(done.get("cost")) or 0,
         data={
             **({"files_modified": list(files)} if isinstance(files, list) else {}),
             **({"lines_added": count_in(done, "lines_added")} if "lines_added" in done else {}),
         },
     )
+
+
+def _evidence(check: Check, met: Any, at: str, attempt: int) -> Evidence:
+    """Where only the engine's run counts, or the document says nothing of it, `completed` claims that it is met."""
+    is_claimed = check.run_by == "engine" or met is None
+    return Evidence(met is True or is_claimed, at, attempt, claimed=is_claimed)
 
 
 def _rested(bounds: Mapping[str, Any], started: str, now: str) -> float:
@@ -227,12 +240,14 @@ def _snapshots(document: Mapping[str, Any]) -> tuple[Snapshot, ...]:
     return tuple(found)
 
 
-def _marked(state: State, document: Mapping[str, Any], facts: Facts) -> State:
+def _marked(state: State, document: Mapping[str, Any], facts: Facts, *, is_whole: bool) -> State:
+    """What the document says of the whole. It is not over where tasks of the task document are left out."""
     said = _READER.object(document, "orchestrator", {})
     if first_phase(document):
         message = "its phases are counted from 1, and will be written from 0 on"
-        state = state.replace(alerts=(Alert(facts.now, "counted_from_one", message, f"{words.FOLDER}/{words.FILE}"),))
-    if said.get("status") == words.COMPLETED:
+        alert = Alert(facts.now, "counted_from_one", message, f"{words.FOLDER}/{words.FILE}")
+        state = state.replace(alerts=(*state.alerts, alert))
+    if said.get("status") == words.COMPLETED and is_whole:
         end = moment_in(said, "end_time") or facts.now
         return state.replace(progress=_all_done(state, end), finished_at=end)
     if said.get("status") == words.FAILED:

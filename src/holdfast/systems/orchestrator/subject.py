@@ -12,11 +12,11 @@ from holdfast.core.remedy import Blank, Scope, shell, told
 from holdfast.core.state import State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
-from holdfast.errors import Conflict, Refused, UsageError
+from holdfast.errors import Conflict, NotFound, Refused, UsageError
 from holdfast.git import changes as git_changes
 from holdfast.git import content
 from holdfast.git import history as git_history
-from holdfast.machine.place import Place, read_regular
+from holdfast.machine.place import Place, below, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
@@ -166,4 +166,17 @@ def _task(task: Task, beside: set[str]) -> Step:
     )
 
 
-SUBJECT = Subject(load=load, identity=identity)
+def again(definition: Definition, state: State, place: Place) -> Loaded:
+    """The task document that a run was started with. It names a place on another machine where the project was cloned:
+    what lies at the end of that path in this worktree is meant.
+    """
+    parts = state.subject.split("/")
+    ends = ("/".join(parts[number:]) for number in range(len(parts)))
+    files = (below(place.worktree, os.path.join(place.worktree, end)) for end in (state.subject, *ends) if end)
+    found = next((file for file in files if file and os.path.isfile(file)), "")
+    if not found:
+        raise NotFound("no_task_document", f"there is no such file in {place.worktree}")
+    return load(Asked(definition, found, {}), place)
+
+
+SUBJECT = Subject(load=load, identity=identity, again=again)

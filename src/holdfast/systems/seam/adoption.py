@@ -7,7 +7,7 @@ from _collections_abc import Callable, Iterable, Mapping
 
 from holdfast.checks import equipping
 from holdfast.core import commands as cmd
-from holdfast.core import remedies
+from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import Bounds, Definition
 from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
@@ -15,7 +15,7 @@ from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.files import SETTLED_AFTER
-from holdfast.documents.lens.fields import object_in
+from holdfast.documents.lens.fields import claimed, object_in
 from holdfast.documents.lens.spec import Dialect
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
@@ -31,7 +31,7 @@ from holdfast.systems.seam.found import (
     refusal_of_adoption,
     unreadable,
 )
-from holdfast.systems.seam.registry import conduct_of, systems, upkeep
+from holdfast.systems.seam.registry import conduct_of, subject, systems, upkeep
 from holdfast.systems.seam.wired import Wired
 
 _TERMS = ("source", "digest", "version", "keep_going", "require_ack", "read_only")
@@ -242,15 +242,47 @@ def understood(
         Definition(name=before.type, steps=before.plan.steps) if before else None
     )
     if definition:
+        definition, said = _with_subject(wired, definition, state)
         tools = {**equipping.tools(definition, wired.place), **(equipping.tools_of(before) if before else {})}
         state = spoken.adopt(document, equipping.equipped(definition, tools, lacking=True), facts, state.ulid)
+        state = state.replace(**said(state))
         check_steps(state.plan.steps)
         origin = {"type": definition.name, **{name: getattr(definition, name) for name in _TERMS}}
         bounds = definition.bounds if definition.bounds != Bounds() else state.bounds
         state = state.replace(bounds=bounds, loads=definition.loads or state.loads, **origin)
+    else:
+        state = _all_claimed(state)
     state = state.replace(conduct=conduct_of(state.loads))
     lies_at = "" if spoken.document.path(state) == found.path else found.path
     return state.replace(worktree=wired.place.key(), file=lies_at), document
+
+
+def _with_subject(
+    wired: Wired, definition: Definition, said: State
+) -> tuple[Definition, Callable[[State], dict[str, Any]]]:
+    """The definition with the steps that its subject makes, and what else the subject says of a state."""
+    try:
+        loaded = subject(definition.dialect).again(definition, said, wired.place)
+    except HoldfastError as refusal:
+        told = f"what {said.subject or 'its subject'} asks for is not known here: {refusal.message}"
+        alert = Alert(wired.world.now(), "subject_unread", told)
+        return definition, lambda state: {"alerts": (*state.alerts, alert)}
+    if loaded is None:
+        return definition, lambda _: {}
+
+    def more(state: State) -> dict[str, Any]:
+        own = {name: {**state.own.get(name, {}), **values} for name, values in loaded.own.items()}
+        named = {"title": loaded.title or state.title, "subject": loaded.subject}
+        return {**named, "context": {**state.context, **loaded.context}, "own": {**state.own, **own}}
+
+    return loaded.definition, more
+
+
+def _all_claimed(state: State) -> State:
+    """Nobody here knows which gates the steps of an unknown definition had: that they are done is a claim."""
+    done = {path: state.step(path) for path in state.plan.leaves() if state.step(path).status == lifecycle.DONE}
+    said = {path: claimed(one) for path, one in done.items() if one.grant is None}
+    return state.replace(progress={**state.progress, **said})
 
 
 def _copy(wired: Wired, broken: Found) -> Found | None:

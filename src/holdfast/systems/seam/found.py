@@ -171,8 +171,8 @@ def unreadable(wired: Wired, *, named: bool = False) -> list[tuple[str, Holdfast
     With `named`, also those of active workflows, and those that are gone as a whole.
     """
     listed, found = [entry.ulid for entry in wired.store.active()], []
-    gone = (ulid for ulid in wired.store.every() if not wired.store.has(ulid)) if named else ()
-    for ulid in dict.fromkeys((*(listed if named else ()), *gone, *wired.store.announced())):
+    more = (*listed, *gone(wired)) if named else ()
+    for ulid in dict.fromkeys((*more, *wired.store.announced())):
         try:
             if named or ulid not in listed:
                 wired.store.load(ulid)
@@ -181,6 +181,19 @@ def unreadable(wired: Wired, *, named: bool = False) -> list[tuple[str, Holdfast
         except HoldfastError as wrong:
             found.append((ulid, wrong))
     return found
+
+
+def gone(wired: Wired) -> list[str]:
+    """The journals of which only a record is left that they were there."""
+    return [ulid for ulid in wired.store.every() if not wired.store.has(ulid)]
+
+
+def give_up_gone(wired: Wired) -> int:
+    """A person decided to go on without them: how many there were."""
+    ulids = gone(wired)
+    for ulid in ulids:
+        wired.store.repair(ulid, wired.store.examine(ulid))
+    return len(ulids)
 
 
 def refusal_of_adoption(wired: Wired, path: str, lost: Iterable[tuple[str, HoldfastError]]) -> Broken | None:

@@ -107,6 +107,9 @@ class Subject(Value):
     or, where ids carry the time, where subjects are equal. Without it the id, or the subject, decides."""
     changes: Callable[[State, Place], Taken] = staticmethod(lambda _state, _place: Taken())
     """What the subject says now that the workflow does not know yet."""
+    again: Callable[[Definition, State, Place], Loaded | None] = staticmethod(lambda _definition, _state, _place: None)
+    """What the subject of a document that is adopted says: None where it makes no steps. Raises where it cannot be read
+    and the document does not say it either."""
     prepare: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)
     """Called under the lock of starts, before the run before is given up: what the work builds on, and whatever
     refuses the start. Changes nothing."""

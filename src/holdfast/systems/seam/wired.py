@@ -48,8 +48,8 @@ class Wired(Value):
     """What was wrong with workflows that were passed over because their journal cannot be read."""
     noticed: list[Alert]
     """What a look found, and could not write down or decide because nothing can be written here."""
-    settled: str
-    """What was done about a commit that was interrupted."""
+    settled: list[str]
+    """What was done about a commit that was interrupted, and which are still to be made, until it is told."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
 
@@ -162,12 +162,27 @@ class Wired(Value):
         """What became of edits of a document, and was not told yet: newest first."""
         from holdfast.core.briefing import alert_text
 
-        return list(map(alert_text, self.reconciler.take_news()))
+        return list(map(alert_text, self.take_news()))
+
+    def take_news(self, *, raised_here: bool = False) -> list[Alert]:
+        """The news itself. What a program that uses the Python API is told, nobody may have read."""
+        found = self.reconciler.take_news(raised_here=raised_here)
+        if found and self.settings.actor.surface != "python" and not self.store.read_only:
+            from holdfast.documents import heard
+
+            heard.keep(self.place.home, found)
+        return found
+
+    def notices(self) -> list[str]:
+        """What goes with an answer that is data: the news, and what there is to say about commits."""
+        found = [*self.news(), *self.settled]
+        self.settled.clear()
+        return found
 
     def told(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        """An answer, and before it the news."""
-        news = self.news()
-        return {"notice": news, **answer} if news else dict(answer)
+        """An answer, and before it the notices."""
+        notices = self.notices()
+        return {"notice": notices, **answer} if notices else dict(answer)
 
     def execute(self, ulid: str, command: Command, actor: Actor | None = None, **how: Any) -> State:
         """Decides a command, keeps what came of it and shows it. For this process's own actor its token counts."""

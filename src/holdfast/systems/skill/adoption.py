@@ -14,7 +14,7 @@ from holdfast.core.definition import POLICIES, Approval, Check, Choice, Definiti
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import Evidence, Progress, State
-from holdfast.core.tasks import TASK
+from holdfast.core.tasks import TASK, shaped
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import (
     Reader,
@@ -32,7 +32,7 @@ from holdfast.documents.lens.fields import (
     text_in,
 )
 from holdfast.systems.skill.tests import TOLD
-from holdfast.systems.skill.words import FIGURES, PHASE, WORKFLOW
+from holdfast.systems.skill.words import FEATURE, FIGURES, PHASE, WORKFLOW
 
 _READER = Reader("skill")
 _SUBJECTS = {"tdd": ("subject", "task_description", "feature_file")}
@@ -49,7 +49,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
     type = said if isinstance(said, str) and is_name(said) else id.partition("-")[0]
     steps, progress = _phases(document, machine, definition)
     missing = [step.id for step in steps if step.id not in progress]
-    _tasks(document, machine, steps, progress)
+    added = _tasks(document, machine, steps, progress)
     context = _READER.object(document, "context", {})
     state = State(
         ulid=ulid,
@@ -69,7 +69,9 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         base=document,
         history=tuple({"entry": entry} for entry in objects_in(document, "history")),
     )
-    return _marked(_consistent(state, machine), workflow, facts)
+    state = _marked(_consistent(state, machine), workflow, facts)
+    left = (state.plan.step(path).label for path in added if state.step(path).status == lifecycle.PENDING)
+    return state.replace(alerts=(*state.alerts, *put_back(facts.now, left, "the feature file")))
 
 
 def _phases(
@@ -162,38 +164,65 @@ def _evidence(step: Step, checkpoints: Mapping[str, Any], attempt: int) -> dict[
 
 def _tasks(
     document: Mapping[str, Any], machine: Mapping[str, Any], steps: list[Step], progress: dict[str, Progress]
-) -> None:
-    """Tasks hang below the phase that executes them, their TDD phases below each task."""
-    tasks = document.get("tasks")
-    if not isinstance(tasks, list) or not tasks:
-        return
+) -> list[str]:
+    """Tasks hang below the phase that executes them, or below their feature in it, their TDD phases below each task.
+
+    Those of the definition that the document does not name are put back: which.
+    """
     ids = [step.id for step in steps]
     named = [name for name in ("task_execution", machine.get("current_phase")) if name in ids]
     at = ids.index(named[0]) if named else len(ids) - 1
-    shape = steps[at].task
-    known = {step.id: _fitting(step, []) for step in shape.steps} if shape else {}
-    children: dict[str, Step] = {}
-    for task in tasks:
+    home = steps[at]
+    groups = [step for step in home.steps if step.kind == FEATURE]
+    group = _group(object_in(document, "context"), groups)
+    above, asked = (f"{home.id}/{group.id}", group) if group else (home.id, home)
+    known = {step.id: step for step in asked.steps if step.kind == TASK}
+    found = _named_tasks(document, home.task, known, above, progress)
+    tasks = {**found, **{id: task for id, task in known.items() if id not in found}}
+    if not tasks:
+        return []
+    below = (*(step for step in asked.steps if step.id not in known), *tasks.values())
+    if group:
+        for earlier in groups[: groups.index(group)]:
+            progress[f"{home.id}/{earlier.id}"] = Progress(status=lifecycle.DONE, attempt=1)
+        inside = tuple(step.replace(steps=below) if step is group else step for step in home.steps)
+        steps[at] = home.replace(steps=inside)
+    else:
+        steps[at] = home.replace(steps=below)
+    return [f"{above}/{id}" for id in tasks if id not in found]
+
+
+def _group(context: Mapping[str, Any], groups: list[Step]) -> Step | None:
+    """The feature of a folder whose tasks a document lists."""
+    files = [one.get("file") for one in objects_in(context, "folder_features")]
+    number = files.index(context.get("feature_file")) if context.get("feature_file") in files else 0
+    return groups[min(number, len(groups) - 1)] if groups else None
+
+
+def _named_tasks(
+    document: Mapping[str, Any],
+    shape: Step | None,
+    known: Mapping[str, Step],
+    above: str,
+    progress: dict[str, Progress],
+) -> dict[str, Step]:
+    tasks = document.get("tasks")
+    found: dict[str, Step] = {}
+    for task in tasks if isinstance(tasks, list) else ():
         index = task.get("index") if isinstance(task, Mapping) else None
-        if not is_count(index) or str(index) in children:
+        if not is_count(index) or str(index) in found:
             raise _READER.refused("every task needs an index of its own")
-        path = f"{ids[at]}/{index}"
+        id, text = str(index), text_in(task, "description")
+        made = known.get(id) or shaped(shape, id, text)
         phases = object_in(task, "tdd_phases")
-        inner = {name: known.get(name) or Step(id=name) for name in phases if is_name(name)}
-        if status_in(task, PHASE) not in lifecycle.FINISHED:
-            inner = {**known, **inner}
-        children[str(index)] = Step(
-            id=str(index),
-            name=text_in(task, "description"),
-            kind=TASK,
-            action=shape.action if shape else "",
-            steps=tuple(inner.values()),
-        )
+        inner = {step.id: _fitting(step, []) for step in made.steps}
+        inner = {**inner, **{name: Step(id=name) for name in phases if is_name(name) and name not in inner}}
+        found[id] = made.replace(name=text or made.name, steps=tuple(inner.values()))
         commit = {"commit_sha": task["commit_sha"]} if task.get("commit_sha") else {}
-        progress[path] = _progress(children[str(index)], task, {}).replace(data=commit)
+        progress[f"{above}/{id}"] = _progress(found[id], task, {}).replace(data=commit)
         for name, step in inner.items():
-            progress[f"{path}/{name}"] = _progress(step, {"status": phases.get(name, "pending")}, {})
-    steps[at] = steps[at].replace(steps=tuple(children.values()))
+            progress[f"{above}/{id}/{name}"] = _progress(step, {"status": phases.get(name, "pending")}, {})
+    return found
 
 
 def _consistent(state: State, machine: Mapping[str, Any]) -> State:

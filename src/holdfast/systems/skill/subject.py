@@ -7,12 +7,13 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.checks import equipping, tooling
 from holdfast.core import remedies
-from holdfast.core.definition import Step
+from holdfast.core.definition import Definition, Step
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
-from holdfast.core.tasks import shaped
+from holdfast.core.state import State
+from holdfast.core.tasks import TASK, shaped
 from holdfast.core.value import Any
-from holdfast.errors import NotFound, UsageError
+from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.skill import features
@@ -67,12 +68,7 @@ def _feature(asked: Asked, place: Place) -> Loaded:
         said = f"{asked.definition.name} needs a feature file or a folder of them"
         raise UsageError("no_subject", said, remedy=remedies.start(asked.definition.name, Blank("features/NAME.md")))
     subject = _written(asked.subject, place)
-    full = os.path.join(place.worktree, subject)
-    folder = os.path.isdir(full)
-    read, passed_over = features.read_all(full, subject) if folder else ([features.read(full, subject)], [])
-    if not read:
-        said = f"there is no feature file with tasks in {subject}"
-        raise NotFound("no_feature", said, remedy=remedies.check_file(subject), facts={"passed_over": passed_over})
+    folder, read, passed_over = _all(subject, place)
     steps, finished = _with_tasks(asked.definition.steps, read, folder=folder)
     first = read[0]
     own = {
@@ -88,6 +84,18 @@ def _feature(asked: Asked, place: Place) -> Loaded:
     title = from_name(subject) if folder else ""
     told = _few([*passed_over, *(line for one in read for line in features.told(one))], subject)
     return Loaded(definition, subject, context, title, branch, finished, said=told)
+
+
+def _all(subject: str, place: Place) -> tuple[bool, list[features.Feature], list[str]]:
+    """Whether a subject is a folder, the features in it, or the one that it is, and a line for each file left out."""
+    full = os.path.join(place.worktree, subject)
+    if not os.path.isdir(full):
+        return False, [features.read(full, subject)], []
+    read, passed_over = features.read_all(full, subject)
+    if not read:
+        said = f"there is no feature file with tasks in {subject}"
+        raise NotFound("no_feature", said, remedy=remedies.check_file(subject), facts={"passed_over": passed_over})
+    return True, read, passed_over
 
 
 def _with_tasks(
@@ -163,4 +171,20 @@ def _few(lines: list[str], subject: str) -> tuple[str, ...]:
     return (*lines[:_MOST_TOLD], *more)
 
 
-SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes)
+def again(definition: Definition, state: State, place: Place) -> Loaded | None:
+    """The feature files of a document, with all their tasks: a ticked box does not say that Holdfast saw the work."""
+    if definition.loads != FEATURE or place.repository is None:
+        return None
+    named = str(state.context.get("folder_path") or state.context.get("feature_file") or "")
+    try:
+        folder, read, _ = _all(_written(os.path.join(place.worktree, named), place), place)
+    except HoldfastError:
+        if state.plan.of_kind(TASK):
+            return None
+        raise
+    unticked = [one.replace(tasks=tuple(task.replace(done=False) for task in one.tasks)) for one in read]
+    steps, _ = _with_tasks(definition.steps, unticked, folder=folder)
+    return Loaded(definition.replace(steps=steps), state.subject, {})
+
+
+SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes, again=again)

@@ -72,7 +72,7 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
 
 
 def _step(said: Mapping[str, Any], number: int) -> Step:
-    """A step of a definition that nobody knows here, as far as the document shows it."""
+    """A step of a definition that nobody knows here, as far as the document shows it: not whose word its gate takes."""
     approval = object_in(said, "human_approval")
     gated = approval.get("required") is True
     most = object_in(said, "attempts").get("max")
@@ -82,8 +82,8 @@ def _step(said: Mapping[str, Any], number: int) -> Step:
         id=words if is_name(words) else f"step-{number}",
         name=said["name"],
         agents=tuple(name for name in agents if is_name(name)) if isinstance(agents, list) else (),
-        approval=Approval() if gated and "selected_variant" not in approval else None,
-        choice=Choice() if gated and "selected_variant" in approval else None,
+        approval=Approval("human") if gated and "selected_variant" not in approval else None,
+        choice=Choice(by="human") if gated and "selected_variant" in approval else None,
         retry=Retry(most) if isinstance(most, int) and most > 0 else None,
     )
 

@@ -21,7 +21,7 @@ from holdfast.systems.gated.delivery import evidence, forks
 from holdfast.systems.gated.delivery.reconstruction import Clue, Recovery, put_together
 from holdfast.systems.gated.document import DIALECT
 from holdfast.systems.seam import adoption
-from holdfast.systems.seam.found import Found, parsed
+from holdfast.systems.seam.found import Found, give_up_gone, parsed
 from holdfast.systems.seam.wired import Wired
 
 __all__ = ["Clue", "Rebuilt", "Recovery", "chosen", "confirm", "reconstruct", "recover"]
@@ -50,6 +50,8 @@ def recover(wired: Wired, slug: str, take: str = "") -> Rebuilt | Recovery:
         return Rebuilt(taken, (said, *_rebuilt(wired, taken, decided=True)))
     if state is not None:
         return Rebuilt(state, _rebuilt(wired, state))
+    if wrong is not None and wrong.code == "lines_missing":
+        raise wrong  # a person decides about these lines first: then the copy is taken as it is
     if take:
         raise UsageError("nothing_to_take", f"{slug} has no journal here", remedy=remedies.recover(slug))
     return reconstruct(wired, slug)
@@ -116,6 +118,7 @@ def confirm(wired: Wired, recovery: Recovery) -> Rebuilt:
         _refuse_second(wired, slug)
         _put_aside(wired, state, {**beside, path: document, journal_copy.name(slug): None}, "it was lost or broken")
         data = wired.documents.read(state, path)
+        give_up_gone(wired)
         after = adoption.begun(wired, state, document, found.replace(data=data or b""), actor)
     after = adoption.marked(wired, state, after, actor)
     return Rebuilt(after, workspace.commit(wired, after, _RECOVER))
