@@ -42,6 +42,8 @@ class Kit(NamedTuple):
     unloaded: str
     """What makes the test file one that cannot be loaded, put before it."""
     tool: Callable[[pytest.MonkeyPatch, Bench], None]
+    breaks: tuple[str, str, str]
+    """A file with an old test, and what makes it fail."""
 
     def begin(self, bench: Bench, patch: pytest.MonkeyPatch) -> None:
         self.tool(patch, bench)
@@ -93,11 +95,12 @@ def _cargo(patch: pytest.MonkeyPatch, bench: Bench) -> None:
 
 _PYTHON_SOURCE = "def size():\n    return 1\n"
 _SCRIPT_SOURCE = "exports.size = () => 1;\n"
+_NODE_HEAD = "const test = require('node:test');\nconst assert = require('assert');\n"
 _MANIFEST = '{{"name": "forms", "private": true, "scripts": {{"test": "{}"}}}}\n'
 
 
-def _script(head: str, call: str, check: str) -> str:
-    return f"{head}const {{ size }} = require('../form.js');\n\n{call}('says the size', () => {check});\n"
+def _script(head: str, call: str, check: str, title: str = "says the size") -> str:
+    return f"{head}const {{ size }} = require('../form.js');\n\n{call}('{title}', () => {check});\n"
 
 
 KITS = {
@@ -118,6 +121,7 @@ KITS = {
         source="form.py",
         unloaded="import nowhere_to_be_found\n",
         tool=_python,
+        breaks=("tests/test_old.py", "assert size()", "assert not size()"),
     ),
     "unittest": Kit(
         command=f"{sys.executable} -m unittest discover -s tests -t .",
@@ -142,13 +146,14 @@ KITS = {
         source="form.py",
         unloaded="import nowhere_to_be_found\n",
         tool=_python,
+        breaks=("tests/test_old.py", "assertTrue", "assertFalse"),
     ),
     "jest": Kit(
         command="npm test --silent",
         files={
             "package.json": _MANIFEST.format("jest"),
             "form.js": _SCRIPT_SOURCE,
-            "test/old.test.js": _script("", "test", "expect(size()).toBeTruthy()"),
+            "test/old.test.js": _script("", "test", "expect(size()).toBeTruthy()", "old"),
         },
         test_file="test/form.test.js",
         test=_script("", "test", "expect(size()).toBe(Number('EXPECTED'.at(-1)))"),
@@ -160,13 +165,16 @@ KITS = {
         source="form.js",
         unloaded="require('./nowhere');\n",
         tool=_node,
+        breaks=("test/old.test.js", "toBeTruthy", "toBeFalsy"),
     ),
     "vitest": Kit(
         command="npx --no-install vitest run --globals",
         files={
             "package.json": _MANIFEST.format("vitest run").replace("{", '{"type": "module", ', 1),
             "form.js": "export const size = () => 1;\n",
-            "test/old.test.js": "import { size } from '../form.js';\n\ntest('old', () => expect(size()).toBeTruthy());\n",
+            "test/old.test.js": (
+                "import { size } from '../form.js';\n\ntest('old', () => expect(size()).toBeTruthy());\n"
+            ),
         },
         test_file="test/form.test.js",
         test=(
@@ -181,13 +189,14 @@ KITS = {
         source="form.js",
         unloaded="import './nowhere.js';\n",
         tool=_node,
+        breaks=("test/old.test.js", "toBeTruthy", "toBeFalsy"),
     ),
     "mocha": Kit(
         command="npm test --silent",
         files={
             "package.json": _MANIFEST.format("mocha test/**/*.test.js"),
             "form.js": _SCRIPT_SOURCE,
-            "test/old.test.js": _script("const assert = require('assert');\n", "it", "assert(size())"),
+            "test/old.test.js": _script("const assert = require('assert');\n", "it", "assert(size())", "old"),
         },
         test_file="test/form.test.js",
         test=_script("const assert = require('assert');\n", "it", "assert.equal(size(), 'EXPECTED'.at(-1))"),
@@ -199,6 +208,7 @@ KITS = {
         source="form.js",
         unloaded="require('./nowhere');\n",
         tool=_node,
+        breaks=("test/old.test.js", "assert(size", "assert(!size"),
     ),
     "node:test": Kit(
         command="node --test test/form.test.js test/old.test.js",
@@ -206,15 +216,14 @@ KITS = {
             "package.json": _MANIFEST.format("node --test"),
             "form.js": _SCRIPT_SOURCE,
             "test/old.test.js": _script(
-                "const test = require('node:test');\nconst assert = require('assert');\n", "test", "assert(size())"
+                "const test = require('node:test');\nconst assert = require('assert');\n",
+                "test",
+                "assert(size())",
+                "old",
             ),
         },
         test_file="test/form.test.js",
-        test=_script(
-            "const test = require('node:test');\nconst assert = require('assert');\n",
-            "test",
-            "assert.equal(size(), 'EXPECTED'.at(-1))",
-        ),
+        test=_script(_NODE_HEAD, "test", "assert.equal(size(), 'EXPECTED'.at(-1))"),
         skip=("test('says", "test.skip('says"),
         now="=> 2",
         already="=> 1",
@@ -223,6 +232,7 @@ KITS = {
         source="form.js",
         unloaded="require('./nowhere');\n",
         tool=_node,
+        breaks=("test/old.test.js", "assert(size", "assert(!size"),
     ),
     "go": Kit(
         command="go test ./...",
@@ -247,6 +257,7 @@ KITS = {
         source="form/form.go",
         unloaded="",
         tool=_go,
+        breaks=("form/old_test.go", "== 0", "!= 0"),
     ),
     "cargo": Kit(
         command="cargo test",
@@ -267,7 +278,8 @@ KITS = {
         name="says_the_size",
         id="tests/form.rs::says_the_size",
         source="src/lib.rs",
-        unloaded="",
+        unloaded="use forms::nowhere;\n",
         tool=_cargo,
+        breaks=("src/lib.rs", "size() > 0", "size() < 0"),
     ),
 }

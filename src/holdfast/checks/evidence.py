@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.checks.observed import Observed, observe
+from holdfast.checks import counterproof
+from holdfast.checks.observed import EndedError, Observed, observe
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
 from holdfast.core import commands as cmd
@@ -57,14 +58,20 @@ def run(
     engine.preview(state, asking, actor, token=token)
     tree = world.tree(state, listing=True)
     how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
-    seen = observe(check.run, cwd=base, report=check.report, ask=_is_of_tests(check), **how)
-    ran = seen.ran
-    if ran.cancelled:
+    try:
+        seen = observe(check.run, cwd=base, report=check.report, ask=_is_of_tests(check), **how)
+        after = world.tree(state, listing=True)
+        task = Task(world, base, state) if check.test else None
+        verdict = _verdict(check, seen, state, path, given, task)
+        if task and verdict.passed and verdict.file:
+            verdict, told = _held(check, seen, state, path, task, verdict, how)
+        else:
+            told = {}
+    except EndedError:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
-        raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts={"check": name, "step": path})
-    after = world.tree(state, listing=True)
-    task = Task(world, base, state) if check.test else None
-    verdict = _verdict(check, seen, state, path, given, task)
+        facts = {"check": name, "step": path}
+        raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts=facts) from None
+    ran = seen.ran
     evidence = Evidence(
         passed=verdict.passed,
         at=world.now(),
@@ -79,7 +86,7 @@ def run(
         digest=ran.output_digest,
         redacted=ran.redacted,
         detail=verdict.detail,
-        data=_data(check, given, seen.results, verdict, task),
+        data={**_data(check, given, seen.results, verdict, task), **told},
     )
     return evidence, after
 
@@ -99,6 +106,8 @@ def _verdict(
     if ran.error or ran.timed_out or ran.exit_code is None:
         said = ran.error or ("timed out" if ran.timed_out else f"ended by signal {ran.signal}")
         return judge.Verdict(False, named, said)
+    if results is None and check.report:
+        return judge.Verdict(False, named, f"the command did not write its report {check.report}")
     if check.test == "fails":
         return judge.must_fail(ran.exit_code, results, named, task.sources)
     red = judge.Red(named) if shown is None else judge.Red(*_known(shown))
@@ -113,6 +122,27 @@ def _red(state: State, path: str) -> Evidence | None:
             if beside != path and check.test == "fails" and shown is not None and shown.passed and not shown.claimed:
                 return shown
     return None
+
+
+def _held(
+    check: Check, seen: Observed, state: State, path: str, task: Task, verdict: judge.Verdict, how: dict[str, Any]
+) -> tuple[judge.Verdict, dict[str, Any]]:
+    """The verdict once more: a green counts only for a test that was seen to fail without the work, as it is now.
+
+    With it goes what later runs are held against: the test's content, and after red what failed before the task.
+    """
+    red = judge.Red(verdict.test, verdict.file)
+    content = counterproof.text_hash(task, red)
+    told: dict[str, Any] = {"test_hash": content}
+    if check.test == "fails":
+        others = judge.before(seen.results, red.test, task.sources)[:BEFORE_KEPT]
+        before = counterproof.failing_before(check, task, others, how)
+        return verdict, told | ({"before": before} if before else {})
+    around = (one for beside in state.plan.children(parent(path)) for one in state.step(beside).evidence.values())
+    if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
+        return verdict, told
+    why = counterproof.refusal(check, task, red, how)
+    return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
 
 
 def _known(red: Evidence) -> tuple[str, str, tuple[str, ...]]:
@@ -140,9 +170,4 @@ def _data(
     if task is None:
         return said
     said |= task.written(NAMES_KEPT)
-    if verdict.file:
-        said |= {"test_file": verdict.file, "test_hash": task.hash_of(verdict.file)}
-    if check.test == "fails" and verdict.passed:
-        before = judge.before(found, verdict.test, task.sources)[:BEFORE_KEPT]
-        said |= {"before": before} if before else {}
-    return said
+    return said | ({"test_file": verdict.file} if verdict.file else {})

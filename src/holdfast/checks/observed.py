@@ -22,35 +22,48 @@ class Observed(Value):
     results: Results | None = None
 
 
-def observe(argv: Sequence[str], *, cwd: str, report: str = "", ask: bool, **how: Any) -> Observed:
-    """Runs a command in a folder; `report` is where it writes JUnit XML, if it does.
+class EndedError(Exception):
+    """Somebody cancelled the run: nothing is known."""
+
+
+def observe(
+    argv: Sequence[str], *, cwd: str, report: str = "", ask: bool, env: Mapping[str, str] | None = None, **how: Any
+) -> Observed:
+    """Runs a command in a folder; `report` is where it writes JUnit XML, if it does, and `env` is added to what is set.
 
     A tool that does not start when it is asked for data is run once more as the command stands.
     """
     import tempfile
 
+    around = {**os.environ, **(env or {})}
     if ask:
         with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
-            command = asking.asked(argv, cwd, scratch, os.environ)
+            command = asking.asked(argv, cwd, scratch, around)
             if command is not None:
-                seen = _asked(command, cwd, how)
-                if seen.results is not None or seen.ran.passed or seen.ran.cancelled or seen.ran.timed_out:
+                seen = _asked(command, cwd, {"env": {**around, **command.env}, **how})
+                if seen.results is not None or seen.ran.passed or seen.ran.timed_out:
                     return seen
     reading, path = results.Reading(), os.path.join(cwd, report or os.devnull)
     before = _stamps(path)
-    ran = running.run(argv, cwd=cwd, hear=reading.take, **how)
+    ran = _ran(argv, cwd=cwd, env=around, hear=reading.take, **how)
     return Observed(ran, results.merged(reading.results(), _report(path, before)))
 
 
 def _asked(command: asking.Asked, cwd: str, how: Mapping[str, Any]) -> Observed:
-    env = {**os.environ, **command.env}
     if command.form:
-        ran = running.run(command.argv, cwd=cwd, env=env, **how)
+        ran = _ran(command.argv, cwd=cwd, **how)
         return Observed(ran, _told(command, ran, cwd))
     reading = results.Reading()
     shown = go_output.shown() if command.tool == "go" else None
-    ran = running.run(command.argv, cwd=cwd, env=env, hear=reading.take, shown=shown, **how)
+    ran = _ran(command.argv, cwd=cwd, hear=reading.take, shown=shown, **how)
     return Observed(ran, reading.results())
+
+
+def _ran(argv: Sequence[str], **how: Any) -> running.CheckRun:
+    ran = running.run(argv, **how)
+    if ran.cancelled:
+        raise EndedError
+    return ran
 
 
 def _told(command: asking.Asked, ran: running.CheckRun, cwd: str) -> Results | None:

@@ -12,7 +12,6 @@ from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.engine.world import LocalWorld
 from holdfast.git import changes, content
-from holdfast.plain.digest import digest
 
 
 class Task:
@@ -40,10 +39,6 @@ class Task:
             return {}
         shown = [(name, one) for name, one in self.changed.items() if one.blob][:most]
         return {"files": content.added(self.repository, self.since, dict(shown))}
-
-    def hash_of(self, file: str) -> str:
-        found = self.sources.content(file)
-        return digest(found) if found is not None else ""
 
     def _earlier(self, file: str) -> bytes:
         """What a file held when the task began."""

@@ -43,7 +43,7 @@ def must_fail(exit_code: int, results: Results | None, named: str, sources: Sour
     task, and for a test that is named and stands in it.
     """
     if results is None:
-        return _red_by_exit_code(exit_code)
+        return _red_by_exit_code(exit_code, sources)
     if named:
         return _named_red(exit_code, results, named, sources)
     own = [case for case in results.culprits() if sources.file_of(case)]
@@ -65,11 +65,11 @@ def _named_red(exit_code: int, results: Results, named: str, sources: Sources) -
         return _shown(exit_code, results, own[0], sources)
     if failing:
         return Verdict(False, failing[0].id, f"{failing[0].id} fails, but it is not new or changed in this task")
-    for case in called:
-        return Verdict(False, case.id, _why_not_run(case) or _at_once(case.id))
     for file, reason in results.broken.items():
         if sources.is_own_test(file) and not is_file(named) and sources.may_have(file, named):
             return Verdict(True, named, reason or f"{file} cannot be loaded", file=file)
+    for case in called:
+        return Verdict(False, case.id, _why_not_run(case) or _at_once(case.id))
     if results.unnamed and not exit_code:
         return Verdict(False, named, f"no test failed: {_at_once(named)}")
     what = _listed("these failed", [case.id for case in results.culprits()])
@@ -94,9 +94,11 @@ def _nothing_red(exit_code: int, results: Results) -> str:
     return "the command failed, but no test did" if exit_code else f"no test failed: {_SHOWS_NOTHING}"
 
 
-def _red_by_exit_code(exit_code: int) -> Verdict:
+def _red_by_exit_code(exit_code: int, sources: Sources) -> Verdict:
     if exit_code in _NOT_RUN:
         return Verdict(False, "", f"the command could not be run: it ended with {exit_code}", by_exit_code=True)
+    if exit_code and sources.is_untouched:
+        return Verdict(False, "", "the command failed, but no test was written: no file changed", by_exit_code=True)
     said = UNKNOWN if exit_code else f"the command succeeds: {_SHOWS_NOTHING}"
     return Verdict(bool(exit_code), "", said, by_exit_code=True)
 
@@ -114,7 +116,7 @@ def must_pass(exit_code: int, results: Results | None, red: Red, sources: Source
         return Verdict(False, red.test, f"the run does not tell whether {red.test} passed")
     called = [case for case in results.called(red.test) if not red.file or case.file in ("", red.file)]
     if refusal := _not_green(exit_code, results, red, called, sources):
-        return Verdict(False, red.test, refusal)
+        return Verdict(False, called[0].id if called else red.test, refusal)
     before = _listed("failed before", [*results.failing, *results.broken])
     if not red.test or called:
         return Verdict(True, called[0].id if called else "", before, file=red.file)

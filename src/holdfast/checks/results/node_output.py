@@ -15,7 +15,7 @@ class NodeOutput:
     def __init__(self, folder: str) -> None:
         tops = "|".join(re.escape(top) for top in {folder, os.path.realpath(folder)})
         self._file = re.compile(rf"(?:{tops})/([^\s:()'\"]+\.[cm]?[jt]sx?)\b")
-        self._error = re.compile(r"\s*((?:\w*Error|Error \[\w+\])\b.*)$")
+        self._error = re.compile(r"(?:^|\s)(\w*Error(?: \[\w+\])?: .*)$")
         self._files: dict[str, None] = {}
         self._reason = ""
 
@@ -23,7 +23,7 @@ class NodeOutput:
         for file in self._file.findall(line):
             if "node_modules/" not in file and len(self._files) < 100:
                 self._files[file] = None
-        if not self._reason and (error := self._error.match(line)):
+        if not self._reason and (error := self._error.search(line)):
             self._reason = error[1]
 
     def results(self) -> Results | None:

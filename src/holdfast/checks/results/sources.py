@@ -31,6 +31,11 @@ class Sources:
         self._written = written
         self._earlier = earlier
 
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the task wrote nothing at all."""
+        return self._written is not None and not self._written
+
     def has(self, file: str) -> bool:
         """Whether the task wrote the file."""
         return self._written is None or file in self._written
@@ -42,7 +47,8 @@ class Sources:
         if case.file:
             return case.file if case.file in self._written else ""
         asked = case.titles[-1] if case.titles else case.id
-        return next((file for file in self._written if self._is_of(file, case.id) and self.may_have(file, asked)), "")
+        files = (file for file in self._written if self._is_of(file, case.id) and self.may_have(file, asked))
+        return next((file for file in files if self._is_changed(file, asked)), "")
 
     def is_own_test(self, file: str) -> bool:
         """Whether this is a test file that the task wrote. One of Rust has to gain a test: any file may have some."""
@@ -74,6 +80,11 @@ class Sources:
             return any(name == title or name.endswith(tuple(f"{mark}{title}" for mark in _MARKS)) for title in titles)
         return re.search(rf"(?<!\w)(?:{re.escape(name)}|{re.escape(function)})(?!\w)", text) is not None
 
+    def text_of(self, file: str, name: str) -> str:
+        """What stands in the file for a test: for Rust, where code and tests share files, its function; else all."""
+        data = self.content(file) or b""
+        return _function(data, function_name(name)) if file.endswith(".rs") else data.decode("utf-8", "replace")
+
     def why_gone(self, file: str, test: str) -> str:
         """Why a test that was in a file cannot be there now; empty when it may be."""
         if not file or self._written is None:
@@ -86,6 +97,12 @@ class Sources:
         full = below(self._folder, file)
         return read_regular(full, _LARGEST) if full else None
 
+    def _is_changed(self, file: str, name: str) -> bool:
+        """Whether the task wrote the test itself. In a file of Rust it may have written only the code beside it."""
+        if not file.endswith(".rs"):
+            return True
+        return self.text_of(file, name) != _function(self._earlier(file), function_name(name))
+
     @staticmethod
     def _is_of(file: str, name: str) -> bool:
         """Whether a file can be the one of a test of Go, which is named by its package; of others it can."""
@@ -94,3 +111,18 @@ class Sources:
             return True
         folder = os.path.dirname(file)
         return file.endswith("_test.go") and (not folder or f"/{package}".endswith(f"/{folder}"))
+
+
+def _function(data: bytes, name: str) -> str:
+    """A function of Rust with its attributes, its words one blank apart; empty when it is not there."""
+    text = data.decode("utf-8", "replace")
+    found = re.search(rf"(?:#\[[^\]\n]*\]\s*)*(?:pub\s+|async\s+)*\bfn\s+{re.escape(name)}\b", text)
+    if not found:
+        return ""
+    depth, end = 0, len(text)
+    for brace in re.finditer(r"[{}]", text[found.end() :]):
+        depth += 1 if brace[0] == "{" else -1
+        if depth <= 0:
+            end = found.end() + brace.end()
+            break
+    return " ".join(text[found.start() : end].split())
