@@ -365,3 +365,18 @@ def test_whoever_was_given_the_token_of_the_lease_may_run_a_check(bench):
     helper = bench.open(session="two", token=token).workflow(held.id)
     bench.write("size.test", "size is two\n")
     assert ran(helper, "test_fails", data={"test": "size"}).passed
+
+
+def test_every_surface_says_what_is_known_by_the_exit_code_only(bench):
+    workflow = cycle(bench, "sh run.sh")
+    bench.write("run.sh", "echo '1 failed: size is two'; exit 1\n")
+    said = "by exit code only"
+    answer = bench.ok("check", "test_fails", "--set", "test=size is two")
+    assert said in answer.out
+    assert "size is two" not in answer.out
+    bench.ok("done", "red")
+    for words in (("next",), ("status", workflow.id), ("log",), ("show",), ("show", "--json"), ("next", "--json")):
+        answer = bench.ok(*words)
+        assert said in answer.out, words
+        assert "size is two" not in answer.out, words
+    assert said in bench.open().workflow(workflow.id).packet()

@@ -63,7 +63,7 @@ def run(
         after = world.tree(state, listing=True)
         task = Task(world, base, state) if check.test else None
         verdict = _verdict(check, seen, state, path, given, task)
-        if task and verdict.passed and verdict.file:
+        if task and task.repository and verdict.passed and verdict.file:
             verdict, told = _held(check, seen, state, path, task, verdict, how)
         else:
             told = {}
@@ -101,7 +101,8 @@ def _verdict(
     ran, results = seen.ran, seen.results
     shown = _red(state, path)
     if task is None:
-        return judge.Verdict(ran.passed, by_exit_code=results is None and _is_of_tests(check))
+        unknown = results is None and _is_of_tests(check) and not ran.error
+        return judge.Verdict(ran.passed, detail=judge.UNKNOWN if unknown and ran.passed else "", by_exit_code=unknown)
     named = str(given.get("test") or state.step(path).data.get("test_name") or "")
     if ran.error or ran.timed_out or ran.exit_code is None:
         said = ran.error or ("timed out" if ran.timed_out else f"ended by signal {ran.signal}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.core.state import Evidence
 
+BY = "by exit code only"
 BY_EXIT_CODE = "by_exit_code"
 """Set in the data of evidence of which nothing is known but how the command ended: no test is named as proved."""
 
@@ -14,4 +15,4 @@ def how(evidence: Evidence) -> str:
         return "only claimed"
     if evidence.run_by != "engine":
         return "reported"
-    return "by exit code only" if evidence.data.get(BY_EXIT_CODE) else ""
+    return BY if evidence.data.get(BY_EXIT_CODE) else ""

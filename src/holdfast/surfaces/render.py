@@ -149,7 +149,8 @@ def _kept(brief: Briefing) -> list[_Row]:
 
 
 def _claimed(brief: Briefing, style: Style) -> list[_Row]:
-    return [("Claimed", style.yellow, text) for text in brief.also_claimed]
+    seen: list[_Row] = [("Proof", style.yellow, text) for text in brief.by_exit_code]
+    return [*(("Claimed", style.yellow, text) for text in brief.also_claimed), *seen]
 
 
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:

@@ -46,7 +46,7 @@ def must_fail(exit_code: int, results: Results | None, named: str, sources: Sour
         return _red_by_exit_code(exit_code, sources)
     if named:
         return _named_red(exit_code, results, named, sources)
-    own = [case for case in results.culprits() if sources.file_of(case)]
+    own = [case for case in results.culprits() if sources.is_own(case)]
     if len(own) == 1:
         return _shown(exit_code, results, own[0], sources)
     if own:
@@ -60,7 +60,7 @@ def must_fail(exit_code: int, results: Results | None, named: str, sources: Sour
 def _named_red(exit_code: int, results: Results, named: str, sources: Sources) -> Verdict:
     called = results.called(named)
     failing = [case for case in called if case.fails]
-    own = [case for case in failing if sources.file_of(case)]
+    own = [case for case in failing if sources.is_own(case)]
     if own:
         return _shown(exit_code, results, own[0], sources)
     if failing:
@@ -147,7 +147,7 @@ def before(results: Results | None, red: str, sources: Sources) -> list[str]:
     """What fails beside the task's own tests when it shows red: it failed before."""
     if results is None:
         return []
-    others = [case.id for case in results.tests if case.fails and case.id != red and not sources.file_of(case)]
+    others = [case.id for case in results.tests if case.fails and case.id != red and not sources.is_own(case)]
     return [*others, *(file for file in results.broken if not sources.has(file))]
 
 

@@ -40,12 +40,14 @@ class Sources:
         """Whether the task wrote the file."""
         return self._written is None or file in self._written
 
+    def is_own(self, case: Case) -> bool:
+        """Whether the task wrote the test."""
+        return self._written is None or bool(self.file_of(case))
+
     def file_of(self, case: Case) -> str:
         """The file of the task that a test is in; empty when it is in none."""
-        if self._written is None:
-            return case.file or "unknown"
-        if case.file:
-            return case.file if case.file in self._written else ""
+        if self._written is None or case.file:
+            return case.file if self.has(case.file) else ""
         asked = case.titles[-1] if case.titles else case.id
         files = (file for file in self._written if self._is_of(file, case.id) and self.may_have(file, asked))
         return next((file for file in files if self._is_changed(file, asked)), "")
