@@ -375,7 +375,7 @@ def test_every_surface_says_what_is_known_by_the_exit_code_only(bench):
     assert said in answer.out
     assert "size is two" not in answer.out
     bench.ok("done", "red")
-    for words in (("next",), ("status", workflow.id), ("log",), ("show",), ("show", "--json"), ("next", "--json")):
+    for words in (("next",), ("status", "-w", workflow.id), ("log",), ("show",), ("next", "--json")):
         answer = bench.ok(*words)
         assert said in answer.out, words
         assert "size is two" not in answer.out, words
