@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from holdfast.core.proof import how
 from holdfast.core.state import Evidence
 from holdfast.errors import HoldfastError, Refused, one_line
 from holdfast.project.workflow import Workflow
@@ -64,7 +65,7 @@ def test_a_run_that_fails_for_another_reason_than_the_named_test_is_not_red(benc
     bench.write("tests/test_old.py", "def test_old():\n    assert False\n")
     seen = ran(workflow, "test_fails", data={"test": "test_size"})
     assert not seen.passed
-    assert "test_size did not run" in seen.detail
+    assert "test_size was not collected" in seen.detail
 
 
 def test_of_several_failing_tests_one_has_to_be_named(bench):
@@ -106,7 +107,7 @@ def test_green_is_not_shown_by_a_run_without_the_test_of_red(bench):
     form.unlink()
     seen = ran(workflow, "test_passes")
     assert (seen.passed, seen.exit_code) == (False, 0)
-    assert "did not run" in seen.detail
+    assert seen.detail == "tests/test_form.py::test_size was deleted: tests/test_form.py is not there any more"
 
 
 def test_refactoring_that_breaks_the_test_is_not_done(bench):
@@ -159,12 +160,90 @@ def test_a_command_that_is_not_there_is_no_red(bench):
     assert seen.detail
 
 
-def test_an_unknown_tool_has_to_name_the_failing_test(bench):
-    bench.write("run.py", "import sys\nprint('not ok 1 - size is two')\nsys.exit(1)\n")
-    workflow = cycle(bench, f"{sys.executable} run.py")
-    assert not ran(workflow, "test_fails").passed
-    assert not ran(workflow, "test_fails", data={"test": "colour is blue"}).passed
-    assert ran(workflow, "test_fails", data={"test": "size is two"}).passed
+def test_an_unknown_tool_proves_its_exit_code_and_names_no_test(bench):
+    workflow = cycle(bench, "sh run.sh")
+    bench.write("run.sh", "echo '1 failed: size is two'; exit 1\n")
+    seen = ran(workflow, "test_fails", data={"test": "size is two"})
+    assert (seen.passed, how(seen), seen.data.get("test")) == (True, "by exit code only", None)
+    workflow.done("red")
+    bench.write("run.sh", "echo '1 passed: size is two'\n")
+    seen = ran(workflow, "test_passes")
+    assert (seen.passed, how(seen), seen.data.get("test")) == (True, "by exit code only", None)
+
+
+def test_an_unknown_tool_that_fails_before_anything_was_written_is_not_red(bench):
+    bench.write("run.sh", "exit 1\n")
+    bench.save()
+    seen = ran(cycle(bench, "sh run.sh"), "test_fails")
+    assert (seen.passed, "no test was written" in seen.detail) == (False, True)
+
+
+def test_a_command_that_a_tool_refuses_when_it_is_asked_for_data_runs_once_more_as_it_stands(bench):
+    bench.write("pytest", "#!/bin/sh\necho run >> runs.txt\n[ $# -eq 0 ] || exit 4\nexit 1\n").chmod(0o755)
+    bench.write(".gitignore", "runs.txt\n")
+    seen = ran(cycle(bench, "./pytest"), "test_fails")
+    assert (seen.exit_code, how(seen), bench.read("runs.txt")) == (1, "by exit code only", "run\nrun\n")
+
+
+def test_a_test_of_an_earlier_task_is_not_red_again(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a button")
+    bench.write("pytest.ini", "[pytest]\n")
+    bench.save()
+    work = bench.start(context={"test_command": PYTEST})
+    bench.write("tests/test_form.py", PASSING)
+    ran(work, "test_fails", data={"test": "test_size"})
+    work.done("task_execution/1/red")
+    bench.write("form.py", "def size():\n    return 2\n")
+    for step in ("green", "refactor"):
+        assert ran(work, "test_passes", step=f"task_execution/1/{step}").passed
+        work.done(f"task_execution/1/{step}")
+    work.done("task_execution/1")
+    bench.write("form.py", "def size():\n    return 3\n")
+    seen = ran(work, "test_fails", data={"test": "test_size"})
+    assert (seen.passed, seen.detail) == (
+        False,
+        "tests/test_form.py::test_size fails, but it is not new or changed in this task",
+    )
+
+
+def test_what_failed_before_the_task_is_listed_and_not_held_against_it(bench):
+    bench.write("tests/test_sad.py", "def test_sad():\n    assert False\n")
+    bench.save()
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", PASSING)
+    bench.write("form.py", "def size():\n    return 1\n")
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.data["before"]) == (True, ["tests/test_sad.py::test_sad"])
+    workflow.done("red")
+    bench.write("form.py", "def size():\n    return 2\n")
+    seen = ran(workflow, "test_passes")
+    assert (seen.passed, seen.exit_code) == (True, 1)
+    assert seen.detail == "failed before: tests/test_sad.py::test_sad"
+    bench.write("tests/test_old.py", "def test_old():\n    assert False\n")
+    assert not ran(workflow, "test_passes").passed
+
+
+def test_green_is_about_the_test_of_red_whatever_else_is_named(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", PASSING + "\n\ndef test_other():\n    assert True\n")
+    bench.write("form.py", "def size():\n    return 1\n")
+    assert ran(workflow, "test_fails", data={"test": "test_size"}).passed
+    workflow.done("red")
+    seen = ran(workflow, "test_passes", data={"test": "test_other"})
+    assert (seen.passed, seen.data["test"]) == (False, "tests/test_form.py::test_size")
+
+
+def test_what_the_command_itself_leaves_out_is_not_green(bench):
+    workflow = cycle(bench, PYTEST + " -m 'not slow'")
+    bench.write("pytest.ini", "[pytest]\nmarkers = slow\n")
+    form = "from form import size\nimport pytest\n\n\n{}def test_size():\n    assert size() == 2\n"
+    bench.write("tests/test_form.py", form.format(""))
+    bench.write("form.py", "def size():\n    return 1\n")
+    assert ran(workflow, "test_fails").passed
+    workflow.done("red")
+    bench.write("tests/test_form.py", form.format("@pytest.mark.slow\n"))
+    seen = ran(workflow, "test_passes")
+    assert (seen.passed, "is filtered out by the command" in seen.detail) == (False, True)
 
 
 def test_a_report_counts_only_when_this_run_wrote_it(bench):
@@ -182,7 +261,9 @@ def test_a_report_counts_only_when_this_run_wrote_it(bench):
     project = bench.open()
     trust_file(project, config)
     workflow = bench.start("tdd", "Say the size")
-    assert not ran(workflow, "test_fails").passed
+    bench.write("tests/test_size.xx", "test_size\n")
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.detail) == (False, "the command did not write its report report.xml")
     bench.write("run.py", f"import sys\nopen('report.xml', 'w').write('''{report} ''')\nsys.exit(1)\n")
     seen = ran(workflow, "test_fails")
     assert (seen.passed, seen.data["failing"]) == (True, ["t::test_size"])
@@ -282,4 +363,20 @@ def test_whoever_was_given_the_token_of_the_lease_may_run_a_check(bench):
     held = bench.open(session="one").start("tdd", "Say the size", context={"test_command": "sh run.sh"})
     token = held.start_agent("coder")
     helper = bench.open(session="two", token=token).workflow(held.id)
+    bench.write("size.test", "size is two\n")
     assert ran(helper, "test_fails", data={"test": "size"}).passed
+
+
+def test_every_surface_says_what_is_known_by_the_exit_code_only(bench):
+    workflow = cycle(bench, "sh run.sh")
+    bench.write("run.sh", "echo '1 failed: size is two'; exit 1\n")
+    said = "by exit code only"
+    answer = bench.ok("check", "test_fails", "--set", "test=size is two")
+    assert said in answer.out
+    assert "size is two" not in answer.out
+    bench.ok("done", "red")
+    for words in (("next",), ("status", "-w", workflow.id), ("log",), ("show",), ("next", "--json")):
+        answer = bench.ok(*words)
+        assert said in answer.out, words
+        assert "size is two" not in answer.out, words
+    assert said in bench.open().workflow(workflow.id).packet()

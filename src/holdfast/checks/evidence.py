@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from _collections_abc import Callable, Mapping
 
-from holdfast import git
-from holdfast.checks import results
-from holdfast.checks import running as checks
-from holdfast.checks.results import judge, junit, model
+from holdfast.checks import counterproof
+from holdfast.checks.observed import EndedError, Observed, observe
+from holdfast.checks.results import judge, model
+from holdfast.checks.task import Task
 from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
+from holdfast.core.proof import BY_EXIT_CODE
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import content
-from holdfast.machine.place import below, read_regular
 
 NAMES_KEPT = 50
 """How many names of tests, and how many files, one piece of evidence keeps of each kind."""
-_LARGEST_SOURCE = 4 << 20
+BEFORE_KEPT = 500
+"""How many failing tests can be known to have failed before the task."""
 
 
 def run(
@@ -56,18 +56,22 @@ def run(
         raise UsageError("nothing_to_run", said, remedy=remedies.report(name, step=path), facts=facts)
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
     engine.preview(state, asking, actor, token=token)
-    reading = results.Reading()
     tree = world.tree(state, listing=True)
-    report = os.path.join(base, check.report or os.devnull)
-    before = _stamp(report)
-    how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets}
-    ran = checks.run(check.run, cwd=base, timeout=check.timeout, hear=reading.take, **how)
-    if ran.cancelled:
+    how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
+    try:
+        seen = observe(check.run, cwd=base, report=check.report, ask=_is_of_tests(check), **how)
+        after = world.tree(state, listing=True)
+        task = Task(world, base, state) if check.test else None
+        verdict = _verdict(check, seen, state, path, given, task)
+        if task and task.repository and verdict.passed and verdict.file:
+            verdict, told = _held(check, seen, state, path, task, verdict, how)
+        else:
+            told = {}
+    except EndedError:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
-        raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts={"check": name, "step": path})
-    after = world.tree(state, listing=True)
-    found = results.merged(reading.results(), _report(report, before))
-    verdict = _verdict(check, ran, found, _named(state, path, given), base)
+        facts = {"check": name, "step": path}
+        raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts=facts) from None
+    ran = seen.ran
     evidence = Evidence(
         passed=verdict.passed,
         at=world.now(),
@@ -82,87 +86,89 @@ def run(
         digest=ran.output_digest,
         redacted=ran.redacted,
         detail=verdict.detail,
-        data={**given, **_figures(found, verdict), **_written(world, base, state, check, found, verdict)},
+        data={**_data(check, given, seen.results, verdict, task), **told},
     )
     return evidence, after
 
 
-def _verdict(check: Check, ran: checks.CheckRun, found: model.Results | None, named: str, base: str) -> judge.Verdict:
-    if ran.error or ran.timed_out:
-        return judge.Verdict(False, named, ran.error or "timed out")
+def _is_of_tests(check: Check) -> bool:
+    return bool(check.test) or check.uses == "test"
+
+
+def _verdict(
+    check: Check, seen: Observed, state: State, path: str, given: Mapping[str, Any], task: Task | None
+) -> judge.Verdict:
+    ran, results = seen.ran, seen.results
+    shown = _red(state, path)
+    if task is None:
+        unknown = results is None and _is_of_tests(check) and not ran.error
+        return judge.Verdict(ran.passed, detail=judge.UNKNOWN if unknown and ran.passed else "", by_exit_code=unknown)
+    named = str(given.get("test") or state.step(path).data.get("test_name") or "")
+    if ran.error or ran.timed_out or ran.exit_code is None:
+        said = ran.error or ("timed out" if ran.timed_out else f"ended by signal {ran.signal}")
+        return judge.Verdict(False, named, said)
+    if results is None and check.report:
+        return judge.Verdict(False, named, f"the command did not write its report {check.report}")
     if check.test == "fails":
-        return judge.must_fail(ran.passed, found, named, lambda file, word: _holds(base, file, word), ran.output_tail)
-    if check.test == "passes":
-        return judge.must_pass(ran.passed, found, named)
-    return judge.Verdict(ran.passed)
+        return judge.must_fail(ran.exit_code, results, named, task.sources)
+    red = judge.Red(named) if shown is None else judge.Red(*_known(shown))
+    return judge.must_pass(ran.exit_code, results, red, task.sources)
 
 
-def _named(state: State, path: str, given: Mapping[str, Any]) -> str:
-    """The test in question: the one that is named now, else the one that a step beside this one showed failing."""
-    said = given.get("test") or state.step(path).data.get("test_name")
-    if isinstance(said, str) and said:
-        return said
+def _red(state: State, path: str) -> Evidence | None:
+    """What a step beside this one showed failing."""
     for beside in state.plan.children(parent(path)):
         for check in state.plan.step(beside).checks:
             shown = state.step(beside).evidence.get(check.name)
-            if beside != path and check.test == "fails" and shown is not None and shown.passed:
-                return str(shown.data.get("test", ""))
-    return ""
+            if beside != path and check.test == "fails" and shown is not None and shown.passed and not shown.claimed:
+                return shown
+    return None
 
 
-def _figures(found: model.Results | None, verdict: judge.Verdict) -> dict[str, Any]:
-    said: dict[str, Any] = {"test": verdict.test} if verdict.test else {}
+def _held(
+    check: Check, seen: Observed, state: State, path: str, task: Task, verdict: judge.Verdict, how: dict[str, Any]
+) -> tuple[judge.Verdict, dict[str, Any]]:
+    """The verdict once more: a green counts only for a test that was seen to fail without the work, as it is now.
+
+    With it goes what later runs are held against: the test's content, and after red what failed before the task.
+    """
+    red = judge.Red(verdict.test, verdict.file)
+    content = counterproof.text_hash(task, red)
+    told: dict[str, Any] = {"test_hash": content}
+    if check.test == "fails":
+        others = judge.before(seen.results, red.test, task.sources)[:BEFORE_KEPT]
+        before = counterproof.failing_before(check, task, others, how)
+        return verdict, told | ({"before": before} if before else {})
+    around = (one for beside in state.plan.children(parent(path)) for one in state.step(beside).evidence.values())
+    if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
+        return verdict, told
+    why = counterproof.refusal(check, task, red, how)
+    return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
+
+
+def _known(red: Evidence) -> tuple[str, str, tuple[str, ...]]:
+    data = red.data
+    before = data.get("before")
+    named = tuple(map(str, before)) if isinstance(before, (list, tuple)) else ()
+    return str(data.get("test") or ""), str(data.get("test_file") or ""), named
+
+
+def _data(
+    check: Check,
+    given: Mapping[str, Any],
+    found: model.Results | None,
+    verdict: judge.Verdict,
+    task: Task | None,
+) -> dict[str, Any]:
+    said = {name: value for name, value in given.items() if name != "test" or not check.test}
+    said |= {"test": verdict.test} if verdict.test else {}
     said |= {"unnamed": True} if verdict.unnamed else {}
+    said |= {BY_EXIT_CODE: True} if verdict.by_exit_code else {}
     if found is not None:
         said["count"] = found.total
         said["failing"] = [*found.failing, *found.broken][:NAMES_KEPT]
         said["passing"] = list(found.passing[:NAMES_KEPT])
-    return said
-
-
-def _written(
-    world: LocalWorld, base: str, state: State, check: Check, found: model.Results | None, verdict: judge.Verdict
-) -> dict[str, Any]:
-    """For a check of a test: the files written since the work began, with their new lines; and the one it is in."""
-    repository = git.find(base) if check.test else None
-    if repository is None:
-        return {}
-    changed = world.changed(repository, state.head, world.aside(state))
-    written = {name: one for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
-    shown = dict(list(written.items())[:NAMES_KEPT])
-    said: dict[str, Any] = {"files": content.added(repository, state.head, shown)}
-    test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))
-    return {**said, "test_file": test_file} if test_file else said
-
-
-def _test_file(base: str, test: str, likely: tuple[str, ...]) -> str:
-    """The file of a test: as its name says, else the first of the likely ones that has the name in it."""
-    if not test:
-        return ""
-    file = test.partition("::")[0]
-    if _holds(base, file, ""):
-        return file
-    return next((one for one in likely if _holds(base, one, model.function_name(test))), "")
-
-
-def _holds(base: str, file: str, word: str) -> bool:
-    """Whether this is a file of the project that has the word in it."""
-    full = below(base, file)
-    content = read_regular(full, _LARGEST_SOURCE) if full else None
-    return content is not None and word.encode() in content
-
-
-def _report(path: str, before: tuple[int, int] | None) -> model.Results | None:
-    """What a report says, if this run wrote it."""
-    if _stamp(path) in (None, before):
-        return None
-    data = read_regular(path, junit.MOST_BYTES)
-    return None if data is None else junit.read(data)
-
-
-def _stamp(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size
+    if task is None:
+        return said
+    said |= task.written(NAMES_KEPT)
+    return said | ({"test_file": verdict.file} if verdict.file else {})

@@ -64,10 +64,12 @@ def run(
     echo: Callable[[bytes], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     secrets: Secrets = DEFAULT,
+    shown: Callable[[bytes], bytes] | None = None,
 ) -> CheckRun:
     """Run a command without a shell for at most `timeout` seconds; `env` stands in for the inherited environment.
 
     `hear` gets the output as it comes, standard output and error in one stream, and `echo` the same without `secrets`.
+    Where that is data, `shown` makes it what people read; it gets nothing at the end.
     `cancelled` is asked at most twenty times a second. The run ends with the command itself, whatever it left running
     in the background.
     """
@@ -92,7 +94,7 @@ def run(
         return CheckRun(error=_reason(argv[0], cwd, environment, error))
     pipe = process.stdout
     assert pipe is not None
-    output = _Output(tail_bytes, hear, echo, Stream(secrets))
+    output = _Output(tail_bytes, hear, echo, Stream(secrets), shown)
     watch = _Watch(process, pipe.fileno(), output, began + timeout, cancelled)
     try:
         watch.until_exit()
@@ -118,7 +120,12 @@ class _Output:
     """What was printed: hashed as it streams by; without secrets, passed on and the end of it kept."""
 
     def __init__(
-        self, tail_bytes: int, hear: Callable[[bytes], None] | None, echo: Callable[[bytes], None] | None, clean: Stream
+        self,
+        tail_bytes: int,
+        hear: Callable[[bytes], None] | None,
+        echo: Callable[[bytes], None] | None,
+        clean: Stream,
+        shown: Callable[[bytes], bytes] | None,
     ) -> None:
         from hashlib import blake2b
 
@@ -126,6 +133,7 @@ class _Output:
         self.hash = blake2b(digest_size=16)
         self._hear = hear
         self._echo = echo
+        self._shown = shown
         self._tail_bytes = tail_bytes
         self._kept = bytearray()
 
@@ -133,9 +141,11 @@ class _Output:
         self.hash.update(chunk)
         if self._hear is not None and chunk:
             self._hear(chunk)
-        self._pass_on(self.clean.take(chunk))
+        self._pass_on(self.clean.take(self._shown(chunk) if self._shown and chunk else chunk))
 
     def end(self) -> None:
+        if self._shown:
+            self._pass_on(self.clean.take(self._shown(b"")))
         self._pass_on(self.clean.rest())
 
     def _pass_on(self, chunk: bytes) -> None:

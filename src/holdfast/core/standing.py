@@ -9,6 +9,7 @@ from _collections_abc import Callable
 
 from holdfast.core import gates, lifecycle, queries, record
 from holdfast.core.commands import Facts
+from holdfast.core.proof import BY, how
 from holdfast.core.state import State
 from holdfast.core.value import Any
 
@@ -177,6 +178,13 @@ class Standing:
         """The approvals and checks of finished steps that this clone does not recognise."""
         paths = gates.claimed(self.state, self.facts)
         return [queries.absent_because(self.state, path, self.facts).message for path in paths]
+
+    @part
+    def by_exit_code(self) -> list[str]:
+        """The checks of tests that passed, and of which nothing is known but how their command ended."""
+        steps = ((path, self.state.step(path).evidence) for path in self.state.plan.paths)
+        seen = ((path, name, one) for path, evidence in steps for name, one in evidence.items() if one.passed)
+        return [f"{path}: {name} passed {BY}" for path, name, one in seen if how(one) == BY]
 
     @part
     def feedback(self) -> tuple[Said, ...]:

@@ -60,6 +60,12 @@ def in_head(repo: git.Repository, paths: Sequence[str]) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(about.split()[2]) for about, _, name in pairs}
 
 
+def content_at(repo: git.Repository, sha: str, path: str) -> bytes:
+    """What a file holds in a commit; nothing where it is not there."""
+    code, found = run(repo.top, "cat-file", "blob", f"{sha}:{path}", ok=(0, 128))
+    return found if code == 0 else b""
+
+
 def contains(repo: git.Repository, sha: str, within: str = "") -> bool:
     """Whether HEAD, or the commit that is named, has this one in its history."""
     full, here = resolve(repo, sha), resolve(repo, within) if within else git.head(repo)

@@ -135,7 +135,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
     shown = {(path, brief.blockers_of(path)[0].name) for path in _shown(brief)}
     failed = brief.failed(lambda one: one.stands or (one.step, one.check) in shown)
     rows += [("Failed", str, text) for text in failed]
-    return _labelled([*rows, *_kept(brief)], style, width)
+    return _labelled([*rows, *_proof(brief), *_kept(brief)], style, width)
 
 
 def _kept(brief: Briefing) -> list[_Row]:
@@ -149,7 +149,11 @@ def _kept(brief: Briefing) -> list[_Row]:
 
 
 def _claimed(brief: Briefing, style: Style) -> list[_Row]:
-    return [("Claimed", style.yellow, text) for text in brief.also_claimed]
+    return [("Claimed", style.yellow, text) for text in brief.also_claimed] + _proof(brief)
+
+
+def _proof(brief: Briefing) -> list[_Row]:
+    return [("Proof", str, text) for text in brief.by_exit_code]
 
 
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:

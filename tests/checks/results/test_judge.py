@@ -1,163 +1,165 @@
-"""Red counts only when the named test is what fails; green only when something ran and the named test passed."""
+"""Red is a test of the task that fails as a test; green is the same test passing, and nothing that newly fails."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.checks.results.judge import Verdict, must_fail, must_pass
-from holdfast.checks.results.model import Results
+from holdfast.checks.results.judge import Red, Verdict, before, must_fail, must_pass
+from holdfast.checks.results.model import FILTERED, Case, Results
+from holdfast.checks.results.sources import Sources
+from tests.checks.results.made import found
 
-A, B = "tests/test_a.py::test_login", "tests/test_b.py::test_logout"
-FAILS = Results(failing=(A,), passing=(B,), reasons={A: "assert 1 == 2"}, total=2)
-BOTH = Results(failing=(A, B), reasons={B: "no"}, total=2)
-MANY = Results(failing=tuple(f"t.py::test_{n}" for n in range(7)), total=7)
-PASSES = Results(passing=(A, B), total=2)
-QUIET = Results(total=2, unnamed=2)
-BROKEN = Results(broken={"tests/test_a.py": "ImportError: no auth"})
-TWO_BROKEN = Results(broken={"tests/test_a.py": "ImportError: no auth", "tests/test_c.py": ""})
-PARTS = Results(failing=("TestLogin", "TestLogin/a_b"), reasons={"TestLogin/a_b": "refused"}, total=2)
-NOTHING = Results()
-
-
-def holds(file: str, function: str) -> bool:
-    return (file, function) in {("tests/test_a.py", "test_login"), ("auth_test.go", "TestLogin")}
-
-
-def red(passed: bool, test: str, detail: str) -> Verdict:
-    unnamed = not passed and (detail.startswith("name the test") or " did not run: these " in detail)
-    return Verdict(passed=passed, test=test, detail=detail, unnamed=unnamed)
+A, B, OLD = "tests/test_a.py::test_login", "tests/test_a.py::test_logout", "tests/test_old.py::test_old"
+FAILS = found((A,), (B, OLD), reasons={A: "assert 1 == 2"})
+BOTH = found((A, B), (OLD,))
+PASSES = found((), (A, B, OLD))
+QUIET = found(unnamed=2)
+QUIET_FAILS = found((A,), unnamed=2)
+OLD_FAILS = found((OLD,), (A,), reasons={OLD: "no"})
+BROKEN = found(broken={"tests/test_a.py": "ImportError: no auth"})
+OLD_BROKEN = found(broken={"tests/test_old.py": "SyntaxError"})
+NOTHING = found()
+ELSEWHERE = found((), ("tests/test_b.py::test_login",))
+SKIPPED = found((), (OLD,), (A,))
+FILTERS = Results((Case(A, FILTERED, "tests/test_a.py"),))
+AT_ONCE = "a test that passes at once shows nothing"
 
 
-AT_ONCE = "passes already: a test that passes at once shows nothing"
-
-
-@pytest.mark.parametrize(
-    ("exit_ok", "results", "named", "expected"),
-    [
-        # the named test fails
-        (False, FAILS, "test_login", red(True, A, "assert 1 == 2")),
-        (False, BOTH, "test_login", red(True, A, f"{A} fails")),
-        (False, PARTS, "TestLogin", red(True, "TestLogin", "refused")),
-        # it passes, whatever the others do
-        (True, PASSES, "test_login", red(False, A, f"{A} {AT_ONCE}")),
-        (True, QUIET, "test_login", red(False, "test_login", f"test_login {AT_ONCE}")),
-        (True, None, "test_login", red(False, "test_login", f"test_login {AT_ONCE}")),
-        (False, FAILS, "test_logout", red(False, B, f"{B} {AT_ONCE}")),
-        (True, PASSES, "", red(False, "", "no test failed: a test that passes at once shows nothing")),
-        (True, None, "", red(False, "", "no test failed: a test that passes at once shows nothing")),
-        (True, FAILS, "test_login", red(False, A, f"{A} fails, but the command succeeds: its exit code must tell")),
-        # it did not run
-        (True, PASSES, "test_x", red(False, "test_x", "test_x did not run, and no test failed")),
-        (False, FAILS, "test_x", red(False, "test_x", f"test_x did not run: these failed: {A}")),
-        (False, PASSES, "test_x", red(False, "test_x", "test_x did not run: no test failed")),
-        (True, NOTHING, "test_login", red(False, "test_login", "no test ran")),
-        (False, NOTHING, "test_login", red(False, "test_login", "no test ran")),
-        (False, NOTHING, "", red(False, "", "no test ran")),
-        (False, Results(skipped=2), "test_login", red(False, "test_login", "no test ran")),
-        # its file cannot be loaded
-        (False, BROKEN, "test_login", red(True, "test_login", "ImportError: no auth")),
-        (False, BROKEN, "TestX::test_login[ada]", red(True, "TestX::test_login[ada]", "ImportError: no auth")),
-        (False, BROKEN, A, red(True, A, "ImportError: no auth")),
-        (
-            False,
-            BROKEN,
-            "tests/test_c.py::test_login",
-            red(
-                False,
-                "tests/test_c.py::test_login",
-                "tests/test_c.py::test_login did not run: these cannot be loaded: tests/test_a.py",
-            ),
-        ),
-        (
-            False,
-            BROKEN,
-            "test_logout",
-            red(False, "test_logout", "test_logout did not run: these cannot be loaded: tests/test_a.py"),
-        ),
-        (
-            False,
-            Results(broken={"auth_test.go": "undefined: Renew"}),
-            "TestLogin/empty",
-            red(True, "TestLogin/empty", "undefined: Renew"),
-        ),
-        # no test is named
-        (False, FAILS, "", red(True, A, "assert 1 == 2")),
-        (False, PARTS, "", red(True, "TestLogin/a_b", "refused")),
-        (False, BROKEN, "", red(True, "tests/test_a.py", "ImportError: no auth")),
-        (False, BOTH, "", red(False, "", f"name the test that must fail: these failed: {A}, {B}")),
-        (
-            False,
-            MANY,
-            "",
-            red(
-                False,
-                "",
-                "name the test that must fail: these failed: t.py::test_0, t.py::test_1, t.py::test_2, t.py::test_3, "
-                "t.py::test_4 and 2 more",
-            ),
-        ),
-        (
-            False,
-            TWO_BROKEN,
-            "",
-            red(False, "", "name the test that must fail: these cannot be loaded: tests/test_a.py, tests/test_c.py"),
-        ),
-        (False, PASSES, "", red(False, "", "the command failed, but no test did")),
-    ],
-)
-def test_red_is_the_named_test_failing(exit_ok, results, named, expected):
-    assert must_fail(exit_ok, results, named, holds, "") == expected
+@pytest.fixture
+def sources(tmp_path) -> Sources:
+    """The task wrote one test file and one that is none; another test file was there before."""
+    for name, text in {
+        "tests/test_a.py": "def test_login():\n    pass\n\n\nclass TestX:\n    def test_logout(self):\n        pass\n",
+        "tests/test_old.py": "def test_old():\n    pass\n",
+        "auth.py": "def login():\n    pass\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    return Sources(str(tmp_path), {"tests/test_a.py": None, "auth.py": None})
 
 
 @pytest.mark.parametrize(
-    ("named", "output", "passed"),
+    ("results", "named", "test", "reason"),
     [
-        ("test_login", "not ok 1 - test_login\n", True),
-        ("logs in (twice)", "✗ logs in (twice)", True),
-        ("test_login", "not ok 1 - test_login_again\n", False),
-        ("test_login", "", False),
-        ("", "not ok 1 - test_login\n", False),
+        (FAILS, "test_login", A, "assert 1 == 2"),
+        (FAILS, "", A, "assert 1 == 2"),
+        (BOTH, "test_logout", B, f"{B} fails"),
+        (found((A, OLD), ()), "", A, f"{A} fails"),
+        (QUIET_FAILS, "", A, f"{A} fails"),
+        (BROKEN, "test_login", "test_login", "ImportError: no auth"),
+        (BROKEN, "TestX::test_logout[ada]", "TestX::test_logout[ada]", "ImportError: no auth"),
+        (BROKEN, A, A, "ImportError: no auth"),
+        # an old test has the same name, and its file can be loaded
+        (ELSEWHERE.replace(broken=BROKEN.broken), "test_login", "test_login", "ImportError: no auth"),
     ],
-)
-def test_an_unknown_tool_must_fail_and_print_the_name_as_a_whole_word(named, output, passed):
-    verdict = must_fail(False, None, named, holds, output)
-    assert verdict.passed is passed
-    assert verdict.detail
-    assert not must_fail(True, None, named, holds, output).passed
-
-
-def test_an_unknown_tool_without_a_name_is_told_to_name_the_test():
-    assert "name the test" in must_fail(False, None, "", holds, "").detail
+)  # fmt: skip
+def test_red_is_a_test_of_the_task_that_fails(sources, results, named, test, reason):
+    assert must_fail(1, results, named, sources) == Verdict(True, test, reason, file="tests/test_a.py")
 
 
 @pytest.mark.parametrize(
-    ("exit_ok", "results", "named", "expected"),
+    ("exit_code", "results", "named", "detail"),
     [
-        (True, PASSES, "test_login", red(True, A, "")),
-        (True, PASSES, "", red(True, "", "")),
-        (True, QUIET, "test_login", red(True, "test_login", "")),
-        (True, None, "test_login", red(True, "test_login", "")),
-        (False, None, "test_login", red(False, "test_login", "the command failed")),
-        (True, PASSES, "test_x", red(False, "test_x", "test_x did not run")),
-        (True, NOTHING, "", red(False, "", "no test ran")),
-        (False, NOTHING, "test_login", red(False, "test_login", "no test ran")),
-        (False, FAILS, "test_login", red(False, A, "assert 1 == 2")),
-        (True, FAILS, "test_login", red(False, A, "assert 1 == 2")),
-        (False, FAILS, "test_logout", red(False, B, f"{A}: assert 1 == 2")),
-        (False, FAILS, "", red(False, "", f"{A}: assert 1 == 2")),
-        (False, MANY, "", red(False, "", "t.py::test_0 fails")),
-        (False, BROKEN, "test_login", red(False, "test_login", "tests/test_a.py: ImportError: no auth")),
-        (False, PASSES, "test_login", red(False, "test_login", "the command failed, but no test did")),
+        (0, PASSES, "test_login", f"{A} passes already: {AT_ONCE}"),
+        (1, FAILS, "test_logout", f"{B} passes already: {AT_ONCE}"),
+        (0, PASSES, "", f"no test failed: {AT_ONCE}"),
+        (0, QUIET, "test_login", f"no test failed: test_login passes already: {AT_ONCE}"),
+        (0, FAILS, "test_login", f"{A} fails, but the command succeeds: its exit code must tell"),
+        (1, SKIPPED, "test_login", f"{A} is skipped: a test that does not run shows nothing"),
+        (1, FILTERS, "test_login", f"{A} is filtered out by the command: a test that does not run shows nothing"),
+        (1, OLD_FAILS, "test_old", f"{OLD} fails, but it is not new or changed in this task"),
+        (1, OLD_FAILS, "", f"no test failed that is new or changed in this task; these failed: {OLD}"),
+        (1, OLD_BROKEN, "", "no test of this task failed; these cannot be loaded: tests/test_old.py"),
+        (1, OLD_BROKEN, "test_old", "test_old was not collected: these cannot be loaded: tests/test_old.py"),
+        (1, OLD_BROKEN, "test_login", "test_login was not collected: these cannot be loaded: tests/test_old.py"),
+        (1, BROKEN, "tests/test_a.py", "tests/test_a.py was not collected: these cannot be loaded: tests/test_a.py"),
+        (1, BROKEN, "login", "login was not collected: these cannot be loaded: tests/test_a.py"),
+        (1, BROKEN, "", "name the test that must fail: these cannot be loaded: tests/test_a.py"),
+        (1, BOTH, "", f"name the test that must fail: these failed: {A}, {B}"),
+        (1, FAILS, "Snapshots", f"Snapshots was not collected: these failed: {A}"),
+        (1, PASSES, "", "the command failed, but no test did"),
+        (1, NOTHING, "", "no test ran"),
+        (1, NOTHING, "test_login", "no test ran"),
     ],
-)
-def test_green_is_a_good_run_in_which_the_named_test_passed(exit_ok, results, named, expected):
-    assert must_pass(exit_ok, results, named) == expected
+)  # fmt: skip
+def test_nothing_else_is_red(sources, exit_code, results, named, detail):
+    verdict = must_fail(exit_code, results, named, sources)
+    assert (verdict.passed, verdict.detail) == (False, detail)
 
 
-def test_what_could_not_be_loaded_is_green_once_something_of_it_passes():
-    assert must_pass(True, PASSES, "tests/test_a.py") == Verdict(True, A)
-    assert must_pass(True, PASSES, "tests/test_gone.py") == Verdict(
-        False, "tests/test_gone.py", "tests/test_gone.py did not run"
+def test_a_tool_that_nobody_knows_proves_its_exit_code_and_names_no_test(sources, tmp_path):
+    red = must_fail(1, None, "test_login", sources)
+    assert (red.passed, red.test, red.by_exit_code) == (True, "", True)
+    assert not must_fail(0, None, "test_login", sources).passed
+    assert not must_fail(127, None, "", sources).passed
+    assert must_fail(1, None, "", Sources(str(tmp_path), {})).detail == (
+        "the command failed, but no test was written: no file changed"
     )
-    unattributed = Results(passing=("auth::tests::login",), total=1)
-    assert must_pass(True, unattributed, "tests/auth.rs") == Verdict(True, "tests/auth.rs")
+    green = must_pass(0, None, Red(), sources)
+    assert (green.passed, green.test, green.by_exit_code) == (True, "", True)
+    assert not must_pass(1, None, Red(), sources).passed
+
+
+RED = Red(A, "tests/test_a.py")
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "results", "red", "detail"),
+    [
+        (0, PASSES, RED, ""),
+        (0, PASSES, Red("test_login", "tests/test_a.py"), ""),
+        (1, OLD_FAILS, RED.replace(before=(OLD,)), f"failed before: {OLD}"),
+        (1, found((), (A,), broken={"old.py": "no"}), RED.replace(before=("old.py",)), "failed before: old.py"),
+    ],
+)
+def test_green_is_the_same_test_passing(sources, exit_code, results, red, detail):
+    assert must_pass(exit_code, results, red, sources) == Verdict(True, A, detail, file="tests/test_a.py")
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "results", "red", "detail"),
+    [
+        (1, FAILS, RED, "assert 1 == 2"),
+        (0, FAILS, RED, "assert 1 == 2"),
+        (1, OLD_FAILS, RED, f"{OLD}: no"),
+        (1, BROKEN, RED, "tests/test_a.py: ImportError: no auth"),
+        (1, PASSES, RED, "the command failed, but no test did"),
+        (0, SKIPPED, RED, f"{A} is skipped: a test that does not run shows nothing"),
+        (0, FILTERS, RED, f"{A} is filtered out by the command: a test that does not run shows nothing"),
+        (0, found((), (OLD,)), RED, f"{A} was not collected"),
+        (0, found((), (OLD,)), Red(A, "test_gone.py"), f"{A} was deleted: test_gone.py is not there any more"),
+        (0, QUIET, Red("test_gone", "tests/test_a.py"),
+         "test_gone was deleted: it does not stand in tests/test_a.py any more"),
+        (0, ELSEWHERE, Red("test_login", "tests/test_a.py"), "test_login was not collected"),
+        (0, NOTHING, RED, "no test ran"),
+        (0, None, RED, f"the run does not tell whether {A} passed"),
+    ],
+)  # fmt: skip
+def test_nothing_else_is_green(sources, exit_code, results, red, detail):
+    verdict = must_pass(exit_code, results, red, sources)
+    assert (verdict.passed, verdict.detail) == (False, detail)
+
+
+def test_a_tool_that_does_not_name_what_passes_proves_only_its_exit_code(sources):
+    verdict = must_pass(0, QUIET, RED, sources)
+    assert (verdict.passed, verdict.test, verdict.by_exit_code) == (True, "", True)
+
+
+def test_what_fails_beside_the_tests_of_the_task_failed_before(sources):
+    results = found((A, B, OLD), (), broken={"tests/test_old.py": "", "tests/test_a.py": ""})
+    assert before(results, A, sources) == [OLD, "tests/test_old.py"]
+
+
+RUST = "pub fn size() -> i32 {\n    1\n}\n\nmod tests {\n    #[test]\n    fn old() {\n        size();\n    }\n}\n"
+GAINED = RUST.replace("    #[test]", "    #[test]\n    fn new() {\n        let x = 1;\n    }\n\n    #[test]", 1)
+
+
+def test_a_file_of_rust_is_a_test_file_of_the_task_when_it_gains_a_test(tmp_path):
+    sources = Sources(str(tmp_path), {"lib.rs": None}, lambda _: RUST.encode())
+    (tmp_path / "lib.rs").write_text(RUST.replace("    1\n", "    2\n"))
+    assert (sources.is_own_test("lib.rs"), sources.file_of(Case("forms::tests::old", "failed"))) == (False, "")
+    (tmp_path / "lib.rs").write_text(GAINED)
+    assert sources.is_own_test("lib.rs")
+    assert sources.file_of(Case("forms::tests::new", "failed")) == "lib.rs"
+    assert sources.file_of(Case("forms::tests::old", "failed")) == ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.checks.results.model import Results, function_name, matches
+from holdfast.checks.results.model import Case, Results, function_name, matches
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,30 @@ def test_a_part_of_a_segment_or_a_beginning_means_nothing(full, asked):
 
 
 def test_a_test_that_fails_by_its_part_has_the_reason_of_the_part_and_is_no_culprit():
-    results = Results(failing=("TestLogin", "TestLogin/a_b"), reasons={"TestLogin/a_b": "refused"}, total=2)
-    assert results.culprits() == ("TestLogin/a_b",)
-    assert results.reason("TestLogin") == "refused"
-    assert results.failure("TestLogin") == "TestLogin"
+    whole, part = Case("TestLogin", "failed"), Case("TestLogin/a_b", "failed", reason="refused")
+    results = Results(tests=(whole, part), total=2)
+    assert results.culprits() == [part]
+    assert results.reason(whole) == "refused"
+    assert results.called("TestLogin") == [whole]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "test/form.test.js > form > gives [] at first",
+        "test/form.test.js::form::gives [] at first",
+        "form > gives [] at first",
+        "form gives [] at first",
+        "gives [] at first",
+        "test/form.test.js",
+    ],
+)
+def test_a_test_that_is_named_by_sentences_is_found_by_its_own_and_those_of_its_groups(asked):
+    titles = ("form", "gives [] at first")
+    case = Case("test/form.test.js > form > gives [] at first", "passed", "test/form.test.js", titles=titles)
+    assert case.is_called(asked)
+    for other in ("gives", "at first", "form", "", "gives [] at", "other > gives [] at first"):
+        assert not case.is_called(other)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from _collections_abc import Sequence
 
-from holdfast.checks.results.model import Results
+from holdfast.checks.results.model import Results, together
 
 _LONGEST_LINE = 4000  # bytes; what follows on the same line is dropped
-_REPORT_OPTIONS = ("--junitxml", "--junit-xml", "--junitfile")
+_REPORT_OPTIONS = ("--junitxml", "--junit-xml", "--junitfile", "--log-junit", "--output-junit")
 
 
 class Reading:
@@ -16,13 +16,18 @@ class Reading:
     def __init__(self) -> None:
         from holdfast.checks.results.cargo_output import CargoOutput
         from holdfast.checks.results.go_output import GoOutput
+        from holdfast.checks.results.junit import JunitInOutput
         from holdfast.checks.results.pytest_output import PytestOutput
+        from holdfast.checks.results.tap_output import TapOutput
 
         self._line = bytearray()
+        self._junit = JunitInOutput()
         self._pytest = PytestOutput()
         self._others = (CargoOutput(), GoOutput())
+        self._tap = TapOutput()
 
     def take(self, chunk: bytes) -> None:
+        self._junit.take(chunk)
         for at, piece in enumerate(chunk.split(b"\n")):
             if at:
                 self._close()
@@ -32,8 +37,10 @@ class Reading:
         """What the run found; None when no known tool spoke. Ask at the end: an unfinished line is taken as it is."""
         if self._line:
             self._close()
+        if (report := self._junit.results()) is not None:
+            return report
         found = [results for reader in (self._pytest, *self._others) if (results := reader.results()) is not None]
-        return _together(found) if found else None
+        return together(found) if found else self._tap.results()
 
     def _close(self) -> None:
         from holdfast.checks.results.gathered import plain
@@ -42,7 +49,7 @@ class Reading:
         self._line.clear()
         self._pytest.take(line)
         if not self._pytest.holds_the_floor:
-            for reader in self._others:
+            for reader in (*self._others, self._tap):
                 reader.take(line)
 
 
@@ -52,8 +59,9 @@ def merged(reading: Results | None, report: Results | None) -> Results | None:
         return report if reading is None else reading
     if report.nothing_ran() and not report.broken:
         return reading.replace(skipped=max(reading.skipped, report.skipped))
-    known = {name: reason for name, reason in reading.reasons.items() if name in report.failing}
-    return report.replace(reasons={**known, **report.reasons}, broken=report.broken or reading.broken)
+    known = {test.id: test.reason for test in reading.tests if test.fails}
+    tests = (test.replace(reason=test.reason or known.get(test.id, "")) for test in report.tests)
+    return report.replace(tests=tuple(tests), broken=report.broken or reading.broken)
 
 
 def report_path(argv: Sequence[str]) -> str:
@@ -64,19 +72,3 @@ def report_path(argv: Sequence[str]) -> str:
         if option in _REPORT_OPTIONS:
             found = path if equals else next(iter(argv[at + 1 : at + 2]), "")
     return found
-
-
-def _together(found: list[Results]) -> Results:
-    """Several tools may speak in one run, as when `make` tests two languages."""
-    first, *rest = found
-    for other in rest:
-        first = Results(
-            failing=first.failing + other.failing,
-            passing=first.passing + other.passing,
-            skipped=first.skipped + other.skipped,
-            reasons={**first.reasons, **other.reasons},
-            broken={**first.broken, **other.broken},
-            total=first.total + other.total,
-            unnamed=first.unnamed + other.unnamed,
-        )
-    return first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from holdfast.checks.results.gathered import Gathered
-from holdfast.checks.results.model import Results
+from holdfast.checks.results.model import FAILED, PASSED, SKIPPED, Results
 
 _REMARKS = (" - should panic", " - compile fail", " - compile")  # said of a test, but not part of its name
 
@@ -22,7 +22,10 @@ class CargoOutput:
         self._error = re.compile(r"(error(?:\[E\d+\])?|warning): (.+)$")
         self._place = re.compile(r"\s*--> (\S.*?):\d+:\d+$")
         self._uncompiled = re.compile(r"error: could not compile `([^`]+)`")
+        self._running = re.compile(r"\s+Running (unittests )?(?:(\S+\.rs) )?\((?:\S*/)?(\w+)-[0-9a-f]{16}(?:\.exe)?\)$")
+        self._documented = re.compile(r"\s+Doc-tests (\S+)$")
         self._gathered = Gathered()
+        self._binary = ""
         self._spoke = False
         self._listing = False
         self._test = ""
@@ -36,7 +39,7 @@ class CargoOutput:
         if self._listing:
             self._listing = line.startswith("    ")
             if self._listing:
-                self._gathered.failed(_bare(line.strip()))
+                self._tell(line.strip(), FAILED)
                 return
         if not (self._of_a_test(line) or self._of_a_binary(line)):
             self._explain(line)
@@ -45,8 +48,8 @@ class CargoOutput:
     def results(self) -> Results | None:
         if not self._spoke:
             return None
-        named = len(self._gathered.passing)
-        total = max(self._ran, max(self._passed, named) + len(self._gathered.failing))
+        named = len(self._gathered.names(PASSED))
+        total = max(self._ran, max(self._passed, named) + len(self._gathered.names(FAILED)))
         # Binaries may share names, so that fewer names than passes is normal once names are printed at all.
         return self._gathered.results(total=total, unnamed=max(self._gathered.unkept, 0 if named else self._passed))
 
@@ -55,14 +58,22 @@ class CargoOutput:
         if not ended:
             return False
         self._spoke = True
-        if ended[2] == "ok":
-            self._gathered.passed(_bare(ended[1]))
-        elif ended[2] == "FAILED":
-            self._gathered.failed(_bare(ended[1]))
+        self._tell(ended[1], {"ok": PASSED, "FAILED": FAILED}.get(ended[2], SKIPPED))
         return True
 
+    def _tell(self, name: str, outcome: str) -> None:
+        self._gathered.take(self._named(name), outcome)
+
+    def _named(self, name: str) -> str:
+        """Binaries share names, so that the crate, or the file of an integration test, goes before them."""
+        return f"{self._binary}::{_bare(name)}" if self._binary else _bare(name)
+
     def _of_a_binary(self, line: str) -> bool:
-        if summary := self._summary.match(line):
+        if running := self._running.match(line):
+            self._binary = running[3] if running[1] else running[2] or running[3]
+        elif self._documented.match(line):
+            self._binary = ""
+        elif summary := self._summary.match(line):
             passed, failed, ignored = (int(number[:9]) for number in summary.groups())
             self._passed += passed
             self._ran += passed + failed
@@ -78,7 +89,7 @@ class CargoOutput:
         """The message of a panic follows the line that says where; before Rust 1.73 it stood on that line."""
         output_of, panicked = self._output_of.match(line), self._panicked.match(line)
         if output_of:
-            self._test, self._reason_next = _bare(output_of[1]), False
+            self._test, self._reason_next = self._named(output_of[1]), False
         elif panicked and self._test:
             before_173 = panicked[1].startswith("'")
             self._reason_next = not before_173

@@ -4,12 +4,41 @@ from __future__ import annotations
 
 import json
 import re
+from _collections_abc import Callable
 
 from holdfast.checks.results.gathered import MOST_NAMES, Gathered
-from holdfast.checks.results.model import Results
+from holdfast.checks.results.model import FAILED, PASSED, SKIPPED, Results
 from holdfast.core.value import Any
 
-_TOLD = {"PASS": "pass", "FAIL": "fail", "SKIP": "skip"}
+_TOLD = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED}
+_ACTIONS = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
+
+
+def shown() -> Callable[[bytes], bytes]:
+    """What people see of `-json`: gets the output in chunks cut anywhere, and gives what go prints without it."""
+    rest = bytearray()
+
+    def take(chunk: bytes) -> bytes:
+        rest.extend(chunk)
+        *lines, last = bytes(rest).split(b"\n")
+        rest[:] = last
+        if not chunk and last:  # the end
+            lines.append(last)
+            rest.clear()
+        return b"".join(map(_printed, lines))
+
+    return take
+
+
+def _printed(line: bytes) -> bytes:
+    if line.startswith(b'{"') and b'"Action":' in line:
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            event = None
+        if isinstance(event, dict):
+            return str(event.get("Output", "")).encode("utf-8", "replace")
+    return line + b"\n"
 
 
 class GoOutput:
@@ -33,6 +62,7 @@ class GoOutput:
         self._build_explained = False
         self._events = 0
         self._failures = 0
+        self._failed: set[str] = set()
         self._unnamed = 0
 
     def take(self, line: str) -> None:
@@ -57,9 +87,14 @@ class GoOutput:
         if not event.get("Package") and not event.get("ImportPath"):
             return
         self._spoke = self._json = True
-        action, test, output = event.get("Action", ""), event.get("Test", ""), event.get("Output", "").rstrip("\n")
-        if action in _TOLD.values() and test:
-            self._tell(action, test)
+        action, output = event.get("Action", ""), event.get("Output", "").rstrip("\n")
+        test = f"{event['Package']}::{event['Test']}" if event.get("Package") and event.get("Test") else ""
+        if action in _ACTIONS and test:
+            self._tell(_ACTIONS[action], test)
+        elif action == "run" and test:
+            self._begin(test)
+        elif action == "fail" and event.get("Package", "") not in self._failed and not self._build_explained:
+            self._gathered.broke(event.get("Package", ""), self._panic or "the package failed outside its tests")
         elif action == "output" and test:
             self._test = test
             self._remark(output)
@@ -73,29 +108,29 @@ class GoOutput:
             self._tell(_TOLD[ended[1]], ended[2])
         elif begun:
             self._test = begun[2]
-            if begun[1] == "RUN" and len(self._open) < MOST_NAMES:
-                self._open[begun[2]] = None
+            if begun[1] == "RUN":
+                self._begin(begun[2])
         else:
             return False
         self._spoke = True
         self._building = False
         return True
 
-    def _tell(self, action: str, test: str) -> None:
+    def _begin(self, test: str) -> None:
+        if len(self._open) < MOST_NAMES:
+            self._open[test] = None
+
+    def _tell(self, outcome: str, test: str) -> None:
         self._test = test
         self._open.pop(test, None)
         self._events += 1
-        if action == "skip":
-            self._gathered.skipped += 1
-        else:
-            self._gathered.ran += 1
-        if action == "fail":
-            self._failures += 1
-            self._gathered.failed(test)
-        else:
+        self._failures += outcome == FAILED
+        self._failed |= {test.rpartition("::")[0]} if outcome == FAILED else set()
+        self._gathered.skipped += outcome == SKIPPED
+        self._gathered.ran += outcome != SKIPPED
+        if outcome != FAILED:
             self._gathered.notes.pop(test, None)
-        if action == "pass":
-            self._gathered.passed(test)
+        self._gathered.take(test, outcome)
 
     def _other(self, line: str) -> None:
         package = self._package.match(line)
@@ -125,24 +160,26 @@ class GoOutput:
             self._gathered.note(self._test, note)
 
     def _close(self, word: str, package: str, rest: str) -> None:
+        unended = [test for test in self._open if not self._json or test.startswith(f"{package}::")]
         if word == "FAIL":
-            self._fail(package, rest)
+            self._fail(package, rest, unended)
         elif word == "ok" and not self._json and not self._events and "[no tests to run]" not in rest:
             self._unnamed += 1
         self._test = self._panic = ""
         self._building = False
         self._events = self._failures = 0
-        self._open.clear()
+        for test in unended:
+            self._open.pop(test, None)
 
-    def _fail(self, package: str, rest: str) -> None:
+    def _fail(self, package: str, rest: str, unended: list[str]) -> None:
         if rest.startswith("[") and "failed]" in rest:
             if not self._build_explained:  # else it may only stand on the package whose file is broken
                 self._gathered.broke(package, rest.strip("[]"))
-        elif self._open:  # they began and nothing ended them: the process died under them
-            for test in list(self._open):
+        elif unended:  # they began and nothing ended them: the process died under them
+            for test in unended:
                 if test not in self._gathered.notes:
                     self._gathered.note(test, self._panic or "the test did not end")
-                self._tell("fail", test)
+                self._tell(FAILED, test)
         elif not self._failures and not self._json:
             self._gathered.broke(package, self._panic or "the package failed outside its tests")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from _collections_abc import Callable, Iterable
+from _collections_abc import Iterable, Sequence
 
-from holdfast.checks.results.model import Results, function_name, is_file, matches
+from holdfast.checks.results.model import FILTERED, PASSED, SKIPPED, Case, Results, is_file
+from holdfast.checks.results.sources import Sources
 from holdfast.core.value import Value
 
 _MOST_LISTED = 5
+_NOT_RUN = (126, 127)
+"""How a shell ends that could not start the command."""
+UNKNOWN = "by exit code only: the output is of no known test tool"
 
 
 class Verdict(Value):
@@ -19,126 +22,154 @@ class Verdict(Value):
     detail: str = ""
     unnamed: bool = False
     """Whether naming a test, or another one, leads on."""
+    by_exit_code: bool = False
+    """Whether nothing is known but how the command ended."""
+    file: str = ""
+    """The file of the test."""
 
 
-def must_fail(
-    exit_ok: bool, results: Results | None, named: str, holds: Callable[[str, str], bool], output: str
-) -> Verdict:
-    """Red: the run failed, and the named test is what fails.
+class Red(Value):
+    """The test that was seen to fail, its file, and what else failed when the task began."""
 
-    Without a name, the only failing test is meant. `holds(file, function)` says whether a file that could not be
-    loaded contains the test. `output` is the end of what was printed; it is asked only when the tool is unknown.
-    """
-    if exit_ok:
-        return _not_red(results, named)
-    if results is None:
-        return _red_of_unknown_tool(named, output)
-    if results.nothing_ran() and not results.broken:
-        return Verdict(False, named, "no test ran")
-    return _named_red(results, named, holds) if named else _only_red(results)
+    test: str = ""
+    file: str = ""
+    before: tuple[str, ...] = ()
 
 
-def must_pass(exit_ok: bool, results: Results | None, named: str) -> Verdict:
-    """Green: the run succeeded, something ran, and the named test is among what passed.
+def must_fail(exit_code: int, results: Results | None, named: str, sources: Sources) -> Verdict:
+    """Red: a test that is new or changed in this task was collected, and fails as a test.
 
-    Where the tool does not print the names of passing tests, or not the files they are in, it is enough that some
-    passed and what is named did not fail. Of an unknown tool only the exit code is known.
+    Without a name, the only such test is meant. A file that cannot be loaded is red only if it is a test file of the
+    task, and for a test that is named and stands in it.
     """
     if results is None:
-        return Verdict(exit_ok, named, "" if exit_ok else "the command failed")
-    if results.failing or not exit_ok:
-        return _not_green(results, named)
-    if results.nothing_ran():
-        return Verdict(False, named, "no test ran")
-    if named and not results.success(named) and not results.unnamed and not _is_beyond(named, results):
-        return Verdict(False, named, f"{named} did not run")
-    return Verdict(True, results.success(named) or named)
-
-
-def _is_beyond(named: str, results: Results) -> bool:
-    """Whether what is named is a file, and the tool does not say in which files its tests are."""
-    return is_file(named) and not any(is_file(name.partition("::")[0]) for name in results.passing)
-
-
-def _not_red(results: Results | None, named: str) -> Verdict:
-    if results is not None:
-        if failing := results.failure(named):
-            return Verdict(False, failing, f"{failing} fails, but the command succeeds: its exit code must tell")
-        if results.nothing_ran():
-            return Verdict(False, named, "no test ran")
-        if named and not results.success(named) and not results.unnamed:
-            return Verdict(False, named, f"{named} did not run, and no test failed")
-        named = results.success(named) or named
+        return _red_by_exit_code(exit_code, sources)
     if named:
-        return _passes_already(named)
-    return Verdict(False, "", "no test failed: a test that passes at once shows nothing")
+        return _named_red(exit_code, results, named, sources)
+    own = [case for case in results.culprits() if sources.is_own(case)]
+    if len(own) == 1:
+        return _shown(exit_code, results, own[0], sources)
+    if own:
+        return _unclear(_listed("these failed", [case.id for case in own]))
+    broken = [file for file in results.broken if sources.is_own_test(file)]
+    if broken:
+        return _unclear(_listed("these cannot be loaded", broken))
+    return Verdict(False, "", _nothing_red(exit_code, results))
 
 
-def _passes_already(test: str) -> Verdict:
-    return Verdict(False, test, f"{test} passes already: a test that passes at once shows nothing")
-
-
-def _red_of_unknown_tool(named: str, output: str) -> Verdict:
-    if not named:
-        return Verdict(False, "", "the output is of no known test tool: name the test that must fail", unnamed=True)
-    if re.search(rf"(?<!\w){re.escape(named)}(?!\w)", output):
-        return Verdict(True, named, "the command failed, and its output names the test")
-    return Verdict(
-        False,
-        named,
-        f"the command failed, but its output does not name {named}: "
-        "let the tool print the names of failing tests, or write a JUnit XML report",
-        unnamed=True,
-    )
-
-
-def _named_red(results: Results, named: str, holds: Callable[[str, str], bool]) -> Verdict:
-    if failing := results.failure(named):
-        return Verdict(True, failing, results.reason(failing) or f"{failing} fails")
-    if passing := results.success(named):
-        return _passes_already(passing)
-    function = function_name(named)
-    for file, reason in results.broken.items():
-        if file == named or (_may_be_in(file, named) and holds(file, function)):
-            return Verdict(True, named, reason or f"{file} cannot be loaded")
-    what = _listed("these failed", results.culprits()) or _listed("these cannot be loaded", results.broken)
-    return Verdict(False, named, f"{named} did not run: {what or 'no test failed'}", unnamed=bool(what))
-
-
-def _may_be_in(file: str, named: str) -> bool:
-    """Whether the name, where it begins with a path, is the path of this file."""
-    path, parted, _ = named.partition("[")[0].partition("::")
-    return not parted or "." not in path or matches(file, path) or matches(path, file)
-
-
-def _only_red(results: Results) -> Verdict:
-    failing = results.culprits()
-    if len(failing) == 1:
-        return Verdict(True, failing[0], results.reason(failing[0]) or f"{failing[0]} fails")
+def _named_red(exit_code: int, results: Results, named: str, sources: Sources) -> Verdict:
+    called = results.called(named)
+    failing = [case for case in called if case.fails]
+    own = [case for case in failing if sources.is_own(case)]
+    if own:
+        return _shown(exit_code, results, own[0], sources)
     if failing:
-        return _unclear(_listed("these failed", failing))
-    if len(results.broken) == 1:
-        ((file, reason),) = results.broken.items()
-        return Verdict(True, file, reason or f"{file} cannot be loaded")
+        return Verdict(False, failing[0].id, f"{failing[0].id} fails, but it is not new or changed in this task")
+    for file, reason in results.broken.items():
+        if sources.is_own_test(file) and not is_file(named) and sources.may_have(file, named):
+            return Verdict(True, named, reason or f"{file} cannot be loaded", file=file)
+    for case in called:
+        return Verdict(False, case.id, _why_not_run(case) or _at_once(case.id))
+    if results.unnamed and not exit_code:
+        return Verdict(False, named, f"no test failed: {_at_once(named)}")
+    what = _listed("these failed", [case.id for case in results.culprits()])
+    what = what or _listed("these cannot be loaded", results.broken)
+    said = _nothing_red(exit_code, results) if results.nothing_ran() and not what else f"{named} was not collected"
+    return Verdict(False, named, f"{said}: {what}" if what else said, unnamed=bool(what))
+
+
+def _shown(exit_code: int, results: Results, case: Case, sources: Sources) -> Verdict:
+    if not exit_code:
+        return Verdict(False, case.id, f"{case.id} fails, but the command succeeds: its exit code must tell")
+    return Verdict(True, case.id, results.reason(case), file=sources.file_of(case))
+
+
+def _nothing_red(exit_code: int, results: Results) -> str:
+    if others := [case.id for case in results.culprits()]:
+        return _listed("no test failed that is new or changed in this task; these failed", others)
     if results.broken:
-        return _unclear(_listed("these cannot be loaded", results.broken))
-    return Verdict(False, "", "the command failed, but no test did")
+        return _listed("no test of this task failed; these cannot be loaded", results.broken)
+    if results.nothing_ran():
+        return "no test ran"
+    return "the command failed, but no test did" if exit_code else f"no test failed: {_SHOWS_NOTHING}"
+
+
+def _red_by_exit_code(exit_code: int, sources: Sources) -> Verdict:
+    if exit_code in _NOT_RUN:
+        return Verdict(False, "", f"the command could not be run: it ended with {exit_code}", by_exit_code=True)
+    if exit_code and sources.is_untouched:
+        return Verdict(False, "", "the command failed, but no test was written: no file changed", by_exit_code=True)
+    said = UNKNOWN if exit_code else f"the command succeeds: {_SHOWS_NOTHING}"
+    return Verdict(bool(exit_code), "", said, by_exit_code=True)
+
+
+def must_pass(exit_code: int, results: Results | None, red: Red, sources: Sources) -> Verdict:
+    """Green: the test that was red was collected, ran and passed, and nothing fails that did not fail before the task.
+
+    What failed before is listed and not held against the task. Of a tool that does not name what passes, only the exit
+    code is known.
+    """
+    if results is None and not red.test:
+        said = UNKNOWN if not exit_code else f"the command failed with {exit_code}"
+        return Verdict(not exit_code, "", said, by_exit_code=True)
+    if results is None:
+        return Verdict(False, red.test, f"the run does not tell whether {red.test} passed")
+    called = [case for case in results.called(red.test) if not red.file or case.file in ("", red.file)]
+    if refusal := _not_green(exit_code, results, red, called, sources):
+        return Verdict(False, called[0].id if called else red.test, refusal)
+    before = _listed("failed before", [*results.failing, *results.broken])
+    if not red.test or called:
+        return Verdict(True, called[0].id if called else "", before, file=red.file)
+    return Verdict(True, "", "by exit code only: the tool does not name the tests that pass", by_exit_code=True)
+
+
+def _not_green(exit_code: int, results: Results, red: Red, called: Sequence[Case], sources: Sources) -> str:
+    """Why it is not green; empty when it is."""
+    if own := next((case for case in called if case.fails), None):
+        return results.reason(own)
+    if new := next((case for case in results.culprits() if case.id not in red.before), None):
+        return f"{new.id}: {new.reason}" if new.reason else f"{new.id} fails"
+    if file := next((file for file in results.broken if file not in red.before), ""):
+        return f"{file}: {results.broken[file]}" if results.broken[file] else f"{file} cannot be loaded"
+    if unrun := next((case for case in called if case.outcome != PASSED), None):
+        return _why_not_run(unrun)
+    if red.test and not called:
+        if gone := sources.why_gone(red.file, red.test):
+            return f"{red.test} {gone}"
+        if not results.unnamed:
+            return f"{red.test} was not collected" if not results.nothing_ran() else "no test ran"
+    if results.nothing_ran():
+        return "no test ran"
+    return "the command failed, but no test did" if exit_code and not results.failing and not results.broken else ""
+
+
+def before(results: Results | None, red: str, sources: Sources) -> list[str]:
+    """What fails beside the task's own tests when it shows red: it failed before."""
+    if results is None:
+        return []
+    others = [case.id for case in results.tests if case.fails and case.id != red and not sources.is_own(case)]
+    return [*others, *(file for file in results.broken if not sources.has(file))]
+
+
+_SHOWS_NOTHING = "a test that passes at once shows nothing"
+
+
+def _at_once(test: str) -> str:
+    return f"{test} passes already: {_SHOWS_NOTHING}"
+
+
+def _why_not_run(case: Case) -> str:
+    if case.outcome == SKIPPED:
+        return f"{case.id} is skipped: a test that does not run shows nothing"
+    return (
+        f"{case.id} is filtered out by the command: a test that does not run shows nothing"
+        if (case.outcome == FILTERED)
+        else ""
+    )
 
 
 def _unclear(which: str) -> Verdict:
     return Verdict(False, "", f"name the test that must fail: {which}", unnamed=True)
-
-
-def _not_green(results: Results, named: str) -> Verdict:
-    if own := results.failure(named):
-        return Verdict(False, own, results.reason(own) or f"{own} fails")
-    if other := next(iter(results.culprits()), ""):
-        reason = results.reason(other)
-        return Verdict(False, results.success(named) or named, f"{other}: {reason}" if reason else f"{other} fails")
-    if results.broken:
-        file, reason = next(iter(results.broken.items()))
-        return Verdict(False, named, f"{file}: {reason}" if reason else f"{file} cannot be loaded")
-    return Verdict(False, named, "no test ran" if results.nothing_ran() else "the command failed, but no test did")
 
 
 def _listed(what: str, names: Iterable[str]) -> str:

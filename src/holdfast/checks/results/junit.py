@@ -8,11 +8,12 @@ from xml.parsers import expat
 
 from holdfast.checks.results.gathered import Gathered
 from holdfast.checks.results.go_output import GoOutput
-from holdfast.checks.results.model import Results
+from holdfast.checks.results.model import ERROR, FAILED, PASSED, SKIPPED, Results
 
 MOST_BYTES = 16 * 1024 * 1024
 _MOST_TEXT = 65536  # characters kept of one failure
 _SAYS_NOTHING = ("", "failed", "collection failure", "error")
+_BEGIN, _ENDS = b"<testsuite", (b"</testsuites>", b"</testsuite>")
 _SUITE_OF_JEST = "Test suite failed to run"
 
 
@@ -31,6 +32,24 @@ def read(data: bytes) -> Results | None:
     except (expat.ExpatError, _RefusedError, ValueError, LookupError):
         return None  # the latter two: an encoding that is unknown or wrong
     return report.gathered.results()
+
+
+class JunitInOutput:
+    """Looks for a report in what is printed. At most 16 MiB are kept, and only from where one begins."""
+
+    def __init__(self) -> None:
+        self._kept = bytearray()
+
+    def take(self, chunk: bytes) -> None:
+        self._kept += chunk[: MOST_BYTES - len(self._kept)]
+        if not self._kept.startswith(_BEGIN):
+            at = self._kept.find(_BEGIN)
+            del self._kept[: at if at >= 0 else max(len(self._kept) - len(_BEGIN) + 1, 0)]
+
+    def results(self) -> Results | None:
+        end = max((self._kept.rfind(mark) + len(mark) for mark in _ENDS if mark in self._kept), default=0)
+        data = bytes(self._kept[:end])
+        return read(data) or read(b"<testsuites>" + data + b"</testsuites>") if end else None
 
 
 class _Report:
@@ -80,14 +99,14 @@ class _Report:
             self._case = None
 
     def _close(self, case: Mapping[str, str], message: str, text: str) -> None:
-        if self._verdict == "skipped":
-            self.gathered.skipped += 1
-        elif not self._verdict:
-            self.gathered.ran += 1
-            self.gathered.passed(_name(case, by_pytest=self._by_pytest))
-        elif not self._unloadable(case, message, text):
-            self.gathered.ran += 1
-            self.gathered.failed(_name(case, by_pytest=self._by_pytest), _reason(message, text))
+        outcome = {"": PASSED, "failure": FAILED, "error": ERROR}.get(self._verdict, SKIPPED)
+        if outcome in (FAILED, ERROR) and self._unloadable(case, message, text):
+            return
+        self.gathered.skipped += outcome == SKIPPED
+        self.gathered.ran += outcome != SKIPPED
+        name = _name(case, by_pytest=self._by_pytest)
+        file = case.get("file", "") or (name.partition("::")[0] if self._by_pytest else "")
+        self.gathered.take(name, outcome, _reason(message, text) if outcome in (FAILED, ERROR) else "", file)
 
     def _unloadable(self, case: Mapping[str, str], message: str, text: str) -> bool:
         """Whether this is no test but a file or package that could not be loaded; it is then noted."""

@@ -7,40 +7,88 @@ from _collections_abc import Iterable, Mapping
 from holdfast.core.value import Value
 
 LONGEST = 300  # characters of a name or of a reason
+PASSED, FAILED, ERROR, SKIPPED, FILTERED = "passed", "failed", "error", "skipped", "filtered"
+"""How a test that was collected ended. Only the first three ran; the last was left out by the command itself."""
+_JOINED = (" > ", "::", " ", " › ")
+
+
+class Case(Value):
+    """One test that was collected, by the name the tool has for it."""
+
+    id: str
+    outcome: str
+    file: str = ""
+    """Relative to the folder of the run, where the tool says it."""
+    reason: str = ""
+    titles: tuple[str, ...] = ()
+    """The groups it is in and its own title, of tools that name tests by sentences."""
+
+    @property
+    def fails(self) -> bool:
+        return self.outcome in (FAILED, ERROR)
+
+    def is_called(self, asked: str) -> bool:
+        """Whether this is what somebody means: the id, its end in whole segments, its titles, or its file."""
+        if asked in (self.id, self.file):
+            return bool(asked)
+        if self.titles:
+            tails = [self.titles[start:] for start in range(len(self.titles))]
+            wholes = [*tails, (self.file, *self.titles)]
+            return any(mark.join(tail)[:LONGEST] == asked[:LONGEST] for tail in wholes for mark in _JOINED)
+        return matches(self.id, asked)
 
 
 class Results(Value):
-    """The outcome of a run. Names are those the tool prints; one name is never both failing and passing."""
+    """The outcome of a run. A test that is not among `tests` was not collected, unless some are `unnamed`."""
 
-    failing: tuple[str, ...] = ()
-    passing: tuple[str, ...] = ()
+    tests: tuple[Case, ...] = ()
+    broken: Mapping[str, str] = {}
+    """Files or packages that could not be loaded or compiled, and why."""
+    total: int = 0
+    """Tests that ran: passed and failed."""
     skipped: int = 0
-    reasons: Mapping[str, str] = {}  # of failing tests, where the tool gave one
-    broken: Mapping[str, str] = {}  # file or package that could not be loaded or compiled, and why
-    total: int = 0  # tests that ran: passed and failed
-    unnamed: int = 0  # tests that passed without their names being printed or kept; at least so many
+    unnamed: int = 0
+    """Tests that passed without their names being printed or kept; at least so many."""
 
-    def failure(self, name: str) -> str:
-        """The failing test that `name` means, in full; an exact match goes first. Empty when there is none."""
-        return _first(self.failing, name)
+    @property
+    def failing(self) -> tuple[str, ...]:
+        return tuple(test.id for test in self.tests if test.fails)
 
-    def success(self, name: str) -> str:
-        """The passing test that `name` means, in full. Empty when there is none."""
-        return _first(self.passing, name)
+    @property
+    def passing(self) -> tuple[str, ...]:
+        return tuple(test.id for test in self.tests if test.outcome == PASSED)
 
-    def reason(self, name: str) -> str:
-        """Why a failing test fails; a test that only has failing parts fails for the reason of the first of them."""
-        if name in self.reasons:
-            return self.reasons[name]
-        return next((self.reasons[full] for full in self.failing if matches(full, name) and full in self.reasons), "")
+    def called(self, asked: str) -> list[Case]:
+        """The tests that a name means; where one is exactly so called, only that."""
+        found = [test for test in self.tests if test.is_called(asked)] if asked else []
+        return [test for test in found if test.id == asked] or found
 
-    def culprits(self) -> tuple[str, ...]:
+    def reason(self, test: Case) -> str:
+        """Why a test fails; one that only has failing parts fails for the reason of the first of them."""
+        parts = (one.reason for one in self.tests if one.fails and one.reason and matches(one.id, test.id))
+        return test.reason or next(parts, "") or f"{test.id} fails"
+
+    def culprits(self) -> list[Case]:
         """The failing tests without those that fail only because a part of them does."""
-        wholes = {full[:end] for full in self.failing for end in _slashes(full)}
-        return tuple(full for full in self.failing if full not in wholes)
+        wholes = {test.id[:end] for test in self.tests if test.fails for end in _slashes(test.id)}
+        return [test for test in self.tests if test.fails and test.id not in wholes]
 
     def nothing_ran(self) -> bool:
-        return not (self.total or self.failing or self.passing or self.unnamed)
+        return not (self.total or self.unnamed or any(test.fails or test.outcome == PASSED for test in self.tests))
+
+
+def together(found: Iterable[Results]) -> Results:
+    """Several tools may speak in one run, as when `make` tests two languages."""
+    first, *rest = found
+    for other in rest:
+        first = Results(
+            first.tests + other.tests,
+            {**first.broken, **other.broken},
+            first.total + other.total,
+            first.skipped + other.skipped,
+            first.unnamed + other.unnamed,
+        )
+    return first
 
 
 def matches(full: str, asked: str) -> bool:
@@ -58,7 +106,7 @@ def matches(full: str, asked: str) -> bool:
 
 def is_file(name: str) -> bool:
     """Whether what is named is a file rather than a test."""
-    return "::" not in name and "." in name.rpartition("/")[2]
+    return "::" not in name and " " not in name and "." in name.rpartition("/")[2]
 
 
 def function_name(name: str) -> str:
@@ -66,11 +114,6 @@ def function_name(name: str) -> str:
     plain = name.partition("[")[0]
     last = plain.rpartition("::")[2]
     return last.partition("/")[0] if _of_go(last) else last.rpartition("/")[2]
-
-
-def _first(names: Iterable[str], asked: str) -> str:
-    found = [full for full in names if matches(full, asked)]
-    return asked if asked in found else next(iter(found), "")
 
 
 def _ends_with(part: str, asked: str) -> bool:

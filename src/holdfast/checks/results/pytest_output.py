@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from holdfast.checks.results.gathered import MOST_NAMES, Gathered, short
-from holdfast.checks.results.model import Results
+from holdfast.checks.results.model import FAILED, PASSED, SKIPPED, Results
 
 _DETAILS = ("FAILURES", "ERRORS", "PASSES", "warnings summary", "XFAILURES", "XPASSES")
 _RUN, _DETAIL, _SUMMARY = "run", "detail", "summary"
@@ -64,18 +64,19 @@ class PytestOutput:
         if not self._spoke:
             return None
         gathered, counted = self._gathered, self._counted
-        for name, reason in gathered.failing.items():
-            gathered.failing[name] = self._whole(_domain(name), reason, last=False)
+        for name in gathered.names(FAILED):
+            case = gathered.cases[name]
+            gathered.cases[name] = case.replace(reason=self._whole(_domain(name), case.reason, last=False))
         for file, reason in gathered.broken.items():
             gathered.broken[file] = self._whole(file, reason, last=True)
+        named = len(gathered.names(PASSED))
         if not counted:
-            named = len(gathered.passing) + len(gathered.failing)
-            return gathered.results(total=named + gathered.unkept)
+            return gathered.results(total=named + len(gathered.names(FAILED)) + gathered.unkept)
         passed = counted.get("passed", 0) + counted.get("xpassed", 0)
         errors = counted.get("error", 0) + counted.get("errors", 0) - len(gathered.broken)
         gathered.skipped = counted.get("skipped", 0) + counted.get("xfailed", 0)
         total = passed + counted.get("failed", 0) + max(errors, 0)
-        return gathered.results(total=total, unnamed=max(passed - len(gathered.passing), 0))
+        return gathered.results(total=total, unnamed=max(passed - named, 0))
 
     def _heading(self, title: str) -> bool:
         if title == "test session starts":
@@ -103,11 +104,15 @@ class PytestOutput:
     def _count(self, word: str, name: str) -> None:
         self._spoke = True
         if word in ("FAILED", "ERROR"):
-            self._gathered.failed(name)
+            self._tell(name, FAILED)
         elif word in ("PASSED", "XPASS"):
-            self._gathered.passed(name)
+            self._tell(name, PASSED)
         elif word in ("SKIPPED", "XFAIL"):
+            self._tell(name, SKIPPED)
             self._gathered.skipped += 1
+
+    def _tell(self, name: str, outcome: str, reason: str = "") -> None:
+        self._gathered.take(name, outcome, reason, name.partition("::")[0])
 
     def _explain(self, line: str) -> None:
         """Keep the first and the last of the lines that pytest marks with an E below each heading."""
@@ -131,9 +136,9 @@ class PytestOutput:
         if word == "ERROR" and "::" not in name:
             self._gathered.broke(name, reason)
         elif word in ("PASSED", "XPASS"):
-            self._gathered.passed(name)
+            self._tell(name, PASSED)
         else:
-            self._gathered.failed(name, reason)
+            self._tell(name, FAILED, reason)
 
     def _whole(self, heading: str, reason: str, *, last: bool) -> str:
         """The reason, or the uncut form of it from the details."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, moment, queries, tasks
+from holdfast.core import lifecycle, moment, proof, queries, tasks
 from holdfast.core.briefing import TaskText
 from holdfast.core.packet_parts import clean
 from holdfast.core.state import Evidence, State
@@ -222,8 +222,9 @@ def _newest(state: State, paths: tuple[str, ...]) -> tuple[Evidence, str] | None
 
 def _run(evidence: Evidence, test: str) -> list[str]:
     if evidence.tests_passed(test):
-        count = evidence.data.get("count")
-        return [f"  {DONE} {count} passed" if count else f"  {DONE} passed"]
+        count, seen = evidence.data.get("count"), proof.how(evidence)
+        passed = f"  {DONE} {count} passed" if count else f"  {DONE} passed"
+        return [f"{passed}, {seen}" if seen else passed]
     failing = [str(name) for name in evidence.data.get("failing") or ()]
     named = [name.rpartition("::")[2] or name for name in failing] or [evidence.detail or "failed"]
     return [f"  ❌ {clean(name)}" for name in named[:10]] + ([f"  … {len(named) - 10} more"] if named[10:] else [])

@@ -1,0 +1,119 @@
+"""The task's test, run against the tree without the task's work: a green that could not fail is none."""
+
+from __future__ import annotations
+
+import os
+from _collections_abc import Iterator
+from contextlib import contextmanager
+
+from holdfast.checks.observed import Observed, observe
+from holdfast.checks.results.judge import Red
+from holdfast.checks.results.model import PASSED
+from holdfast.checks.task import Task
+from holdfast.core.definition import Check
+from holdfast.core.value import Any
+from holdfast.git import changes
+from holdfast.git.command import git as run
+from holdfast.git.private import CACHES
+from holdfast.plain.digest import digest
+
+_PACKAGES = ("node_modules", ".venv")
+_OUTPUTS = frozenset({"target", "dist", "build", "out", "coverage", ".holdfast", *CACHES.difference(_PACKAGES)})
+"""Ignored folders that hold what was built, perhaps from the work."""
+_SET_UP = frozenset(
+    {"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "pyproject.toml", "pytest.ini", "setup.cfg",
+     "setup.py", "tox.ini", "uv.lock", "poetry.lock", "go.mod", "go.sum", "go.work", "Cargo.toml", "Cargo.lock",
+     "tsconfig.json", "Makefile"}
+)  # fmt: skip
+"""Files that say how tests run: they are neither test nor work."""
+_WORDS = ("test", "spec", "fixture", "snapshot", "mock")
+
+
+def text_hash(task: Task, red: Red) -> str:
+    """What stands for the content of the test: its file, or of Rust its function."""
+    return digest(task.sources.text_of(red.file, red.test).encode()) if red.file else ""
+
+
+def refusal(check: Check, task: Task, red: Red, how: dict[str, Any]) -> str:
+    """Why a test that is not as it was when it was red shows nothing; empty when it fails without the work."""
+    changed, way = f"{red.test} was changed after it was red", "take the work out, and show red again"
+    if _shares(red.file):
+        return f"{changed}, and {red.file} has tests and code: {way}"
+    with without_work(task, red.file) as (folder, env):
+        seen = _observed(check, task, folder, env, how)
+    called = seen.results.called(red.test) if seen.results else []
+    if any(case.fails for case in called) or (seen.results and red.file in seen.results.broken):
+        return ""
+    if called and all(case.outcome == PASSED for case in called):
+        return (
+            f"{red.test} passes without the work of this task: it was changed after it was red, and shows nothing now"
+        )
+    return f"{changed}, and does not run without the work: {way}"
+
+
+def failing_before(check: Check, task: Task, names: list[str], how: dict[str, Any]) -> list[str]:
+    """Of what fails beside the task's tests, that which failed when the task began: seen, where it has work already."""
+    if not names or not task.repository or all(_is_test_side(name) for name in task.changed):
+        return names
+    with without_work(task, None) as (folder, env):
+        found = _observed(check, task, folder, env, how).results
+    known = {*found.failing, *found.broken} if found else set()
+    return [name for name in names if name in known]
+
+
+@contextmanager
+def without_work(task: Task, test_file: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+    """A folder with the tree as the task began and, if there is a test file, the task's tests; and its variables.
+
+    What git ignores is linked, since it holds the packages that tests need; not what may be built from the work.
+    """
+    import shutil
+    import tempfile
+
+    repository = task.repository
+    assert repository
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        top = os.path.join(os.path.realpath(scratch), "tree")
+        os.mkdir(top)
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
+        run(repository.top, "read-tree", changes.tree_of(repository, task.since), env=view)
+        run(repository.top, "checkout-index", "-a", "-f", f"--prefix={top}/", env=view)
+        for name, one in task.changed.items() if test_file is not None else ():
+            is_set_up = os.path.basename(name) in _SET_UP
+            if one.blob and (is_set_up or task.inside(name) == test_file or _is_test_side(name)):
+                full = os.path.join(top, name)
+                os.makedirs(os.path.dirname(full), exist_ok=True)
+                shutil.copyfile(os.path.join(repository.top, name), full)
+        _link_ignored(repository.top, top)
+        folder = os.path.normpath(os.path.join(top, os.path.relpath(os.path.realpath(task.base), repository.top)))
+        os.makedirs(folder, exist_ok=True)
+        python = (os.path.join(folder, "src"), folder, os.environ.get("PYTHONPATH", ""))
+        target = os.environ.get("CARGO_TARGET_DIR", os.path.join(repository.top, "target"))
+        yield folder, {"PYTHONPATH": os.pathsep.join(filter(None, python)), "CARGO_TARGET_DIR": target}
+
+
+def _observed(check: Check, task: Task, folder: str, env: dict[str, str], how: dict[str, Any]) -> Observed:
+    before, now = os.path.join(task.base, ""), os.path.join(folder, "")
+    argv = [word.replace(before, now) for word in check.run]
+    return observe(argv, cwd=folder, report=check.report, ask=True, env=env, **how)
+
+
+def _shares(file: str) -> bool:
+    """Whether tests of the file stand beside code, as those of units do in Rust."""
+    return file.endswith(".rs") and "tests" not in file.split("/")[:-1]
+
+
+def _is_test_side(name: str) -> bool:
+    lower = name.lower()
+    return any(word in lower for word in _WORDS) or os.path.basename(lower) == "conftest.py"
+
+
+def _link_ignored(top: str, folder: str) -> None:
+    packages = (word for name in _PACKAGES for word in ("-x", name))
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", *packages)
+    listed = run(top, *words)[1].split(b"\0")
+    for name in (os.fsdecode(one).rstrip("/") for one in listed if one):
+        link = os.path.join(folder, name)
+        if _OUTPUTS.isdisjoint(name.split("/")) and not name.endswith(".egg-info") and not os.path.lexists(link):
+            os.makedirs(os.path.dirname(link), exist_ok=True)
+            os.symlink(os.path.join(top, name), link)
