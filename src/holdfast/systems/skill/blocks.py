@@ -88,11 +88,6 @@ class Blocks(Markdown):
         return tuple(self._criteria or self._prose)
 
     @property
-    def has_boxes(self) -> bool:
-        """Whether anything in it is a task, or was meant to be one."""
-        return any(box.section.kind != ASIDE for box in self.boxes)
-
-    @property
     def _section(self) -> Section:
         own = self._items[-1].section if self._items else None
         return own or self._headings[-1][1]

@@ -43,6 +43,7 @@ class Outline(Blocks):
         self.remarks = [Remark(line, "front_matter", text) for line, text in unread]
         self._entitle(given)
         self.headings: tuple[str, ...] = ()
+        self.is_empty = False  # nothing in it is a task, nor was meant to be one
         self.tasks = self._chosen()
         self.remarks.sort(key=lambda one: one.line)
 
@@ -78,6 +79,7 @@ class Outline(Blocks):
         return tasks
 
     def _no_tasks(self, lists: list[Section], roots: list[Section]) -> None:
+        self.is_empty = True
         for one in lists:
             self.mistakes.append((one.line, "there is no check box in this section: write '- [ ] …'"))
         if not lists:
