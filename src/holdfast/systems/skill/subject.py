@@ -12,7 +12,7 @@ from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, shell
 from holdfast.core.tasks import shaped
 from holdfast.core.value import Any
-from holdfast.errors import NotFound, UsageError
+from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
 from holdfast.systems.skill import features
@@ -123,7 +123,17 @@ def _task(asked: Asked, place: Place) -> Loaded:
     own = ("task", "task_description", "feature_file", "task_index")
     rest = {name: value for name, value in asked.context.items() if name not in own}
     context = {"task_description": text, "feature_file": file or None, "task_index": index, **rest}
-    return Loaded(asked.definition, subject, context)
+    details = _details(os.path.join(place.worktree, file), file, text) if file else ""
+    return Loaded(asked.definition, subject, {**context, "task_details": details} if details else context)
+
+
+def _details(full: str, file: str, text: str) -> str:
+    """What the feature file says below a task, where it has it."""
+    try:
+        listed = features.read(full, file).tasks
+    except HoldfastError:
+        return ""
+    return next((task.description for task in listed if task.text == text), "")
 
 
 def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
