@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from holdfast.errors import UsageError
 from holdfast.systems.skill import features
+from tests.tiers import examples
 
 FILES = sorted(Path(__file__).with_name("features").glob("*.md"))
 
@@ -40,3 +44,34 @@ def test_a_file_is_read_as_its_author_means_it(file):
 
 def test_there_are_twenty_and_more():
     assert len(FILES) >= 20
+
+
+HEADINGS = ("# A title", "## Tasks", "### Backend", "## Notes", "## Acceptance criteria", "## Definition of done",
+            "**Steps**", "Checklist:", "## To do", "text", "")  # fmt: skip
+MARKS = (
+    *("- [ ] {}", "1. [x] {}", "* [ ] {}", "☐ {}", "- ☑ {}", "[ ] {}", "  - [ ] {}", "    - [x] {}", "> - [ ] {}"),
+    *("    [ ] {}", "- {}", "- {}\n  - [ ] {}", "| [ ] | {} |", "- [ ] ~~{}~~", "- [~] {}", "<div>\n- [ ] {}\n</div>"),
+    *("```\n- [ ] {}\n```", "- [ ] one\n  ```\n  - [ ] {}\n  ```", "| a | b |\n|---|---|\n| [ ] | {} |"),
+)
+PARTS = st.tuples(st.sampled_from(HEADINGS), st.sampled_from(MARKS), st.sampled_from(["\n", "\n\n"]))
+
+
+@given(st.lists(PARTS, max_size=9))
+@settings(max_examples=examples(300), deadline=None)
+def test_every_box_is_a_task_or_part_of_one_or_a_criterion_or_is_told(parts):
+    words = [f"word{n}x" for n in range(len(parts))]
+    pieces = [f"{head}{end}{mark.replace('{}', word)}" for (head, mark, end), word in zip(parts, words, strict=True)]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "a.md")
+        file.write_text("\n\n".join(pieces) + "\n")
+        try:
+            feature = features.read(str(file), "a.md")
+        except UsageError:
+            return  # with lines: the refusals are tested above
+    read = [feature.summary, *feature.criteria, *(f"{task.text}\n{task.description}" for task in feature.tasks)]
+    for word, piece in zip(words, pieces, strict=True):
+        if "[" not in piece and "☐" not in piece and "☑" not in piece:
+            continue
+        line = "\n\n".join(pieces[: words.index(word) + 1]).count("\n") + 1
+        told = any(one.line <= line for one in feature.remarks if one.code not in ("title", "no_heading"))
+        assert any(word in text for text in read) or told, piece

@@ -337,6 +337,14 @@ def test_a_cycle_of_a_feature_file_takes_the_first_open_task(bench):
     assert (state.context["task_description"], state.context["task_index"]) == ("Add login", 2)
 
 
+def test_a_cycle_knows_what_the_file_says_below_its_task(bench):
+    bench.write(LOGIN, "# F\n## Tasks\n- [ ] Add login\n  - by name\n- [ ] Add logout\n")
+    bench.save()
+    workflow = cycle(bench, feature_file=LOGIN)
+    assert workflow.briefing().task.text.endswith("\n\n- by name")
+    assert "task_details" not in cycle(bench, feature_file=LOGIN, task_index=2, task="Add logout").state.context
+
+
 def test_a_cycle_with_text_remembers_the_feature_it_is_part_of(bench):
     bench.saved_feature(LOGIN, "Add User model", "Add login")
     state = cycle(bench, task="Only the token", feature_file=f"./{LOGIN}", task_index=2).state

@@ -550,3 +550,9 @@ def test_a_folder_with_mistakes_in_tasks_is_refused_with_all_of_them(file, tmp_p
         features.read_all(str(tmp_path), "features")
     found: Any = refusal.value.facts["mistakes"]
     assert [one["where"] for one in found] == ["features/1.md:3", "features/2.md:3"]
+
+
+def test_a_box_without_a_bullet_that_goes_on_with_a_task_is_told(read):
+    feature = read("# F\n## Tasks\n- [ ] a\n[ ] b\n\n☐ c\n")
+    assert [task.text for task in feature.tasks] == ["a [ ] b", "c"]
+    assert [(one.line, one.code) for one in feature.remarks] == [(4, "text")]

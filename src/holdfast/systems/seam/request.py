@@ -53,11 +53,12 @@ def _task(repository: git.Repository, state: State, path: str, described: bool) 
     yield f"- [{'x' if done else ' '}] {_plain(step.label)}{'' if tested else ' (no tests)'}{after}"
     for line in step.description.split("\n") if described and step.description else ():
         yield f"  {line}".rstrip()
-    for child in state.plan.children(path):
-        for check in state.plan.step(child).checks:
-            evidence = state.step(child).evidence.get(check.name)
+    for one in (path, *state.plan.below(path)):
+        for check in state.plan.step(one).checks:
+            evidence = state.step(one).evidence.get(check.name)
             if evidence is not None:
-                yield f"  - {state.plan.step(child).id}: {how(check, evidence)}"
+                name = check.name if one == path else state.plan.step(one).id
+                yield f"  - {_plain(name)}: {how(check, evidence)}"
 
 
 def how(check: Check, evidence: Evidence) -> str:

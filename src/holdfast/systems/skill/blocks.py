@@ -29,7 +29,7 @@ LONGEST_DESCRIPTION = 4000
 _BOX = r"(?:\[([ xX])\](?:[ \t\n]+|$)|([☐☑☒])\ufe0f?[ \t]*)"
 _LIKE_A_BOX = r"(?:\[\s*(?:[xX]|[^\w\s\[\]])?\ufe0f?\s*\](?![(\[:])|[☐☑☒])"
 _BOX_IN_TEXT = r"(?m)^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s|[☐☑☒])|<li>\s*\[[ xX]\]"
-_BULLET = r"(?:[•‣◦·–—]\s*)?"
+_BULLET = r"\s*(?:[•‣◦·–—]\s*|(?:[-*+]|\d+[.)])\s+)?"
 _CELL = r"(?:[-*+]\s+)?"
 _TEXT_COLUMN = r"(?i)\W*(?:sub-?)?(?:tasks?|descriptions?|what|titles?|names?|items?|steps?|to-?do|summary)\W*"
 
@@ -46,6 +46,13 @@ class Box(Value):
     description: str = ""
     bad: bool = False
     open_below: int = 0
+
+    def boxes_within(self) -> list[int]:
+        """The lines of its text that begin with a box: without a bullet they go on with the line above."""
+        import re
+
+        lines = enumerate(self.content.split("\n"), self.line)
+        return [number for number, text in lines if number > self.line and re.match(_BULLET + _BOX, text)]
 
 
 class _Item:
@@ -74,7 +81,7 @@ class Blocks(Markdown):
         self.sections: list[Section] = []
         self.boxes: list[Box] = []
         self.unboxed: list[tuple[int, Section, int]] = []
-        self.hidden: list[tuple[int, Section, str]] = []
+        self.hidden: list[tuple[int, str]] = []
         self.loose: list[tuple[int, Section]] = []
         self._items: list[_Item] = []
         self._lists: list[int] = []
@@ -86,11 +93,6 @@ class Blocks(Markdown):
     @property
     def criteria(self) -> tuple[str, ...]:
         return tuple(self._criteria or self._prose)
-
-    @property
-    def has_boxes(self) -> bool:
-        """Whether anything in it is a task, or was meant to be one."""
-        return any(box.section.kind != ASIDE for box in self.boxes)
 
     @property
     def _section(self) -> Section:
@@ -118,7 +120,8 @@ class Blocks(Markdown):
             case "heading_open" if token.level == 0:
                 self._heading(int(token.tag[1:]), inner[0])
             case "blockquote_open":
-                self._hide(token, "quotation", "\n".join(self._lines[slice(*(token.map or (0, 0)))]))
+                if self._past_summary:
+                    self._hide(token, "quotation", "\n".join(self._lines[slice(*(token.map or (0, 0)))]))
                 self._quotes += 1
             case "blockquote_close":
                 self._quotes -= 1
@@ -149,7 +152,7 @@ class Blocks(Markdown):
 
         if not self._quotes and not self._is_below_box() and re.search(_BOX_IN_TEXT, content):
             self._section.root.others += 1
-            self.hidden.append((line_of(token), self._section, code))
+            self.hidden.append((line_of(token), code))
 
     def _summary(self, token: Token) -> None:
         import re
@@ -178,33 +181,37 @@ class Blocks(Markdown):
         self.sections.append(section)
 
     def _paragraph(self, inline: Token) -> None:
+        """Lines that begin with a box and have no bullet are boxes, each with what follows it up to the next."""
+        import re
+
+        lines, first = inline.content.split("\n"), line_of(inline)
+        starts = [n for n, text in enumerate(lines) if re.match(_BULLET + _BOX, text)]
+        head = "\n".join(lines[: starts[0]] if starts else lines)
+        rows = [n for n, text in enumerate(lines) if re.match(r"\s*\|.*(?:\[[ xX]\]|[☐☑☒])", text)]
+        if rows:
+            self._section.root.others += 1
+            self.hidden.append((first + rows[0], "table"))
+        if head:
+            self._prose_or_heading(head, first)
+        for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
+            text = re.sub(f"^{_BULLET}", "", "\n".join(lines[start:end]))
+            if self._section.kind == CRITERIA:
+                self._criterion(text, first + start)
+            else:
+                self._found(first + start, text, 0, "")
+
+    def _prose_or_heading(self, content: str, line: int) -> None:
         """A line in bold letters, or the name of a section with a colon, is a heading below all others."""
         import re
 
-        content, line = inline.content, line_of(inline)
         bold = re.fullmatch(r"(\*\*|__)((?:(?!\1).)+)\1:?", content.strip())
         if bold or (len(content) < 100 and content.rstrip().endswith(":") and kind_of(self.plain(content), bare=True)):
             self._past_summary = True
             self._open_section(7, content, line, bare=True)
-        elif re.match(rf"{_BULLET}{_BOX}", content):
-            self._box_lines(content, line)
         elif self._section.kind == CRITERIA:
             self._prose.append(self.text(content, line, "criterion") or "")
         elif self._section.boxes:
             self.loose.append((line, self._section))
-
-    def _box_lines(self, content: str, line: int) -> None:
-        """Lines that begin with a box and have no bullet: each is one, with what follows it up to the next."""
-        import re
-
-        begun: list[tuple[int, str]] = []
-        for number, text in enumerate(content.split("\n"), line):
-            if re.match(rf"{_BULLET}{_BOX}", text):
-                begun.append((number, re.sub(rf"^{_BULLET}", "", text)))
-            else:
-                begun[-1] = (begun[-1][0], f"{begun[-1][1]}\n{text}")
-        for number, text in begun:
-            self._found(number, text, 0, "")
 
     def _open_item(self, token: Token, inline: Token | None) -> None:
         import re

@@ -21,6 +21,7 @@ _ABOUT = {
     "context.folder_path": "That folder.",
     "context.folder_features": "The features of the folder, in order: file, title and status of each.",
     "context.task_description": "What a test-driven cycle is about.",
+    "context.task_details": "What its feature file says below it.",
     "context.task_index": "The number of that task in its feature file, from 1.",
     "state_machine.current_phase": "The first phase that is not completed; the last one when all are.",
     "state_machine.current_step": "Where in the phase the work is: the path of a step below it.",

@@ -51,7 +51,7 @@ def read(full: str, path: str) -> Feature:
         raise UsageError("bad_feature", said, remedy="rename the file with letters, digits and dashes", facts=facts)
     outline = Outline(*feature_file.load(full, path).parts(path), path)
     if mistakes := sorted(outline.mistakes, key=lambda mistake: mistake[0]):
-        found = "some" if outline.has_boxes else "none"
+        found = "none" if outline.is_empty else "some"
         raise mistaken("bad_feature", "feature file", path, mistakes, _REMEDY, tasks=found)
     summary = " ".join(filter(None, outline.summary))
     title = outline.title

@@ -11,8 +11,12 @@ from holdfast.systems.skill.blocks import LONGEST_DESCRIPTION, LONGEST_TEXT, Blo
 from holdfast.systems.skill.headings import ASIDE, TASKS, Section, Title, from_name, in_front_matter, is_list
 
 _UNTESTED = r"(?i)\s*\(no tests\)$"
-_HIDDEN = {"code": "boxes in a code block are text", "quotation": "boxes in a quotation are text",
-           "html": "boxes within HTML are not read: leave a blank line before the first one"}  # fmt: skip
+_HIDDEN = {
+    "table": "boxes in a table count below a row of headings and a line of dashes",
+    "code": "boxes in a code block are text",
+    "quotation": "boxes in a quotation are text",
+    "html": "boxes within HTML are not read: leave a blank line before the first one",
+}
 
 
 class Task(Value):
@@ -43,6 +47,7 @@ class Outline(Blocks):
         self.remarks = [Remark(line, "front_matter", text) for line, text in unread]
         self._entitle(given)
         self.headings: tuple[str, ...] = ()
+        self.is_empty = False  # nothing in it is a task, nor was meant to be one
         self.tasks = self._chosen()
         self.remarks.sort(key=lambda one: one.line)
 
@@ -78,6 +83,7 @@ class Outline(Blocks):
         return tasks
 
     def _no_tasks(self, lists: list[Section], roots: list[Section]) -> None:
+        self.is_empty = True
         for one in lists:
             self.mistakes.append((one.line, "there is no check box in this section: write '- [ ] …'"))
         if not lists:
@@ -105,9 +111,8 @@ class Outline(Blocks):
         for line, section, listed in self.unboxed:
             if (section.kind == kind == TASKS and section.root.boxes) or (section.kind == kind and listed in lists):
                 say(Remark(line, "no_box", "there is no check box, so this is no task"))
-        for line, section, code in self.hidden:
-            if section.kind == kind:
-                say(Remark(line, code, _HIDDEN[code]))
+        for line, code in self.hidden:
+            say(Remark(line, code, _HIDDEN[code]))
         for line, section in self.loose:
             if section.kind == kind == TASKS:
                 say(Remark(line, "text", "this text belongs to no task: indent it below the one it is about"))
@@ -146,6 +151,8 @@ class Outline(Blocks):
         if re.search(r"(?i)\(no tests\)", text):
             said = "'(no tests)' counts only at the end of a task's text"
             self.remarks.append(Remark(box.line, "no_tests", said))
+        within = "this box is read as text of the task above: put it below a blank line, or give it a bullet"
+        self.remarks += [Remark(line, "text", within) for line in box.boxes_within()]
         if box.open_below:
             said = f"the task of line {box.line} is ticked, and a box below it is open"
             self.remarks.append(Remark(box.open_below, "open_below", said))

@@ -131,7 +131,17 @@ def _task(asked: Asked, place: Place) -> Loaded:
     own = ("task", "task_description", "feature_file", "task_index")
     rest = {name: value for name, value in asked.context.items() if name not in own}
     context = {"task_description": text, "feature_file": file or None, "task_index": index, **rest}
-    return Loaded(asked.definition, subject, context)
+    details = _details(os.path.join(place.worktree, file), file, text) if file else ""
+    return Loaded(asked.definition, subject, {**context, "task_details": details} if details else context)
+
+
+def _details(full: str, file: str, text: str) -> str:
+    """What the feature file says below a task, where it has it."""
+    try:
+        listed = features.read(full, file).tasks
+    except HoldfastError:
+        return ""
+    return next((task.description for task in listed if task.text == text), "")
 
 
 def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:

@@ -22,8 +22,10 @@ def task(state: State, path: str) -> TaskText:
     whole = state.plan.step(own) if own else None
     text = whole.label if whole else str(state.context.get("task_description") or "")
     said = " – ".join(dict.fromkeys(filter(None, (text, step.description if path != own else ""))))
-    below = f"\n\n{whole.description}" if whole and whole.description else ""
-    return TaskText(said + below, str(feature_of(state, path)["file"]) if own or text else "")
+    details = whole.description if whole else str(state.context.get("task_details") or "")
+    return TaskText(
+        f"{said}\n\n{details}" if details else said, str(feature_of(state, path)["file"]) if own or text else ""
+    )
 
 
 def summary(state: State, now: str) -> str:
