@@ -236,11 +236,6 @@ def _shows_failure(state: State, entry: Mapping[str, Any]) -> bool:
     return check is not None and check.test == "fails"
 
 
-def _depends(state: State, path: str) -> tuple[object, ...]:
-    plan = state.plan
-    return (state.step(path), plan.step(path), *[state.step(child) for child in plan.children(path)])
-
-
 def _added_phase(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
     name = entry.get("name")
     return "", Step(id=str(name)) if is_name(name) else None
@@ -310,7 +305,6 @@ DOCUMENT = Document(
             each=lambda s: list(s.plan.children("")),
             name=lambda s, path: path,
             key="name",
-            depends=_depends,
             added=_added_phase,
             keys=Json(NAME, maxLength=64),
             least=1,
@@ -343,7 +337,6 @@ DOCUMENT = Document(
             each=tasks.tasks,
             name=_index,
             key="index",
-            depends=_depends,
             when=lambda s: bool(tasks.tasks(s)),
             added=_added_task,
             keys=COUNT,
