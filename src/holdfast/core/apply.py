@@ -47,7 +47,7 @@ class Fold:
     """Folds record after record. The history is put into words when it is asked for: most of it is dropped by then."""
 
     def __init__(self, state: State | None = None) -> None:
-        self._draft = state and _Draft.from_fields(state.__dict__)
+        self._draft = state and _Draft.from_fields({**state.__dict__})
         self._told: list[tuple[ev.Event, str, Actor, Mapping[str, Any]]] = []
 
     def add(self, record: Record) -> None:
@@ -58,7 +58,7 @@ class Fold:
                 self._told.append((event, at, actor, _commit(state, event)))
         assert state is not None
         if not isinstance(state, _Draft):
-            state = _Draft.from_fields(state.__dict__)
+            state = _Draft.from_fields({**state.__dict__})
         self._draft = seal(state, record)
 
     @property
@@ -70,7 +70,7 @@ class Fold:
             new, count = [_entry(*told) for told in self._told[-KEPT:]], draft.history_count + len(self._told)
             draft.replace(history=(*draft.history, *new)[-KEPT:], history_count=count)
             self._told.clear()
-        return State.from_fields(draft.__dict__)
+        return State.from_fields({**draft.__dict__})
 
 
 def fold(state: State | None, record: Record) -> State:

@@ -200,8 +200,11 @@ class Journal:
         self._last = appended
         return appended
 
-    def sync(self) -> None:
-        """Make what this handle read and appended durable; outside `writing`, so that writers share one sync."""
+    def sync(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """Make what this handle read and appended durable; outside `writing`, so that writers share one sync.
+
+        `meanwhile` begins what another thread does while this one waits for the disk.
+        """
         seq = self._last.seq if self._last else 0
         if seq <= self.synced or (seq <= self._shown and not self._sound):
             return
@@ -212,7 +215,11 @@ class Journal:
                     self._rewrite()
                 finally:
                     self._release()
-            if self._witness and self._sound and self._witness.shared(seq, self._newest, self._flush, self._is_there):
+
+            def flushed() -> None:
+                self._flush(meanwhile)
+
+            if self._witness and self._sound and self._witness.shared(seq, self._newest, flushed, self._is_there):
                 self.synced = seq
                 return
             self._flush()
@@ -225,8 +232,11 @@ class Journal:
         else:
             self._shown = seq  # may be shown, but is no mark to write down
 
-    def _flush(self) -> None:
-        flush(self._descriptor())
+    def _flush(self, meanwhile: Callable[[], None] | None = None) -> None:
+        fd = self._descriptor()
+        if meanwhile:
+            meanwhile()
+        flush(fd)
 
     def _is_there(self) -> bool:
         """Whether no other file took the place of this one."""
@@ -388,9 +398,9 @@ class Journal:
         return lines
 
     def _advance(self, lines: list[Line]) -> None:
-        for line in lines:
-            self._last = line
-            self.synced = max(self.synced, line.synced)
+        if lines:
+            self._last = lines[-1]
+            self.synced = max(self.synced, *[line.synced for line in lines])
 
     def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
         """Good lines after one that is known, up to the first that is not good; then, if that proves a loss, Broken."""

@@ -82,7 +82,7 @@ class Opened:
 
     def take(self, lines: list[Line]) -> State:
         state = self.state
-        known = sum(line.seq <= self.journal.synced for line in lines)
+        known = min(max(0, self.journal.synced - lines[0].seq + 1), len(lines)) if lines else 0
         if known:
             state = folded(state, lines[:known], self.journal.path)
             self._durable = lines[known - 1].position, state

@@ -39,6 +39,8 @@ _cards: dict[str, System] = {}
 """Of the systems that come with Holdfast."""
 _parts: dict[tuple[str, str], Any] = {}
 """By the module of the card and the part."""
+_dialects: dict[str, Dialect] = {}
+"""Of the systems that come with Holdfast: asked for ten times in each request."""
 
 
 def use(systems: dict[str, System | HoldfastError]) -> None:
@@ -106,10 +108,15 @@ def own_paths() -> tuple[str, ...]:
 
 
 def dialect(name: str) -> Dialect:
+    known = _dialects.get(name)
+    if known is not None:
+        return known
     try:
         found: Dialect = _loaded(system(name), "document", "DIALECT")
     except HoldfastError:
         return _absent(name)
+    if name in NAMES:
+        _dialects[name] = found
     return found
 
 
@@ -177,9 +184,8 @@ def _default(part: str) -> Any:
 
 
 def module(path: str) -> Any:
-    """The module, imported if it is not yet: `importlib` costs a tenth of a bare start."""
-    if path not in sys.modules:
-        __import__(path)
+    """The module, imported if it is not yet, also by another thread: `importlib` costs a tenth of a bare start."""
+    __import__(path)
     return sys.modules[path]
 
 

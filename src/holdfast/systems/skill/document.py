@@ -77,7 +77,7 @@ _WORDED = rf"^{_WORD}(\|{_WORD})*$"
 
 def _in_base(state: State, place: str) -> Any:
     """What stands at a place of the document that this one is written over."""
-    return at(state.base or {}, place)
+    return at(state.base, place) if state.base else None
 
 
 def _entry_in_base(state: State, place: str, key: str, name: object) -> Mapping[str, Any]:
