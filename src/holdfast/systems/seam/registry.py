@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 NAMES = ("skill", "story", "compaction", "orchestrator", "gated")
 """The systems that come with Holdfast."""
+ASKED: dict[str, dict[str, tuple[str, ...]]] = {
+    "wakes": {"story": (".holdfast/sessions",), "gated": ("workflow",)},
+    "traces": {"compaction": ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")},
+}
+"""What cards say of paths that every process asks for. Most projects have none of these, and need no such card."""
 _PACKAGE = "holdfast.systems"
 
 _CONFIG = ".holdfast/config.toml"
@@ -80,6 +85,15 @@ def refusal_of(name: str) -> HoldfastError | None:
 def systems() -> list[System]:
     """All that can be had."""
     return [*map(system, NAMES), *(card for card in _enabled.systems.values() if not isinstance(card, HoldfastError))]
+
+
+def asked_by(what: str, is_there: Callable[[str], bool], *tops: str) -> list[str]:
+    """The systems of which a path, of the card's `wakes` or `traces`, is there below one of these folders."""
+    named = dict(ASKED[what])
+    for card in _enabled.systems.values():
+        if not isinstance(card, HoldfastError):
+            named[card.name] = getattr(card, what)
+    return [name for name, paths in named.items() if any(is_there(f"{top}/{path}") for path in paths for top in tops)]
 
 
 def refused() -> list[HoldfastError]:
