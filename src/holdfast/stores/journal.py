@@ -39,7 +39,7 @@ from holdfast.stores.lines import (
 )
 from holdfast.stores.witness import Seen, Witness, lines_missing
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 _TAIL = 1 << 16
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -136,13 +136,16 @@ class Journal:
         self._advance([line])
         return True
 
-    def read(self) -> list[Line]:
-        """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way."""
+    def read(self, most: int = 0) -> list[Line]:
+        """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way.
+
+        With `most`, so many of them: what a long journal says need not be in memory at once.
+        """
         try:
-            return self._read(self._there())
+            return self._read(self._there(), most)
         except Broken:
             # Without the lock, the old bytes of a tail being cut off can be seen beside new ones; but not twice.
-            return self._read(self._there())
+            return self._read(self._there(), most)
 
     def synced_read(self) -> list[Line]:
         """`read`, and durable before anyone is shown it."""
@@ -385,7 +388,7 @@ class Journal:
         self._writing = True
         return lines
 
-    def _read(self, found: os.stat_result) -> list[Line]:
+    def _read(self, found: os.stat_result, most: int = 0) -> list[Line]:
         last = self._last
         if not found.st_nlink:
             raise self._missing()
@@ -393,7 +396,11 @@ class Journal:
             return []
         if last and found.st_size < last.end:
             raise self._damaged(found.st_size, last.seq) if last.seq <= self.synced else self._changed()
-        lines = list(self._lines(last, found.st_size))
+        lines: list[Line] = []
+        for line in self._lines(last, found.st_size):
+            lines.append(line)
+            if len(lines) == most:
+                break
         self._advance(lines)
         return lines
 
