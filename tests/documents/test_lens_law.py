@@ -12,7 +12,8 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from holdfast.core import commands as cmd
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition
-from holdfast.documents.lens.mapping import MISSING, by_name, found_at, put
+from holdfast.core.state import State
+from holdfast.documents.lens.mapping import MISSING, Memory, by_name, found_at, put
 from holdfast.documents.lens.spec import Document, Field
 from holdfast.documents.lens.text import Writer
 from holdfast.systems.seam.registry import NAMES, dialect
@@ -137,3 +138,40 @@ def test_what_every_field_says_is_said_again(system):
         differs |= {place for place in before.keys() | after.keys() if before.get(place) != after.get(place)}
     assert {place for place, _, _ in fields(spoken)} - seen == set()
     assert differs == DIFFERS[system].keys()
+
+
+def started(system: str) -> list[State]:
+    """Workflows that nobody else writes, state after state."""
+    if system == "skill":
+        life = skill.release()
+        return [life.now, *(life.do(command).now for command in skill.ONWARD)]
+    if system == "orchestrator":
+        return list(of_tasks(dialect(system).adopt(orchestrated.example(), None, Facts(now=NOW), "0" * 26)))
+    if system == "gated":
+        return [state for play in gated.lives().values() for state in play.states]
+    plays = {
+        "story": ((story.generation(), story.GENERATED), (story.planning(), story.PLANNED)),
+        "compaction": ((compaction.started(compaction.RELEASE), [(one, {"by": PERSON}) for one in compaction.ONWARD]),),
+    }
+    for play, turns in plays[system]:
+        for command, how in turns:
+            play.wait(60).do(command, **how)
+    return [state for play, _ in plays[system] for state in play.states]
+
+
+def of_tasks(state: State) -> Iterator[State]:
+    """Each step of a run in turn: begun, failed and begun again, done, and taken back."""
+    for path in state.plan.paths:
+        for said in ({"attempt": 1}, {"attempt": 2, "started_at": NOW}, {"status": "done", "finished_at": NOW}, {}):
+            progress = {**state.progress, path: state.step(path).replace(**said)}
+            state = state.replace(base=None, origin="started", progress=progress)
+            yield state
+
+
+@pytest.mark.parametrize("system", NAMES)
+def test_a_document_is_the_same_whatever_was_written_before_it(system):
+    """What one process keeps of earlier documents does not show in the next one."""
+    spoken, memory, writer = dialect(system).document, Memory(), Writer()
+    life = started(system)
+    for state in (*life, *reversed(life), *life[::3]):
+        assert writer.write(put(spoken, None, state, memory)) == Writer().write(put(spoken, None, state))

@@ -50,7 +50,12 @@ class MemoryStore:
 
     newest = load
 
-    def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
+    def commit(
+        self,
+        ulid: str,
+        change: Callable[[State], tuple[Record, State] | None],
+        meanwhile: Callable[[State], None] | None = None,
+    ) -> State:
         with self._lock:
             before = self.load(ulid)
             changed = change(before)

@@ -10,6 +10,7 @@ import pytest
 
 from holdfast.core.commands import Note
 from holdfast.errors import Broken, HoldfastError
+from holdfast.stores import opened
 from holdfast.stores.files import FilesStore
 from holdfast.stores.journal import Journal
 from holdfast.stores.opened import SNAPSHOT_EVERY
@@ -55,6 +56,21 @@ def test_every_truncation_at_the_end_of_a_line_is_noticed_and_says_what_is_missi
         assert FilesStore(home).examine(ulid(1)).lines == count
     journal.write_bytes(b"".join(lines))
     assert FilesStore(home).load(ulid(1)).revision == LINES
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 35, LINES, LINES + 1])
+def test_a_journal_that_is_read_piece_by_piece_is_the_same_and_so_is_what_it_lost(home, journal, monkeypatch, at_once):
+    monkeypatch.setattr(opened, "AT_ONCE", at_once)
+    whole = FilesStore(home).load(ulid(1))
+    (Path(home, "state", journal.parent.name) / f"{ulid(1)}.json").unlink()
+    assert FilesStore(home).load(ulid(1)) == whole
+    (Path(home, "state", journal.parent.name) / f"{ulid(1)}.json").unlink(missing_ok=True)
+    lines = journal.read_bytes().splitlines(keepends=True)
+    for count in (35, 42, LINES - 1):
+        journal.write_bytes(b"".join(lines[:count]))
+        assert refusal(home).facts["missing"] == LINES - count
+        journal.write_bytes(b"".join((*lines[: count - 1], lines[count - 1].replace(b"note", b"nota"), *lines[count:])))
+        assert (refusal(home).code, refusal(home).facts["seq"]) == ("journal_damaged", count)
 
 
 def test_a_truncation_is_noticed_in_a_file_with_another_inode_too(home, journal):

@@ -46,7 +46,6 @@ DIALECT = Dialect(
                 name=lambda state, path: state.plan.step(path).name,
                 key="item",
                 fields=(Field("status", lambda state, path: state.step(path).status, STATUS, meaning=Meaning.STATUS),),
-                depends=lambda state, path: (state.step(path), state.plan),
             ),
             Field("updated_at", lambda state, _: state.updated_at, MOMENT),
         ),

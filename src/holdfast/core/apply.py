@@ -47,7 +47,7 @@ class Fold:
     """Folds record after record. The history is put into words when it is asked for: most of it is dropped by then."""
 
     def __init__(self, state: State | None = None) -> None:
-        self._draft = state and _Draft.from_fields(state.__dict__)
+        self._draft = state and _Draft.from_fields({**state.__dict__})
         self._told: list[tuple[ev.Event, str, Actor, Mapping[str, Any]]] = []
 
     def add(self, record: Record) -> None:
@@ -58,7 +58,7 @@ class Fold:
                 self._told.append((event, at, actor, _commit(state, event)))
         assert state is not None
         if not isinstance(state, _Draft):
-            state = _Draft.from_fields(state.__dict__)
+            state = _Draft.from_fields({**state.__dict__})
         self._draft = seal(state, record)
 
     @property
@@ -70,7 +70,7 @@ class Fold:
             new, count = [_entry(*told) for told in self._told[-KEPT:]], draft.history_count + len(self._told)
             draft.replace(history=(*draft.history, *new)[-KEPT:], history_count=count)
             self._told.clear()
-        return State.from_fields(draft.__dict__)
+        return State.from_fields({**draft.__dict__})
 
 
 def fold(state: State | None, record: Record) -> State:
@@ -120,6 +120,8 @@ def apply(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
 
 def _changed(state: State | None, event: ev.Event, at: str, actor: Actor) -> State:
     """The state after an event, but for its history."""
+    if state is not None and isinstance(event, ev.Moved):
+        return _rested(_stepped(state, event, at), at)
     if isinstance(event, ev.Started):
         return _first(event, created_at=at, updated_at=at)
     if isinstance(event, ev.Adopted):
@@ -168,22 +170,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
         case ev.Started() | ev.Adopted():
             return state
         case ev.Moved():
-            before = state.step(event.step)
-            after = _moved(before, event, at)
-            again = event.move in ("reset", "reopened", "retried") or before.status == lifecycle.FAILED
-            if again and event.step in state.plan:
-                judged = state.plan.step(event.step).result  # what was found of other work says nothing of this
-                after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
-            if event.step in state.plan and state.plan.step(event.step).review:
-                after = cycle.acted(before, after, event, at)
-            moved = _put(state.replace(urged=0) if state.urged else state, event.step, after)
-            if lifecycle.ESCALATED in (before.status, after.status):
-                listed = cycle.escalations(moved.escalations, before, after, event, at)
-                moved = moved.replace(escalations=listed[-KEPT:])
-            if event.blames:
-                moved = _blamed(moved, event, at)
-            is_over = after.status in lifecycle.FINISHED
-            return moved if is_over == (before.status in lifecycle.FINISHED) else _finished(moved, at)
+            return _stepped(state, event, at)
         case ev.Produced():
             return _with(state, event.step, artifacts={**state.step(event.step).artifacts, event.name: event.artifact})
         case ev.Checked():
@@ -290,6 +277,29 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return state.replace(alerts=(*state.alerts, event.alert)[-states.KEPT_ALERTS :])
         case _:
             assert_never(event)
+
+
+def _stepped(state: State, event: ev.Moved, at: str) -> State:
+    """The state after a step moved: most of what happens."""
+    path, known = event.step, event.step in state.plan
+    before = state.step(path)
+    after = _moved(before, event, at)
+    if known and (event.move in _AGAIN or before.status == lifecycle.FAILED) and after.artifacts:
+        judged = state.plan.step(path).result  # what was found of other work says nothing of this
+        after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
+    if known and state.plan.step(path).review:
+        after = cycle.acted(before, after, event, at)
+    moved = _put(state.replace(urged=0) if state.urged else state, path, after)
+    if lifecycle.ESCALATED in (before.status, after.status):
+        listed = cycle.escalations(moved.escalations, before, after, event, at)
+        moved = moved.replace(escalations=listed[-KEPT:])
+    if event.blames:
+        moved = _blamed(moved, event, at)
+    is_over = after.status in lifecycle.FINISHED
+    return moved if is_over == (before.status in lifecycle.FINISHED) else _finished(moved, at)
+
+
+_AGAIN = ("reset", "reopened", "retried")
 
 
 def _recorded(known: Mapping[str, Any], event: ev.Recorded) -> dict[str, Any]:

@@ -24,6 +24,9 @@ else:  # `typing` costs start-up, and none of this is needed at run time
 __all__ = ["Any", "Protocol", "Value", "assert_never"]
 
 
+_new, _set = object.__new__, object.__setattr__
+
+
 class UnknownField(TypeError):
     """A value was given what its class has no field for."""
 
@@ -43,26 +46,31 @@ class Value:
         cls._known = frozenset(cls._fields)
 
     def __init__(self, *args: Any, **named: Any) -> None:
-        if args:
-            if len(args) > len(self._fields):
-                raise TypeError(f"{type(self).__name__} takes {len(self._fields)} values, got {len(args)}")
-            given = dict(zip(self._fields, args, strict=False))
-            if not named.keys().isdisjoint(given):
-                raise TypeError(f"{type(self).__name__}.{', '.join(named.keys() & given)} is given twice")
-            named.update(given)
-        names = named.keys()
-        if not self._required <= names:
-            missing = ", ".join(sorted(self._required - names))
-            raise TypeError(f"{type(self).__name__} lacks {missing}")
-        if not names <= self._known:
-            raise UnknownField(f"{type(self).__name__} has no field {', '.join(names - self._known)}")
-        self.__dict__.update(named)
+        fields = {**dict(zip(self._fields, args)), **named} if args else named  # noqa: B905
+        names = fields.keys()
+        if len(fields) != len(args) + len(named) or not self._required <= names or not names <= self._known:
+            raise self._wrong(args, named)
+        _set(self, "__dict__", fields)
+
+    def _wrong(self, args: tuple[object, ...], named: dict[str, object]) -> TypeError:
+        """What is wrong with the values that a new one was given."""
+        name, given = type(self).__name__, self._fields[: len(args)]
+        if len(args) > len(self._fields):
+            return TypeError(f"{name} takes {len(self._fields)} values, got {len(args)}")
+        if twice := named.keys() & given:
+            return TypeError(f"{name}.{', '.join(twice)} is given twice")
+        missing = self._required.difference(named, given)
+        if missing:
+            return TypeError(f"{name} lacks {', '.join(sorted(missing))}")
+        return UnknownField(f"{name} has no field {', '.join(named.keys() - self._known)}")
 
     @classmethod
     def from_fields(cls, fields: dict[str, Any]) -> Self:
-        """An instance of fields whose names were compared with those of the class. Reading a journal makes millions."""
-        made = object.__new__(cls)
-        made.__dict__.update(fields)
+        """An instance of fields whose names were compared with those of the class, which become its own. Reading a
+        journal makes millions.
+        """
+        made = _new(cls)
+        _set(made, "__dict__", fields)
         return made
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -75,10 +83,7 @@ class Value:
         """A copy with some fields changed."""
         if not changes.keys() <= self._known:
             raise TypeError(f"{type(self).__name__} has no field {', '.join(changes.keys() - self._known)}")
-        copy = object.__new__(type(self))
-        copy.__dict__.update(self.__dict__)
-        copy.__dict__.update(changes)
-        return copy
+        return type(self).from_fields({**self.__dict__, **changes})
 
     def items(self) -> list[tuple[str, Any]]:
         """Every field with its value, in the order of declaration."""

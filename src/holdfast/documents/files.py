@@ -26,8 +26,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _collections_abc import Mapping
 
+    from holdfast.documents.ahead import Ahead
     from holdfast.documents.checkpoints import Checkpoints
     from holdfast.documents.guard import Guard
+    from holdfast.documents.lens.spec import Document
     from holdfast.documents.lists import Lists
 
 LARGEST = 16 << 20
@@ -47,6 +49,7 @@ class Documents:
         self.recognition = Recognition(store, dialect, self.render)
         self._writer = Writer()
         self._memory = Memory()
+        self._ahead: Ahead | None = None
         self._seen: dict[str, View] = {}
         self._judged: set[tuple[str, str]] = set()
         self._written: dict[str, bytes] = {}
@@ -78,7 +81,18 @@ class Documents:
         return self._guard
 
     def render(self, state: State) -> bytes:
-        return self._writer.write(put(self.dialect(state.dialect).document, state.base, state, self._memory))
+        return self._rendered(self.dialect(state.dialect).document, state)[0]
+
+    def begin(self, state: State) -> None:
+        from holdfast.documents.ahead import Ahead
+
+        document = self.dialect(state.dialect).document  # which systems there are is known to each thread by itself
+        self._ahead = Ahead(state, lambda: self._rendered(document, state))
+
+    def _rendered(self, document: Document, state: State) -> tuple[bytes, str]:
+        """The document, and its hash."""
+        data = self._writer.write(put(document, state.base, state, self._memory))
+        return data, digest(data)
 
     def value(self, state: State) -> Mapping[str, Any]:
         """The native document as JSON."""
@@ -270,8 +284,8 @@ class Documents:
 
     def is_untouched(self, state: State, path: str) -> bool:
         """Whether what was shown last is in place, by its stamp alone: enough where it is about to be replaced."""
-        last = self._store.shown(state.ulid)
-        return last is not None and last.path == path and self._stamp(self.full(state, path)) == last.stamp
+        last, full = self._store.shown(state.ulid), f"{self._place.base(state.worktree)}/{path}"
+        return last is not None and last.path == path and self._stamp(full) == last.stamp
 
     def is_there(self, state: State, path: str) -> bool:
         return os.path.lexists(f"{self._place.base(state.worktree)}/{path}")
@@ -389,8 +403,9 @@ class Documents:
         if is_last and last is not None and last.revision == state.revision:
             self._seen[full] = last
             return None, last
-        data = self.render(state)
-        new = digest(data)
+        ahead, self._ahead = self._ahead, None
+        made = ahead.made() if ahead and ahead.state is state else None
+        data, new = made or self._rendered(self.dialect(state.dialect).document, state)
         current = last.hash if is_last and last is not None else ""
         if not current:
             there = self.read(state, path)

@@ -136,9 +136,7 @@ def encode_record(record: Record) -> str:
     """The body of a journal line. The revision is the line's own sequence number."""
     events = [encode_event(event) for event in record.events]
     data = {"v": VERSION, "at": record.at, "actor": encode(record.actor), "command": record.command, "events": events}
-    for name in _SELDOM:
-        if value := getattr(record, name):
-            data[name] = encode(value)
+    data.update({name: encode(value) for name in _SELDOM if (value := getattr(record, name))})
     return compact(data)
 
 

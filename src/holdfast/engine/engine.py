@@ -163,9 +163,10 @@ class Engine:
             self._views.require_inside(after)
             return record, after
 
+        begin = self._views.begin if self._hands_over else None
         while True:
             try:
-                state = self.store.commit(ulid, change)
+                state = self.store.commit(ulid, change, begin)
                 self._redacted = summed(self._redacted, redacted)
                 return Outcome(state, events, self._show(state, kept=True) if events else (), facts)
             except _Overtaken as overtaken:

@@ -201,8 +201,16 @@ class Store(Protocol):
     def newest(self, ulid: str) -> State:
         """The newest state, also where it is not durable yet: for a writer, whose own line makes it so."""
 
-    def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
-        """Runs `change` on the newest state with nobody else writing, and keeps the record it gives."""
+    def commit(
+        self,
+        ulid: str,
+        change: Callable[[State], tuple[Record, State] | None],
+        meanwhile: Callable[[State], None] | None = None,
+    ) -> State:
+        """Runs `change` on the newest state with nobody else writing, and keeps the record it gives.
+
+        A store that has to wait for a disk calls `meanwhile` before it waits, with the state that is being kept.
+        """
 
     def history(self, ulid: str, after: int = 0, until: int = 0) -> Iterator[Record]:
         """The records above one revision and up to another, oldest first; without them, all."""
@@ -331,6 +339,9 @@ class Views(Protocol):
 
     def shown(self, state: State) -> Shown | None:
         """What was shown last, where the state does not know it yet."""
+
+    def begin(self, state: State) -> None:
+        """Begins to make what a state will be shown by, while it is being kept."""
 
     def refresh(self, state: State, *, hand_over: bool = False) -> list[tuple[str, bytes]]:
         """Shows the newest state, which is this one or a later one; gives back edits that came in meanwhile.

@@ -11,32 +11,28 @@ from holdfast.errors import UsageError
 
 def require_inside(base: str, *paths: str) -> None:
     """Refuses paths below a folder if a part of them is a link to somewhere outside of that folder."""
-    asked: set[str] = set()
-    for path in paths:
-        for at in _parts(base, path):
-            if at in asked:
-                continue
-            asked.add(at)
-            try:
-                if S_ISLNK(os.lstat(at).st_mode) and not _is_below(os.path.realpath(at), os.path.realpath(base)):
-                    raise leads_out(at)
-            except OSError:
-                break
+    for at in _parts(base, paths):
+        try:
+            if S_ISLNK(os.lstat(at).st_mode) and not _is_below(os.path.realpath(at), os.path.realpath(base)):
+                raise leads_out(at)
+        except OSError:
+            continue  # nor is anything below it there
 
 
-def _parts(base: str, path: str) -> list[str]:
-    """Every part of a path, as a path of its own. The same few are asked for in each request."""
-    known = _known.get((base, path))
+def _parts(base: str, paths: tuple[str, ...]) -> list[str]:
+    """Every part of the paths, as a path of its own. The same few are asked for in each request."""
+    known = _known.get((base, paths))
     if known is None:
         if len(_known) >= _MOST:
             _known.clear()
-        names = path.split("/")
-        known = _known[base, path] = ["/".join((base, *names[: n + 1])) for n in range(len(names))]
+        split = [path.split("/") for path in paths]
+        parts = ("/".join((base, *names[: n + 1])) for names in split for n in range(len(names)))
+        known = _known[base, paths] = list(dict.fromkeys(parts))
     return known
 
 
 _MOST = 1000
-_known: dict[tuple[str, str], list[str]] = {}
+_known: dict[tuple[str, tuple[str, ...]], list[str]] = {}
 
 
 def leads_out(link: str) -> UsageError:

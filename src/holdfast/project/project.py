@@ -21,7 +21,7 @@ from holdfast.machine.settings import Settings
 from holdfast.project import wiring as bootstrap
 from holdfast.project.turn import Turn
 from holdfast.project.workflow import Workflow
-from holdfast.systems.seam.registry import dialect, systems, work
+from holdfast.systems.seam.registry import asked_by, dialect, work
 from holdfast.systems.seam.registry import subject as subject_of
 from holdfast.systems.seam.wired import Wired
 
@@ -241,12 +241,10 @@ class Project:
 
                 # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
                 fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
-        tops = {self.root, self.wired.place.worktree}
-        for one in systems():
-            folders = (os.path.join(top, path) for top in tops for path in one.wakes)
-            if one.name not in self._woken and any(map(os.path.isdir, folders)):
-                self._woken.add(one.name)
-                self.troubles += work(one.name).arrived(self.wired)
+        for name in asked_by("wakes", os.path.isdir, self.root, self.wired.place.worktree):
+            if name not in self._woken:
+                self._woken.add(name)
+                self.troubles += work(name).arrived(self.wired)
 
     def _notice_inbox(self) -> None:
         if not self._healed and os.path.lexists(os.path.join(self.wired.place.home, "inbox")):

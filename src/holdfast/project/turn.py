@@ -81,7 +81,7 @@ class Turn:
 
     def execute(self, state: State, command: Command, actor: Actor, **how: Any) -> Outcome:
         """Decides a command on what was seen; the outcome has the state with edits that came in meanwhile."""
-        wired = self._wired
+        wired = self._own
         outcome = wired.engine.execute(state.ulid, command, actor, seen=state, **how)
         if outcome.facts is not None:
             self._knows(state, outcome.facts)

@@ -107,6 +107,10 @@ def wire(place: Place, settings: Settings) -> Wired:
         return opened_by_hand(wired, state, step)
 
     def secrets() -> Secrets:
+        from holdfast.core.secrets import DEFAULT
+
+        if not os.path.lexists(os.path.join(place.home, "config.toml")):
+            return DEFAULT  # asked before every change
         from holdfast.machine import configuration
 
         return configuration.secrets(place.root, is_trusted)

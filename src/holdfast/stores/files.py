@@ -100,7 +100,12 @@ class FilesStore:
         with handle.lock:
             return self._journals.taken(ulid, handle, handle.journal.read())
 
-    def commit(self, ulid: str, change: Callable[[State], tuple[Record, State] | None]) -> State:
+    def commit(
+        self,
+        ulid: str,
+        change: Callable[[State], tuple[Record, State] | None],
+        meanwhile: Callable[[State], None] | None = None,
+    ) -> State:
         self._require_writable()
         handle = self._journals.handle(ulid)
         with handle.lock:
@@ -115,7 +120,8 @@ class FilesStore:
                     handle.journal.append(encode_record(record).encode())
                     handle.state = after
             try:
-                handle.journal.sync()
+                kept = handle.state
+                handle.journal.sync((lambda: meanwhile(kept)) if meanwhile and kept else None)
             except HoldfastError:
                 self._journals.forget(ulid)
                 for mark in self._marks.pop(ulid, ()):

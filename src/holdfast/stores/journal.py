@@ -39,7 +39,7 @@ from holdfast.stores.lines import (
 )
 from holdfast.stores.witness import Seen, Witness, lines_missing
 
-_BLOCK = 1 << 20
+_BLOCK = 1 << 18
 _TAIL = 1 << 16
 _OPEN = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 _READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -136,13 +136,16 @@ class Journal:
         self._advance([line])
         return True
 
-    def read(self) -> list[Line]:
-        """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way."""
+    def read(self, most: int = 0) -> list[Line]:
+        """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way.
+
+        With `most`, so many of them: what a long journal says need not be in memory at once.
+        """
         try:
-            return self._read(self._there())
+            return self._read(self._there(), most)
         except Broken:
             # Without the lock, the old bytes of a tail being cut off can be seen beside new ones; but not twice.
-            return self._read(self._there())
+            return self._read(self._there(), most)
 
     def synced_read(self) -> list[Line]:
         """`read`, and durable before anyone is shown it."""
@@ -200,8 +203,11 @@ class Journal:
         self._last = appended
         return appended
 
-    def sync(self) -> None:
-        """Make what this handle read and appended durable; outside `writing`, so that writers share one sync."""
+    def sync(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """Make what this handle read and appended durable; outside `writing`, so that writers share one sync.
+
+        `meanwhile` begins what another thread does while this one waits for the disk.
+        """
         seq = self._last.seq if self._last else 0
         if seq <= self.synced or (seq <= self._shown and not self._sound):
             return
@@ -212,7 +218,11 @@ class Journal:
                     self._rewrite()
                 finally:
                     self._release()
-            if self._witness and self._sound and self._witness.shared(seq, self._newest, self._flush, self._is_there):
+
+            def flushed() -> None:
+                self._flush(meanwhile)
+
+            if self._witness and self._sound and self._witness.shared(seq, self._newest, flushed, self._is_there):
                 self.synced = seq
                 return
             self._flush()
@@ -225,8 +235,11 @@ class Journal:
         else:
             self._shown = seq  # may be shown, but is no mark to write down
 
-    def _flush(self) -> None:
-        flush(self._descriptor())
+    def _flush(self, meanwhile: Callable[[], None] | None = None) -> None:
+        fd = self._descriptor()
+        if meanwhile:
+            meanwhile()
+        flush(fd)
 
     def _is_there(self) -> bool:
         """Whether no other file took the place of this one."""
@@ -375,7 +388,7 @@ class Journal:
         self._writing = True
         return lines
 
-    def _read(self, found: os.stat_result) -> list[Line]:
+    def _read(self, found: os.stat_result, most: int = 0) -> list[Line]:
         last = self._last
         if not found.st_nlink:
             raise self._missing()
@@ -383,14 +396,18 @@ class Journal:
             return []
         if last and found.st_size < last.end:
             raise self._damaged(found.st_size, last.seq) if last.seq <= self.synced else self._changed()
-        lines = list(self._lines(last, found.st_size))
+        lines: list[Line] = []
+        for line in self._lines(last, found.st_size):
+            lines.append(line)
+            if len(lines) == most:
+                break
         self._advance(lines)
         return lines
 
     def _advance(self, lines: list[Line]) -> None:
-        for line in lines:
-            self._last = line
-            self.synced = max(self.synced, line.synced)
+        if lines:
+            self._last = lines[-1]
+            self.synced = max(self.synced, *[line.synced for line in lines])
 
     def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
         """Good lines after one that is known, up to the first that is not good; then, if that proves a loss, Broken."""

@@ -45,7 +45,7 @@ def head(seq: int, synced: int, prev: str) -> bytes:
 
 
 def seal(text: bytes) -> bytes:
-    return b',"sum":"%s"}\n' % digest(text)[:16].encode()
+    return b',"sum":"' + digest(text)[:16].encode() + b'"}\n'
 
 
 def sum_before(data: bytes, end: int) -> str:

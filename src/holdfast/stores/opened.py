@@ -18,6 +18,8 @@ from holdfast.stores.witness import Seen
 FOREIGN = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What decoding and folding lead to when a line, though whole, is nothing that Holdfast writes."""
 SNAPSHOT_EVERY = 64
+AT_ONCE = 1024
+"""How many lines of a journal are in memory at once when it is opened."""
 
 
 def record_of(line: Line, name: str) -> Record:
@@ -74,15 +76,18 @@ class Opened:
             if seen:
                 journal.expect(seen)
             made = cls(journal, kept[1], kept[0].seq) if kept and is_there else cls(journal)
-            made.take(journal.read())
-            return made
+            while True:
+                lines = journal.read(AT_ONCE)
+                made.take(lines)
+                if len(lines) < AT_ONCE:
+                    return made
         except BaseException:
             journal.close()
             raise
 
     def take(self, lines: list[Line]) -> State:
         state = self.state
-        known = sum(line.seq <= self.journal.synced for line in lines)
+        known = min(max(0, self.journal.synced - lines[0].seq + 1), len(lines)) if lines else 0
         if known:
             state = folded(state, lines[:known], self.journal.path)
             self._durable = lines[known - 1].position, state

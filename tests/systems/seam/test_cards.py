@@ -14,6 +14,12 @@ from holdfast.systems.seam.system import System
 cards = pytest.mark.parametrize("card", registry.systems(), ids=lambda card: card.name)
 
 
+@pytest.mark.parametrize("what", registry.ASKED)
+def test_every_process_asks_for_the_paths_that_the_cards_name(what):
+    named = {card.name: getattr(card, what) for card in registry.systems()}
+    assert registry.ASKED[what] == {name: paths for name, paths in named.items() if paths}
+
+
 def test_hooks_look_for_the_traces_of_every_system():
     assert tuple(trace for card in registry.systems() for trace in card.traces) == quick._TRACES
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
-from holdfast.core.state import State
-from holdfast.core.value import Any
+from holdfast.core.plan import Plan, ancestors
+from holdfast.core.state import Progress, State
+from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, as_found
 from holdfast.documents.lens.text import Entries, Kept, KeptList
 from holdfast.errors import UsageError
@@ -17,31 +18,33 @@ MISSING = object()
 
 
 class Memory:
-    """Parts of documents that were written before, by what they depend on."""
+    """Parts of documents that were written before, by workflow."""
 
-    def __init__(self, most: int = 8000) -> None:
+    def __init__(self, most: int = 1000) -> None:
         self._most = most
-        self._items: dict[tuple[str, str, str], tuple[tuple[object, ...], Kept]] = {}
-        self._lists: dict[tuple[str, str], tuple[tuple[object, ...], KeptList]] = {}
+        self._lists: dict[tuple[str, str], _Listed] = {}
         self._histories: dict[str, tuple[tuple[Mapping[str, Any], ...], Entries]] = {}
 
-    def item(self, key: tuple[str, str, str], on: tuple[object, ...]) -> Kept | None:
-        known = self._items.get(key)
-        return known[1] if known is not None and known[0] == on else None
-
-    def keep(self, key: tuple[str, str, str], on: tuple[object, ...], item: Kept) -> None:
-        if len(self._items) >= self._most:
-            self._items.clear()
-        self._items[key] = (on, item)
-
-    def items(self, key: tuple[str, str], on: tuple[object, ...]) -> KeptList | None:
+    def listed(self, part: Items, state: State) -> Kept | KeptList:
+        """A list of a document that is written from nothing. Only entries of steps that moved are written again."""
+        key, lasting = (state.ulid, part.at), (state.plan, state.session)
         known = self._lists.get(key)
-        return known[1] if known and all(a is b for a, b in zip(known[0], on, strict=True)) else None
-
-    def keep_items(self, key: tuple[str, str], on: tuple[object, ...], items: KeptList) -> None:
+        if known is None or known.lasting[0] is not state.plan or known.lasting != lasting:
+            entries = {item: _entry(part, state, item) for item in part.each(state)}
+        elif known.progress is state.progress:
+            return known.value
+        else:
+            moved = _moved(known.progress, state.progress)
+            old = {item: entry for item, entry in known.entries.items() if item.partition("#")[0] not in moved}
+            entries = {item: old.get(item) or _entry(part, state, item) for item in part.each(state)}
+            if len(old) == len(entries) and list(known.entries) == list(entries):
+                self._lists[key] = known.replace(progress=state.progress)
+                return known.value
+        value = KeptList([one for _, one in entries.values()]) if part.key else Kept(entries.values())
         if len(self._lists) >= self._most:
             self._lists.clear()
-        self._lists[key] = (on, items)
+        self._lists[key] = _Listed(lasting=lasting, progress=state.progress, entries=entries, value=value)
+        return value
 
     def history(self, document: Document, state: State) -> Entries:
         """The history in the dialect's words. It only ever grows at its end, so only the new entries are translated."""
@@ -59,21 +62,47 @@ class Memory:
         return said
 
 
+class _Listed(Value):
+    """A list that was written: of which state, its entries with their names, and as it stands in the document."""
+
+    lasting: tuple[Plan, str]
+    progress: Mapping[str, Progress]
+    entries: dict[str, tuple[Any, Kept]]
+    value: Kept | KeptList
+
+
+def _moved(before: Mapping[str, Progress], after: Mapping[str, Progress]) -> set[str]:
+    """The steps whose progress is another one, and the branches they stand in."""
+    moved = {path for path, one in after.items() if before.get(path) is not one} | (before.keys() - after.keys())
+    return moved.union(*map(ancestors, moved))
+
+
+def _entry(part: Items, state: State, item: str) -> tuple[Any, Kept]:
+    """A new entry of a list, with its name."""
+    name = part.name(state, item)
+    out = Kept({part.key: name} if part.key else {})
+    _fill(out, part.fields, state, item)
+    return name, out
+
+
 def put(
     document: Document, base: Mapping[str, Any] | None, state: State, memory: Memory | None = None
 ) -> dict[str, Any]:
     """The document of a state, written over the one it was last based on."""
     memory = memory or Memory()
-    fresh = base is None
-    out: dict[str, Any] = _copy(base) if base is not None else {}
-    if document.as_found and as_found(state):
-        return out
-    for part in document.parts:
-        if isinstance(part, Field):
-            _fill(out, part, state, "") if fresh else _put_field(out, part, state, "")
-        elif part.when is None or part.when(state):
-            _put_items(out, part, state, memory if fresh else None)
-    if document.history and document.entry and (fresh or state.history or document.history in out):
+    out: dict[str, Any] = {}
+    if base is None:
+        _fill(out, document.parts, state, "", memory)
+    else:
+        out = _copy(base)
+        if document.as_found and as_found(state):
+            return out
+        for part in document.parts:
+            if isinstance(part, Field):
+                _put_field(out, part, state, "")
+            elif part.when is None or part.when(state):
+                _put_items(out, part, state)
+    if document.history and document.entry and (base is None or state.history or document.history in out):
         out[document.history] = memory.history(document, state)
         count = f"{document.history}_count"
         if state.history_count > len(state.history):
@@ -91,21 +120,30 @@ def put_fields(fields: Iterable[Field], base: Mapping[str, Any], state: State, i
     return out
 
 
-def _fill(out: dict[str, Any], field: Field, state: State, item: str) -> None:
-    """A field of a document that is written from nothing: most are, on every transition, and have no form to keep."""
-    value = field.value(state, item)
-    if value is ABSENT:
-        if not field.nullable:
-            return
-        value = None
-    elif value is UNKNOWN:
-        return
-    elif field.codec is not None:
-        value = field.codec.encode(value)
-    above, last = _split(field.at)
-    for name in above:
-        out = out.setdefault(name, {})
-    out[last] = value
+def _fill(
+    out: dict[str, Any], parts: Iterable[Field | Items], state: State, item: str, memory: Memory | None = None
+) -> None:
+    """Writes from nothing: so are most documents, on every transition, and there is no form to keep."""
+    for part in parts:
+        if isinstance(part, Field):
+            value = part.value(state, item)
+            if value is ABSENT:
+                if not part.nullable:
+                    continue
+                value = None
+            elif value is UNKNOWN:
+                continue
+            elif part.codec is not None:
+                value = part.codec.encode(value)
+        elif memory is None or (part.when is not None and not part.when(state)):
+            continue
+        else:
+            value = memory.listed(part, state)
+        above, last = _split(part.at)
+        holder = out
+        for name in above:
+            holder = holder.setdefault(name, {})
+        holder[last] = value
 
 
 def _put_field(out: dict[str, Any], field: Field, state: State, item: str) -> None:
@@ -164,39 +202,24 @@ def same(one: Any, other: Any) -> bool:
     return alike and bool(one == other)
 
 
-def _put_items(out: dict[str, Any], part: Items, state: State, memory: Memory | None) -> None:
-    *above, last = part.at.split(".")
+def _put_items(out: dict[str, Any], part: Items, state: State) -> None:
+    above, last = _split(part.at)
     holder = out
     for name in above:
         holder = holder.setdefault(name, {})
-    if memory and part.follows and part.key:
-        same = memory.items((state.ulid, part.at), part.follows(state))
-        if same is not None:
-            holder[last] = same
-            return
     known = by_name(part, holder.get(last))
-    items = part.each(state)
     written: list[tuple[Any, dict[str, Any]]] = []
-    for item in items:
+    for item in part.each(state):
         name = part.name(state, item)
-        key, on = (state.ulid, part.at, item), part.depends(state, item)
-        unchanged = memory.item(key, on) if memory else None
-        if unchanged is not None:
-            written.append((name, unchanged))
-            continue
         found = known.pop(name, None)
-        if found is None and state.origin == "adopted" and _has_nothing_to_say(part, state, item):
-            continue
-        target = found if found is not None else Kept({part.key: name} if part.key else {})
-        for field in part.fields:
-            _put_field(target, field, state, item) if found is not None else _fill(target, field, state, item)
-        if memory and isinstance(target, Kept):
-            memory.keep(key, on, target)
-        written.append((name, target))
+        if found is not None:
+            for field in part.fields:
+                _put_field(found, field, state, item)
+            written.append((name, found))
+        elif state.origin != "adopted" or not _has_nothing_to_say(part, state, item):
+            written.append(_entry(part, state, item))
     if part.key:
-        holder[last] = KeptList(target for _, target in written)
-        if memory and part.follows:
-            memory.keep_items((state.ulid, part.at), part.follows(state), holder[last])
+        holder[last] = [target for _, target in written]
     elif written or last in holder or state.origin != "adopted":
         kept = holder.get(last)
         holder[last] = {**(kept if isinstance(kept, dict) else {}), **dict(written)}

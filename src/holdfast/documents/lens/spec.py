@@ -109,20 +109,16 @@ class Field(Value):
 class Items(Value):
     """A list of objects, matched by the field `key`; or, without `key`, an object of objects.
 
-    `depends` gives the values an item is made from: while they are the very same, so is the item.
+    An item is a step by its path, or what it has after `path#`. What is said of it follows from the plan, the session,
+    and the progress of that step and of those below it; which items there are, from the plan and all progress.
     """
 
     at: str
     each: Callable[[State], list[str]]
     name: Callable[[State, str], Any]
     fields: tuple[Field, ...]
-    depends: Callable[[State, str], tuple[object, ...]] = staticmethod(
-        lambda state, path: (state.step(path), state.plan.step(path), state.origin)
-    )
     key: str = ""
     when: Callable[[State], bool] | None = None
-    follows: Callable[[State], tuple[object, ...]] | None = None
-    """The objects that all items follow from: while these are the same ones, so is the list."""
     added: Callable[[State, Mapping[str, Any]], Any] | None = None
     elsewhere: bool = False
     """Whether an entry that is missing may stand in another list."""

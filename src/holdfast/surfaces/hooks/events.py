@@ -27,7 +27,7 @@ from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes, quick
 from holdfast.systems.seam.found import loaded
-from holdfast.systems.seam.registry import dialect, systems, upkeep
+from holdfast.systems.seam.registry import asked_by, dialect, system, upkeep
 
 LOCK_WAIT = 0.4
 """Seconds that a host waits for another process at most."""
@@ -111,13 +111,13 @@ def _adopt(project: Project, *, notes_too: bool = False) -> None:
     if wired.store.read_only:
         return
     top = wired.place.worktree
-    traced = [card for card in systems() if any(os.path.lexists(os.path.join(top, name)) for name in card.traces)]
-    if any(card.adopt_at_once for card in traced):
+    traced = asked_by("traces", os.path.lexists, top)
+    if any(system(name).adopt_at_once for name in traced):
         from holdfast.systems.seam.adoption import adopt_at_once
 
         wired.troubles.extend(adopt_at_once(wired))
-    for card in traced if notes_too else ():
-        wired.troubles.extend(upkeep(card.name).sightings(wired, wired.settings.actor))
+    for name in traced if notes_too else ():
+        wired.troubles.extend(upkeep(name).sightings(wired, wired.settings.actor))
 
 
 def _before_compaction(project: Project, event: Mapping[str, Any], session: str) -> str:

@@ -11,7 +11,6 @@ from holdfast.core import moment
 from holdfast.core.briefing import TaskText
 from holdfast.core.definition import Definition, Step
 from holdfast.core.lifecycle import MARKS
-from holdfast.core.packet_parts import clean
 from holdfast.core.queries import current
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import Evidence, State
@@ -251,6 +250,8 @@ class Upkeep(Value):
 
 
 def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:
+    from holdfast.core.packet_parts import clean
+
     said = {
         "ID": state.id,
         **about,
@@ -262,18 +263,24 @@ def found_active(state: State, now: str, about: Mapping[str, str], progress: lis
 
 
 def _summary(state: State, now: str) -> str:
-    steps = [f"    {MARKS[state.step(p).status]} {clean(state.plan.step(p).label)}" for p in state.plan.children("")]
+    steps = [f"    {MARKS[state.step(p).status]} {_label(state, p)}" for p in state.plan.children("")]
     return found_active(state, now, {"Subject": state.title or state.subject}, steps)
 
 
 def _sentence(state: State) -> str:
     at = current(state)
-    return f"Resuming at {clean(state.plan.step(at).label)}" if at else "All steps are done."
+    return f"Resuming at {_label(state, at)}" if at else "All steps are done."
 
 
 def _question(state: State) -> str:
     at = current(state)
-    return f"Resume from {clean(state.plan.step(at).label) if at else 'the end'}?"
+    return f"Resume from {_label(state, at) if at else 'the end'}?"
+
+
+def _label(state: State, path: str) -> str:
+    from holdfast.core.packet_parts import clean
+
+    return clean(state.plan.step(path).label)
 
 
 class Texts(Value):

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 NAMES = ("skill", "story", "compaction", "orchestrator", "gated")
 """The systems that come with Holdfast."""
+ASKED: dict[str, dict[str, tuple[str, ...]]] = {
+    "wakes": {"story": (".holdfast/sessions",), "gated": ("workflow",)},
+    "traces": {"compaction": ("untracked/workflow-state", "CLAUDE.local.md", "CLAUDE/Plan")},
+}
+"""What cards say of paths that every process asks for. Most projects have none of these, and need no such card."""
 _PACKAGE = "holdfast.systems"
 
 _CONFIG = ".holdfast/config.toml"
@@ -39,6 +44,8 @@ _cards: dict[str, System] = {}
 """Of the systems that come with Holdfast."""
 _parts: dict[tuple[str, str], Any] = {}
 """By the module of the card and the part."""
+_dialects: dict[str, Dialect] = {}
+"""Of the systems that come with Holdfast: asked for ten times in each request."""
 
 
 def use(systems: dict[str, System | HoldfastError]) -> None:
@@ -80,6 +87,15 @@ def systems() -> list[System]:
     return [*map(system, NAMES), *(card for card in _enabled.systems.values() if not isinstance(card, HoldfastError))]
 
 
+def asked_by(what: str, is_there: Callable[[str], bool], *tops: str) -> list[str]:
+    """The systems of which a path, of the card's `wakes` or `traces`, is there below one of these folders."""
+    named = dict(ASKED[what])
+    for card in _enabled.systems.values():
+        if not isinstance(card, HoldfastError):
+            named[card.name] = getattr(card, what)
+    return [name for name, paths in named.items() if any(is_there(f"{top}/{path}") for path in paths for top in tops)]
+
+
 def refused() -> list[HoldfastError]:
     """Why systems that the project enables cannot be had."""
     return [other for other in _enabled.systems.values() if isinstance(other, HoldfastError)]
@@ -106,10 +122,15 @@ def own_paths() -> tuple[str, ...]:
 
 
 def dialect(name: str) -> Dialect:
+    known = _dialects.get(name)
+    if known is not None:
+        return known
     try:
         found: Dialect = _loaded(system(name), "document", "DIALECT")
     except HoldfastError:
         return _absent(name)
+    if name in NAMES:
+        _dialects[name] = found
     return found
 
 
@@ -177,9 +198,8 @@ def _default(part: str) -> Any:
 
 
 def module(path: str) -> Any:
-    """The module, imported if it is not yet: `importlib` costs a tenth of a bare start."""
-    if path not in sys.modules:
-        __import__(path)
+    """The module, imported if it is not yet, also by another thread: `importlib` costs a tenth of a bare start."""
+    __import__(path)
     return sys.modules[path]
 
 

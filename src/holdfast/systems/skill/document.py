@@ -77,7 +77,7 @@ _WORDED = rf"^{_WORD}(\|{_WORD})*$"
 
 def _in_base(state: State, place: str) -> Any:
     """What stands at a place of the document that this one is written over."""
-    return at(state.base or {}, place)
+    return at(state.base, place) if state.base else None
 
 
 def _entry_in_base(state: State, place: str, key: str, name: object) -> Mapping[str, Any]:
@@ -236,11 +236,6 @@ def _shows_failure(state: State, entry: Mapping[str, Any]) -> bool:
     return check is not None and check.test == "fails"
 
 
-def _depends(state: State, path: str) -> tuple[object, ...]:
-    plan = state.plan
-    return (state.step(path), plan.step(path), *[state.step(child) for child in plan.children(path)])
-
-
 def _added_phase(state: State, entry: Mapping[str, Any]) -> tuple[str, Any]:
     name = entry.get("name")
     return "", Step(id=str(name)) if is_name(name) else None
@@ -310,7 +305,6 @@ DOCUMENT = Document(
             each=lambda s: list(s.plan.children("")),
             name=lambda s, path: path,
             key="name",
-            depends=_depends,
             added=_added_phase,
             keys=Json(NAME, maxLength=64),
             least=1,
@@ -343,7 +337,6 @@ DOCUMENT = Document(
             each=tasks.tasks,
             name=_index,
             key="index",
-            depends=_depends,
             when=lambda s: bool(tasks.tasks(s)),
             added=_added_task,
             keys=COUNT,

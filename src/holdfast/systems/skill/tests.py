@@ -215,7 +215,6 @@ CHECKPOINTS = Items(
     "checkpoints",
     each=_checks,
     name=lambda s, item: item.rpartition("#")[2],
-    depends=lambda s, item: (_evidence(s, item),),
     fields=(
         Field("status", _ran, RAN, meaning=Meaning.CHECK, required=True),
         Field("last_run", _about("last_run", lambda e: e.at), MOMENT, nullable=True, quiet=True),

@@ -108,10 +108,6 @@ def _planned(state: State, _: str) -> Any:
     return {name: state.context[name] for name in named if state.context.get(name) is not None} or UNKNOWN
 
 
-def _depends(state: State, path: str) -> tuple[object, ...]:
-    return state.step(path), state.plan.step(path), state.session, state.origin
-
-
 def place(state: State) -> str:
     return f"{folder(state.session)}/workflow-state/{state.id}.json"
 
@@ -164,7 +160,6 @@ def _steps(kind: str, at: str, key: str, codec: Codec, *more: Field) -> Items:
         each=lambda s: list(s.plan.children("")),
         name=lambda s, path: s.plan.number(path),
         key=key,
-        depends=_depends,
         when=lambda s: is_planning(s) == (kind == PLANNING),
         keys=NUMBER,
         least=1,
