@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from holdfast.core.proof import how
+from holdfast.core.provenance import how
 from holdfast.core.state import Evidence
 from holdfast.errors import HoldfastError, Refused, one_line
 from holdfast.project.workflow import Workflow

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from holdfast.core.proof import how
+from holdfast.core.provenance import how
 from holdfast.errors import Refused
 from holdfast.project.workflow import Workflow
 from tests.checks.kits import KITS, Kit

@@ -12,7 +12,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
-from holdfast.core.proof import BY_EXIT_CODE
+from holdfast.core.provenance import BY_EXIT_CODE
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, proof
+from holdfast.core import gates, lifecycle, provenance
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
 from holdfast.core.moment import ago
@@ -69,7 +69,7 @@ def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     if evidence is None:
         return verdict, "has not run"
     when = ago(evidence.at, facts.now)
-    seen = f", {proof.how(evidence)}" if proof.how(evidence) else ""
+    seen = f", {provenance.how(evidence)}" if provenance.how(evidence) else ""
     reported = seen if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"
     if verdict == "stale":
         why = "the tree changed since" if evidence.attempt == progress.attempt else f"in try {evidence.attempt}"

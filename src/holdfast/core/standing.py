@@ -9,7 +9,7 @@ from _collections_abc import Callable
 
 from holdfast.core import gates, lifecycle, queries, record
 from holdfast.core.commands import Facts
-from holdfast.core.proof import BY, how
+from holdfast.core.provenance import BY, how
 from holdfast.core.state import State
 from holdfast.core.value import Any
 

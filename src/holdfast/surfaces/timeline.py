@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable
 
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, moment, proof
+from holdfast.core import lifecycle, moment, provenance
 from holdfast.core.apply import Record
 from holdfast.core.recognition import SIGNATURE, TERMINAL
 from holdfast.core.value import assert_never
@@ -158,7 +158,7 @@ def _checked(event: ev.Checked) -> tuple[str, str, str]:
     evidence = event.evidence
     verdict = "passed" if evidence.passed else "failed"
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
-    seen = proof.how(evidence)
+    seen = provenance.how(evidence)
     how = f" ({seen})" if seen else ""
     return verdict, f"check {event.name} of {event.step} {verdict}{exit_code}{how}", evidence.detail
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import lifecycle, proof, refusals, remedies
+from holdfast.core import lifecycle, provenance, refusals, remedies
 from holdfast.core.gates import policy
 from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
@@ -104,7 +104,7 @@ def _picture(call: Call, workflow: Workflow, path: str, hashes: dict[str, str]) 
         out.append(style.dim("  no artifacts"))
     for name, evidence in progress.evidence.items():
         passed = style.green("passed") if evidence.passed else style.red("failed")
-        seen = f"({proof.how(evidence) or evidence.run_by}, {evidence.at})"
+        seen = f"({provenance.how(evidence) or evidence.run_by}, {evidence.at})"
         out.append(f"  check {escape(name)} {passed} {style.dim(escape(seen))}")
     for verdict in progress.verdicts[-3:]:
         word, why = verdict.verdict.replace("_", " "), f": {verdict.feedback[:300]}" if verdict.feedback else ""

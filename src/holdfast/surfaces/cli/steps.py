@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from holdfast.core import gates, lifecycle, proof, refusals, remedies
+from holdfast.core import gates, lifecycle, provenance, refusals, remedies
 from holdfast.core.queries import tries_left
 from holdfast.core.state import Evidence, State
 from holdfast.plain.terminal import escape
@@ -89,7 +89,7 @@ def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
 
 
 def _said(call: Call, name: str, evidence: Evidence) -> str:
-    seen = proof.how(evidence)
+    seen = provenance.how(evidence)
     how = ", as reported" if evidence.run_by != "engine" else f", {seen}" if seen else ""
     if evidence.passed:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Mapping
 from difflib import unified_diff
 
-from holdfast.core import lifecycle, proof, refusals
+from holdfast.core import lifecycle, provenance, refusals
 from holdfast.core.state import Grant, Progress
 from holdfast.core.value import Any
 from holdfast.documents import approved
@@ -45,7 +45,7 @@ def picture(
     if modifications:
         out.append(f"The agent says that you want these changes: {spaced(dict(modifications))}")
     out += [
-        f"check {name}: {'passed' if one.passed else 'failed'} ({proof.how(one) or one.run_by})"
+        f"check {name}: {'passed' if one.passed else 'failed'} ({provenance.how(one) or one.run_by})"
         for name, one in progress.evidence.items()
     ]
     out += [f"review: {one.verdict.replace('_', ' ')} by {one.by}" for one in progress.verdicts[-1:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import lifecycle, moment, proof, queries, tasks
+from holdfast.core import lifecycle, moment, provenance, queries, tasks
 from holdfast.core.briefing import TaskText
 from holdfast.core.packet_parts import clean
 from holdfast.core.state import Evidence, State
@@ -224,7 +224,7 @@ def _newest(state: State, paths: tuple[str, ...]) -> tuple[Evidence, str] | None
 
 def _run(evidence: Evidence, test: str) -> list[str]:
     if evidence.tests_passed(test):
-        count, seen = evidence.data.get("count"), proof.how(evidence)
+        count, seen = evidence.data.get("count"), provenance.how(evidence)
         passed = f"  {DONE} {count} passed" if count else f"  {DONE} passed"
         return [f"{passed}, {seen}" if seen else passed]
     failing = [str(name) for name in evidence.data.get("failing") or ()]
