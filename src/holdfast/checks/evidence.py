@@ -61,13 +61,14 @@ def run(
     report = os.path.join(base, check.report or os.devnull)
     before = _stamp(report)
     how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets}
-    ran = checks.run(check.run, cwd=base, timeout=check.timeout, hear=reading.take, **how)
+    folder = os.path.join(base, check.folder)
+    ran = checks.run(check.run, cwd=folder, timeout=check.timeout, hear=reading.take, **how)
     if ran.cancelled:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts={"check": name, "step": path})
     after = world.tree(state, listing=True)
     found = results.merged(reading.results(), _report(report, before))
-    verdict = _verdict(check, ran, found, _named(state, path, given), base)
+    verdict = _verdict(check, ran, found, _named(state, path, given), folder)
     evidence = Evidence(
         passed=verdict.passed,
         at=world.now(),
@@ -131,15 +132,16 @@ def _written(
     written = {name: one for name, one in changed.items() if one.blob and state.dirt.get(name) != one.blob}
     shown = dict(list(written.items())[:NAMES_KEPT])
     said: dict[str, Any] = {"files": content.added(repository, state.head, shown)}
-    test_file = _test_file(base, verdict.test, (*(found.broken if found else ()), *written))
+    broken = [os.path.join(check.folder, file) for file in found.broken] if found else []
+    test_file = _test_file(base, check.folder, verdict.test, (*broken, *written))
     return {**said, "test_file": test_file} if test_file else said
 
 
-def _test_file(base: str, test: str, likely: tuple[str, ...]) -> str:
+def _test_file(base: str, folder: str, test: str, likely: tuple[str, ...]) -> str:
     """The file of a test: as its name says, else the first of the likely ones that has the name in it."""
     if not test:
         return ""
-    file = test.partition("::")[0]
+    file = os.path.join(folder, test.partition("::")[0])
     if _holds(base, file, ""):
         return file
     return next((one for one in likely if _holds(base, one, model.function_name(test))), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import events as ev
+from holdfast.core.remedy import quoted
 from holdfast.core.state import Actor
 from holdfast.core.value import Any, assert_never
 
@@ -61,6 +62,9 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return entry("agent_ended", token=event.token, outcome=event.outcome)
         case ev.Amended():
             return entry("amended", op=event.op, step=event.path, added=event.step.id if event.step else "")
+        case ev.Equipped():
+            command = " ".join(map(quoted, event.run))
+            return entry("equipped", uses=event.uses, command=command, source=event.source, step=event.under)
         case ev.Snapshotted():
             return entry("snapshot", number=event.number, head=event.head, label=event.label)
         case ev.Restored():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, moment, remedies
+from holdfast.core import gates, lifecycle, moment, proof, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -213,7 +213,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
         mend = gates.MEND if gates.to_change(step, progress, facts) else ""
-        return [gates.Unmet("done", path, "the work is under way", (remedies.done(path, text=mend),))]
+        way = bare(state, path, facts, (remedies.done(path, text=mend),))
+        return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(state, path, facts)
     return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
@@ -232,11 +233,16 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if state.origin == "adopted":  # a document may say that a step is worked on before its time
         first += [one for one in state.plan.requires(path) if state.step(one).status not in lifecycle.FINISHED]
     first += [one for one in gates.claimed(state, facts) if one in before]
-    return (
-        [absent_because(state, one, facts) for one in first]
-        + below
-        + gates.unmet(state.plan.step(path), path, state.step(path), facts)
-    )
+    own = proof.unmet(state, path, facts) + gates.unmet(state.plan.step(path), path, state.step(path), facts)
+    own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own]
+    return [absent_because(state, one, facts) for one in first] + below + own
+
+
+def bare(state: State, path: str, facts: Facts, ways: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
+    """`done` without the step, where every session means this one by it."""
+    if any(lease.step for lease in state.leases.values()) or worked_on(state, "", facts) != path:
+        return ways
+    return tuple(one.given(step="") if one.command == "done" and one.arguments["step"] == path else one for one in ways)
 
 
 def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
@@ -244,7 +250,7 @@ def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
     if state.step(path).status in lifecycle.FINISHED:
         return reopening(state, path) if used_up_after(state, path) else (remedies.next_step(),)
     found = blockers(state, path, facts)
-    return found[0].remedies if found else (remedies.done(path),)
+    return found[0].remedies if found else bare(state, path, facts, (remedies.done(path),))
 
 
 def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
@@ -282,7 +288,11 @@ def usages(state: State, now: str) -> list[Usage]:
 def resolve(state: State, word: str) -> str:
     """The path a user means by a number, an id or a path. Of several, the one beside the current step is meant."""
     found = state.plan.find(word)
-    if len(found) > 1:
+    if word.isdigit() and len(found) == 1 and word not in state.plan:  # a task may have the number of another step
+        from holdfast.core.tasks import tasks
+
+        found += [task for task in tasks(state) if state.plan.step(task).id == word and task not in found]
+    elif len(found) > 1:
         here = parent(current(state) or "")
         found = [path for path in found if parent(path) == here] or found
     if len(found) == 1:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from _collections_abc import Callable
 
 from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.queries import tries_left
 from holdfast.core.state import Evidence, State
+from holdfast.core.tasks import COMMIT
+from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
+from holdfast.project.handing import SAME_RUN
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
@@ -29,8 +33,26 @@ def move(call: Call) -> None:
 
 
 def done(call: Call) -> None:
-    workflow, path = call.step()
-    call.changed(workflow.done(path, dict(call.args.artifact), order=order(call), **call.how()), path)
+    """Without a step, the one that is worked on. What Holdfast ran for it is told before what became of it."""
+    workflow = call.workflow()
+    step = workflow.path(call.args.step) if call.args.step else ""
+    more = {"test": call.args.test, "order": order(call), "echo": echo}
+    hand_in(call, workflow, step, lambda: workflow.done(step, dict(call.args.artifact), **more, **call.how()))
+
+
+def hand_in(call: Call, workflow: Workflow, step: str, doing: Callable[[], object]) -> None:
+    try:
+        doing()
+    finally:
+        for name, evidence in workflow.ran if not call.args.json else ():
+            call.answer({}, _said(call, name, evidence))
+    *first, last = workflow.handed or (step,)
+    ran = [{"check": name, **_told(evidence)} for name, evidence in workflow.ran]
+    made = [workflow.state.step(path).data.get(COMMIT) for path in workflow.handed if path in workflow.state.plan]
+    more = {"handed_in": list(workflow.handed), "evidence": ran, "commit": next(filter(None, made), None)}
+    for path in first:
+        call.answer({}, call.became(workflow.state, path)) if not call.args.json else None
+    call.changed(workflow, last, more={name: value for name, value in more.items() if value})
 
 
 def order(call: Call) -> Order:
@@ -72,12 +94,15 @@ def check(call: Call) -> int:
     evidence = _known(workflow, args.key or "", args.name)
     if evidence is None:
         passed = args.passed if args.passed or args.failed else None
-        data = pairs(args.values)
-        evidence = workflow.check(args.name, passed=passed, step=args.step or "", data=data, echo=_echo, **call.how())
-    told = {name: getattr(evidence, name) for name in _EVIDENCE}
-    more = {"evidence": {"check": args.name, **told, **evidence.data}}
+        data = {**pairs(args.values), **({"test": args.test} if args.test else {})}
+        evidence = workflow.check(args.name, passed=passed, step=args.step or "", data=data, echo=echo, **call.how())
+    more = {"evidence": {"check": args.name, **_told(evidence)}}
     call.changed(workflow, said=_said(call, args.name, evidence), more=more)
     return 0 if evidence.passed else CHECK_FAILED
+
+
+def _told(evidence: Evidence) -> dict[str, Any]:
+    return {**{name: getattr(evidence, name) for name in _EVIDENCE}, **evidence.data}
 
 
 def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
@@ -90,6 +115,8 @@ def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
 
 def _said(call: Call, name: str, evidence: Evidence) -> str:
     how = "" if evidence.run_by == "engine" else ", as reported"
+    if evidence.data.get(SAME_RUN):
+        how = f", in the run for {evidence.data[SAME_RUN]}: nothing changed since"
     if evidence.passed:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
         return call.ok(f"{name} passed{how}{test}")
@@ -98,7 +125,7 @@ def _said(call: Call, name: str, evidence: Evidence) -> str:
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"
 
 
-def _echo(chunk: bytes) -> None:
+def echo(chunk: bytes) -> None:
     """As it comes, and as it is: a person trusted the command to run here."""
     sys.stderr.flush()
     sys.stderr.buffer.write(chunk)

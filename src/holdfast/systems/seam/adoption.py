@@ -243,7 +243,7 @@ def understood(
     )
     if definition:
         tools = {**equipping.tools(definition, wired.place), **(equipping.tools_of(before) if before else {})}
-        state = spoken.adopt(document, equipping.equipped(definition, tools, lacking=True), facts, state.ulid)
+        state = spoken.adopt(document, equipping.equipped(definition, tools), facts, state.ulid)
         check_steps(state.plan.steps)
         origin = {"type": definition.name, **{name: getattr(definition, name) for name in _TERMS}}
         bounds = definition.bounds if definition.bounds != Bounds() else state.bounds

@@ -34,7 +34,7 @@ def load(asked: Asked, place: Place) -> Loaded:
     if typed is None:
         return loaded
     context = {name: value for name, value in loaded.context.items() if name != TEST_COMMAND}
-    run = equipping.words(typed, asked.definition, asked.subject)
+    run = equipping.words(typed, TEST_COMMAND)
     return loaded.replace(context=context, tools={"test": tooling.Tool(run, "")})
 
 
