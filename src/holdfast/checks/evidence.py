@@ -8,6 +8,7 @@ from _collections_abc import Callable, Mapping
 from holdfast import git
 from holdfast.checks import results
 from holdfast.checks import running as checks
+from holdfast.checks.output import Output, logged
 from holdfast.checks.results import judge, junit, model
 from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals, remedies
@@ -37,7 +38,8 @@ def run(
     given: Mapping[str, Any],
     actor: Actor,
     token: str = "",
-    echo: Callable[[bytes], None] | None = None,
+    watch: Callable[[str, float], None] | None = None,
+    log: str = os.devnull,
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Evidence, content.Tree]:
     """Runs a check, if its result would be taken, and tells the tree it left. One that is `cancelled` says nothing.
@@ -60,9 +62,10 @@ def run(
     tree = world.tree(state, listing=True)
     report = os.path.join(base, check.report or os.devnull)
     before = _stamp(report)
-    how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets}
+    how: dict[str, Any] = {"watch": watch, "cancelled": cancelled, "output": Output(engine.secrets, reading.take)}
     folder = os.path.join(base, check.folder)
-    ran = checks.run(check.run, cwd=folder, timeout=check.timeout, hear=reading.take, **how)
+    with logged(how["output"], log, name):
+        ran = checks.run(check.run, cwd=folder, timeout=check.timeout, **how)
     if ran.cancelled:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts={"check": name, "step": path})

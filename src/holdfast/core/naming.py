@@ -23,7 +23,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "wait": (READ, "for:--for=person|change|done! --since=REVISION --timeout=SPAN"),
     "show": (READ, ""),
     "list": ("", "--status=S --type=T --session=S --all"),
-    "log": (READ, "--after=N --limit=N"),
+    "log": (READ, "--after=N --limit=N --check=NAME --step=STEP"),
     "metrics": (READ, ""),
     "diagram": (READ, "--lifecycle"),
     "begin": (WRITE, "STEP"),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from holdfast.systems.seam.parts import Order
 
-    Echo = Callable[[bytes], None]
+    Watching = Callable[[str, float], None]
 
 SAME_RUN = "same_run"
 """What evidence says that is of a run for another step, on the same tree: that step."""
@@ -44,7 +44,7 @@ class HandedIn(Looked):
         *,
         test: str = "",
         order: Order | None = None,
-        echo: Echo | None = None,
+        watch: Watching | None = None,
         **how: Any,
     ) -> Self:
         """Hands in a step, without one that which this session works on, as far as its gates allow.
@@ -56,16 +56,16 @@ class HandedIn(Looked):
         self.ran, self.handed = (), ()
         if not step and how.get("key", "") in self._look().state.keys:
             return self
-        path = self.path(step) if step else self._current()
-        self._hand_in(path, artifacts, test, order, echo, **how)
+        path = self.path(step) if step else self.worked_on()
+        self._hand_in(path, artifacts, test, order, watch, **how)
         said = self.said
         after = "" if step or self.state.plan.step(path).action else queries.current(self.state)
         if after and self._only_commits(after):
-            self._hand_in(after, None, "", order, echo, token=how.get("token", ""))
+            self._hand_in(after, None, "", order, watch, token=how.get("token", ""))
             self.said = (*said, *self.said)
         return self
 
-    def _current(self) -> str:
+    def worked_on(self) -> str:
         """The step that this session works on."""
         state = self._look().state
         at = queries.worked_on(state, self._wired.settings.actor.session, self.facts())
@@ -85,7 +85,7 @@ class HandedIn(Looked):
         artifacts: Mapping[str, str] | None,
         test: str,
         order: Order | None,
-        echo: Echo | None,
+        watch: Watching | None,
         **how: Any,
     ) -> None:
         from holdfast.systems.seam.parts import Handing, Order
@@ -100,13 +100,13 @@ class HandedIn(Looked):
         if to_run:
             self._require_room(cmd.Done(path, given), token)
         for check in to_run:
-            self._run_or_reuse(path, check, test, echo, token)
+            self._run_or_reuse(path, check, test, watch, token)
         handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
         handing = own.before_done(self._wired, self.state, path, handing)
         command = cmd.Done(path, handing.artifacts, data=handing.data)
         said: tuple[str, ...] = ()
         if acts:
-            command, said = self._acted(command, handing.order, echo, token=token)
+            command, said = self._acted(command, handing.order, watch, token=token)
         self.said = ()
         self.execute(command, **{"summary": handing.order.message, **how})
         self._wired.recorded(self.state, path)
@@ -148,31 +148,31 @@ class HandedIn(Looked):
         evidence = self.state.step(path).evidence.get(check.name)
         return str(evidence.data.get("test") or "") if evidence else ""
 
-    def _run_or_reuse(self, path: str, check: Check, test: str, echo: Echo | None, token: str) -> None:
+    def _run_or_reuse(self, path: str, check: Check, test: str, watch: Watching | None, token: str) -> None:
         """A tree that did not change since the same command passed for another step is not tested again."""
         runs_before = proof.has_runs(self.state, path, check)
         tree = self._wired.world.tree(self.state) if runs_before else None
         seen = proof.same_run(self.state, path, check, tree.id if tree else None, test)
         if seen is None:
             data = {"test": test} if test and check.test else {}
-            self._run_check(path, check.name, data, echo, token=token)
+            self._run_check(path, check.name, data, watch, token=token)
             return
         step, evidence = seen
         evidence = evidence.replace(data={**evidence.data, SAME_RUN: evidence.data.get(SAME_RUN, step)})
         self._decide(cmd.RecordCheck(path, check.name, evidence), token=token)
         self.ran += ((check.name, self.state.step(path).evidence[check.name]),)
 
-    def _prove_commit(self, path: str, echo: Echo | None, token: str) -> None:
+    def _prove_commit(self, path: str, watch: Watching | None, token: str) -> None:
         """What is committed is what was proved: where the tree changed since, its checks run again and have to pass."""
         for step, check in proof.lapsed(self.state, path, self.facts()):
             named = self._named(step, check)
-            self._run_check(step, check.name, {"test": named} if named else {}, echo, token=token)
+            self._run_check(step, check.name, {"test": named} if named else {}, watch, token=token)
         facts = self.facts()
         if proof.lapsed(self.state, path, facts):
             raise refusals.gate_unmet(path, queries.unmet_work(self.state, path, facts)[:1])
 
     def _acted(
-        self, command: cmd.Done, order: Order, echo: Echo | None, *, token: str
+        self, command: cmd.Done, order: Order, watch: Watching | None, *, token: str
     ) -> tuple[cmd.Done, tuple[str, ...]]:
         """The rules are asked before anything is done: a commit that may not count is not made."""
         from holdfast.systems.seam import actions
@@ -182,7 +182,7 @@ class HandedIn(Looked):
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.preview(self.state, asking, token)
-        self._prove_commit(path, echo, token)
+        self._prove_commit(path, watch, token)
         try:
             acted = actions.perform(self._wired, self.state, path, order)
         except Refused:
@@ -210,7 +210,7 @@ class HandedIn(Looked):
         passed: bool | None = None,
         step: str = "",
         data: Mapping[str, Any] | None = None,
-        echo: Echo | None = None,
+        watch: Watching | None = None,
         **how: Any,
     ) -> Evidence:
         """Runs a check, or records what somebody reports of it when `passed` is given.
@@ -222,21 +222,23 @@ class HandedIn(Looked):
         plainjson.require(data or {}, "data")
         self._equip(path)
         if passed is None:
-            self._run_check(path, name, data, echo, **how)
+            self._run_check(path, name, data, watch, **how)
         else:
             tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
             evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
             self._decide(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]
 
-    def _run_check(self, path: str, name: str, data: Any = None, echo: Any = None, **how: Any) -> None:
+    def _run_check(self, path: str, name: str, data: Any = None, watch: Any = None, **how: Any) -> None:
         from holdfast.checks import evidence as evidence_
+        from holdfast.checks import logs
 
         wired, state = self._wired, self.state
         by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", "") or wired.settings.token}
-        run: dict[str, Any] = {"given": data or {}, "echo": echo, "cancelled": self.cancelled}
+        run: dict[str, Any] = {"given": data or {}, "watch": watch, "cancelled": self.cancelled}
         where = wired.place.base(state.worktree)
-        evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
+        log = logs.file(wired.place.home, state.ulid, path, name)
+        evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, log=log, **run, **by)
         self._turn.forget()
         self._turn.saw_tree(state, tree)
         self.execute(cmd.RecordCheck(path, name, evidence), **how)

@@ -105,6 +105,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "list session": ("only those of this session", "text:session:64", ""),
     "list all": "the finished ones too",
     "log after": ("only what came after this revision", "whole:0:999999999"),
+    "log check": ("what this check printed when it last ran", "name:check"),
     "log limit": ("at most so many entries", "whole:1:100000", 100),
     "done step": ("a number, an id, or a path such as build/2 (default: the one that is worked on)", "word", ""),
     "done url": ("the pull request that was made already", "text:url:1000", ""),
@@ -152,7 +153,9 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "clean all": "whatever their age",
     "adopt paths": ("", "path"),
     "mcp host": ("the address to listen on", "text:host:200", "127.0.0.1"),
-    **dict.fromkeys(("check step", "note step", "learn step", "agent start step", "agent spend step"), _OF_STEP),
+    **dict.fromkeys(
+        ("check step", "log step", "note step", "learn step", "agent start step", "agent spend step"), _OF_STEP
+    ),
     **dict.fromkeys(("session use name", "session commit name", "session cancel name"), ("the session", "word")),
     **dict.fromkeys(("cancel reason", "abort reason"), ("why", "text:reason:500")),
     **dict.fromkeys(("reading add paths", "reading remove paths"), ("files of the project", "path")),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from _collections_abc import Callable
-
 from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.queries import tries_left
 from holdfast.core.state import Evidence, State
@@ -13,6 +10,7 @@ from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
 from holdfast.project.handing import SAME_RUN
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces.cli import live
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
 from holdfast.systems.seam.parts import Order
@@ -33,18 +31,20 @@ def move(call: Call) -> None:
 
 
 def done(call: Call) -> None:
-    """Without a step, the one that is worked on. What Holdfast ran for it is told before what became of it."""
+    """Without a step, the one that is worked on."""
     workflow = call.workflow()
     step = workflow.path(call.args.step) if call.args.step else ""
-    more = {"test": call.args.test, "order": order(call), "echo": echo}
-    hand_in(call, workflow, step, lambda: workflow.done(step, dict(call.args.artifact), **more, **call.how()))
+    hand_in(call, workflow, step, artifacts=dict(call.args.artifact), test=call.args.test)
 
 
-def hand_in(call: Call, workflow: Workflow, step: str, doing: Callable[[], object]) -> None:
+def hand_in(call: Call, workflow: Workflow, step: str, **given: Any) -> None:
+    """What Holdfast ran for a step is told before what became of it, also where that is a refusal."""
     try:
-        doing()
+        with live.tail() as watch:
+            workflow.done(step, order=order(call), watch=watch, **given, **call.how())
     finally:
         for name, evidence in workflow.ran if not call.args.json else ():
+            live.show_failure(call, name, evidence)
             call.answer({}, _said(call, name, evidence))
     *first, last = workflow.handed or (step,)
     ran = [{"check": name, **_told(evidence)} for name, evidence in workflow.ran]
@@ -95,7 +95,10 @@ def check(call: Call) -> int:
     if evidence is None:
         passed = args.passed if args.passed or args.failed else None
         data = {**pairs(args.values), **({"test": args.test} if args.test else {})}
-        evidence = workflow.check(args.name, passed=passed, step=args.step or "", data=data, echo=echo, **call.how())
+        with live.tail() as watch:
+            how = {"data": data, "watch": watch, **call.how()}
+            evidence = workflow.check(args.name, passed=passed, step=args.step or "", **how)
+        live.show_failure(call, args.name, evidence)
     more = {"evidence": {"check": args.name, **_told(evidence)}}
     call.changed(workflow, said=_said(call, args.name, evidence), more=more)
     return 0 if evidence.passed else CHECK_FAILED
@@ -123,10 +126,3 @@ def _said(call: Call, name: str, evidence: Evidence) -> str:
     code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
     why = f": {gates.telling(evidence)}".removesuffix(": ")
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"
-
-
-def echo(chunk: bytes) -> None:
-    """As it comes, and as it is: a person trusted the command to run here."""
-    sys.stderr.flush()
-    sys.stderr.buffer.write(chunk)
-    sys.stderr.buffer.flush()

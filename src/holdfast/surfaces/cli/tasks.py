@@ -67,8 +67,7 @@ def done(call: Call) -> None:
     path = named(workflow.state, call.args.task)
     step = workflow.state.plan.step(path)
     if step.action or workflow.state.conduct.criteria or any(check.run for check in step.checks):
-        doing = lambda: workflow.done(path, order=steps.order(call), echo=steps.echo, **call.how())  # noqa: E731
-        steps.hand_in(call, workflow, path, doing)
+        steps.hand_in(call, workflow, path)
         return
     commit = readers.sha(call.args.commit) if call.args.commit else ""
     if commit:
