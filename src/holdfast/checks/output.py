@@ -70,7 +70,7 @@ class Output:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _plain(self, data: bytes, start: int, end: int) -> str:
-        """A part of the data without secrets, escape sequences and control characters; a secret at its edge is left out."""
+        """A part of the data, safe to print and without secrets; of one at its edge nothing is left."""
         text = data.decode("latin-1")
         found = self._secrets.find(text) if self._secrets.redact else []
         for one in found:

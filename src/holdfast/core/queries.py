@@ -298,7 +298,7 @@ def resolve(state: State, word: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        said = f"{word[:80]!r} could be {', '.join(found[:8])}"
+        said = f"{word[:80]!r} could be {' or '.join(found[:8])}"
         facts = {"step": word[:200], "candidates": found[:20]}
         raise UsageError("ambiguous_step", said, remedy="name the step by its whole path", facts=facts)
     said = f"there is no step {word[:80]!r} in {state.id}"

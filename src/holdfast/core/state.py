@@ -19,6 +19,8 @@ BASE, BEGAN = "base_sha", "began_at"
 """Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
 BY_HAND = "by_hand"
 """The fact about a step that a person does it."""
+SAME_RUN = "same_run"
+"""What evidence says that is of a run for another step, on the same tree: that step."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
 

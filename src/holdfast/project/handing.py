@@ -7,7 +7,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, proof, queries, refusals
 from holdfast.core.definition import Check
-from holdfast.core.state import Evidence
+from holdfast.core.state import SAME_RUN, Evidence
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.errors import Refused, UsageError
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from holdfast.systems.seam.parts import Order
 
     Watching = Callable[[str, float], None]
-
-SAME_RUN = "same_run"
-"""What evidence says that is of a run for another step, on the same tree: that step."""
 
 
 class HandedIn(Looked):

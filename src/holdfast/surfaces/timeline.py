@@ -9,6 +9,7 @@ from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record
 from holdfast.core.recognition import SIGNATURE, TERMINAL
 from holdfast.core.remedy import quoted
+from holdfast.core.state import SAME_RUN
 from holdfast.core.value import assert_never
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, paint, wrap
 
@@ -164,6 +165,7 @@ def _checked(event: ev.Checked) -> tuple[str, str, str]:
     verdict = "passed" if evidence.passed else "failed"
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
     how = "" if evidence.run_by == "engine" else " (reported)"
+    how = f", in the run for {evidence.data[SAME_RUN]}" if evidence.data.get(SAME_RUN) else how
     return verdict, f"check {event.name} of {event.step} {verdict}{exit_code}{how}", evidence.detail
 
 

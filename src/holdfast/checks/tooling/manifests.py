@@ -15,12 +15,12 @@ _SCRIPTS = {
     "code_simplifier": ("simplify", "code_simplifier"),
 }
 _LOCKS = {
-    "package-lock.json": "npm",
-    "npm-shrinkwrap.json": "npm",
     "pnpm-lock.yaml": "pnpm",
     "yarn.lock": "yarn",
     "bun.lockb": "bun",
     "bun.lock": "bun",
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
 }
 _EACH = {
     "npm": ("npm", "test", "--silent", "--workspaces", "--if-present"),

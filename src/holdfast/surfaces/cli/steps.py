@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from holdfast.core import gates, lifecycle, refusals, remedies
 from holdfast.core.queries import tries_left
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import SAME_RUN, Evidence, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
-from holdfast.project.handing import SAME_RUN
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli import live
 from holdfast.surfaces.cli.call import Call
