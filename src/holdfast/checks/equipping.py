@@ -9,7 +9,7 @@ from holdfast.checks import results, tooling
 from holdfast.core import commands as cmd
 from holdfast.core.definition import Check, Definition
 from holdfast.core.plan import Plan
-from holdfast.core.remedy import Blank, Remedy
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
 from holdfast.core.tasks import task_of
 from holdfast.errors import UsageError
@@ -112,8 +112,8 @@ def typed(name: str) -> str:
     return uses if uses != name and uses in tooling.NAMES else ""
 
 
-def words(command: object, name: str) -> tuple[str, ...]:
-    """The program and its arguments that somebody typed."""
+def words(command: object, name: str, way: Remedy) -> tuple[str, ...]:
+    """The program and its arguments that somebody typed; `way` is how it is typed."""
     import shlex
 
     try:
@@ -123,6 +123,5 @@ def words(command: object, name: str) -> tuple[str, ...]:
         words = ()
     if not words or any("\0" in word for word in words):
         message = f"{name} is a program and its arguments; it is run without a shell"
-        way = Remedy("set", {"values": [Blank(f"{name}='COMMAND'")]})
         raise UsageError("bad_command", message, remedy=way)
     return words

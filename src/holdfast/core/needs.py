@@ -6,7 +6,6 @@ from holdfast.core import commands as cmd
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import is_undone
 from holdfast.core.lifecycle import OPEN
-from holdfast.core.proof import of_commit
 from holdfast.core.state import RELAYED, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any, Value
@@ -108,7 +107,12 @@ def _has_tree_evidence(state: State) -> bool:
     open_steps = [(path, step) for path, step in state.progress.items() if step.status in OPEN]
     if any(evidence.tree for _, step in open_steps for evidence in step.evidence.values()):
         return True
-    return any(path in state.plan and of_commit(state, path) for path, _ in open_steps)
+    commits = [path for path, _ in open_steps if path in state.plan and state.plan.step(path).action == "commit"]
+    if not commits:
+        return False
+    from holdfast.core.proof import of_commit
+
+    return any(of_commit(state, path) for path in commits)
 
 
 def _runs(state: State) -> tuple[tuple[str, Check], ...]:

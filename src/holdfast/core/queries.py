@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import gates, lifecycle, moment, proof, remedies
+from holdfast.core import gates, lifecycle, moment, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
@@ -233,7 +233,11 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if state.origin == "adopted":  # a document may say that a step is worked on before its time
         first += [one for one in state.plan.requires(path) if state.step(one).status not in lifecycle.FINISHED]
     first += [one for one in gates.claimed(state, facts) if one in before]
-    own = proof.unmet(state, path, facts) + gates.unmet(state.plan.step(path), path, state.step(path), facts)
+    own = gates.unmet(state.plan.step(path), path, state.step(path), facts)
+    if state.plan.step(path).action == "commit":
+        from holdfast.core import proof
+
+        own = proof.unmet(state, path, facts) + own
     own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own]
     return [absent_because(state, one, facts) for one in first] + below + own
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, proof, queries, refusals
+from holdfast.core import gates, lifecycle, queries, refusals
 from holdfast.core.definition import Check
 from holdfast.core.state import SAME_RUN, Evidence
-from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.errors import Refused, UsageError
 from holdfast.plain import plainjson
@@ -72,6 +71,8 @@ class HandedIn(Looked):
 
     def _only_commits(self, path: str) -> bool:
         """Whether nothing but the commit of finished work is left of a step; a task without steps is work itself."""
+        from holdfast.core.tasks import TASK
+
         step = self.state.plan.step(path)
         begun = step.action == "commit" and self.state.step(path).status == lifecycle.ACTIVE
         return begun and not (step.checks or step.outputs or (step.kind == TASK and not step.steps))
@@ -119,6 +120,8 @@ class HandedIn(Looked):
             raise UsageError("no_test", said, remedy=queries.onward(self.state, path, self.facts()))
         self._equip(path)
         checks = self.state.plan.step(path).checks if checks else ()
+        if not any(check.run for check in checks):
+            return []
         facts, progress = self.facts(), self.state.step(path)
         runnable = [check for check in checks if check.run and gates.is_runnable(check, path, facts)]
         other_test = [check for check in runnable if check.test and test not in ("", self._named(path, check))]
@@ -147,12 +150,14 @@ class HandedIn(Looked):
 
     def _run_or_reuse(self, path: str, check: Check, test: str, watch: Watching | None, token: str) -> None:
         """A tree that did not change since the same command passed for another step is not tested again."""
+        from holdfast.core import proof
+
         runs_before = proof.has_runs(self.state, path, check)
         tree = self._wired.world.tree(self.state) if runs_before else None
         seen = proof.same_run(self.state, path, check, tree.id if tree else None, test)
         if seen is None:
             data = {"test": test} if test and check.test else {}
-            self._run_check(path, check.name, data, watch, token=token)
+            self._run_check(path, check.name, data, watch, looked=True, token=token)
             return
         step, evidence = seen
         evidence = evidence.replace(data={**evidence.data, SAME_RUN: evidence.data.get(SAME_RUN, step)})
@@ -161,9 +166,11 @@ class HandedIn(Looked):
 
     def _prove_commit(self, path: str, watch: Watching | None, token: str) -> None:
         """What is committed is what was proved: where the tree changed since, its checks run again and have to pass."""
+        from holdfast.core import proof
+
         for step, check in proof.lapsed(self.state, path, self.facts()):
             named = self._named(step, check)
-            self._run_check(step, check.name, {"test": named} if named else {}, watch, token=token)
+            self._run_check(step, check.name, {"test": named} if named else {}, watch, looked=True, token=token)
         facts = self.facts()
         if proof.lapsed(self.state, path, facts):
             raise refusals.gate_unmet(path, queries.unmet_work(self.state, path, facts)[:1])
@@ -179,7 +186,8 @@ class HandedIn(Looked):
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.preview(self.state, asking, token)
-        self._prove_commit(path, watch, token)
+        if self.state.plan.step(path).action == "commit":
+            self._prove_commit(path, watch, token)
         try:
             acted = actions.perform(self._wired, self.state, path, order)
         except Refused:
@@ -226,7 +234,9 @@ class HandedIn(Looked):
             self._decide(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]
 
-    def _run_check(self, path: str, name: str, data: Any = None, watch: Any = None, **how: Any) -> None:
+    def _run_check(
+        self, path: str, name: str, data: Any = None, watch: Any = None, *, looked: bool = False, **how: Any
+    ) -> None:
         from holdfast.checks import evidence as evidence_
         from holdfast.checks import logs
 
@@ -238,5 +248,5 @@ class HandedIn(Looked):
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, log=log, **run, **by)
         self._turn.forget()
         self._turn.saw_tree(state, tree)
-        self.execute(cmd.RecordCheck(path, name, evidence), **how)
+        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
         self.ran += ((name, self.state.step(path).evidence[name]),)

@@ -110,7 +110,10 @@ def wire(place: Place, settings: Settings) -> Wired:
         """How a check that has no command yet could be passed by now."""
         from holdfast.checks import tooling
 
-        found = wired.binding(state, step, check)
+        try:
+            found = wired.binding(state, step, check)
+        except HoldfastError:
+            return ""  # what is wrong with the configuration is told to who runs the check
         if found is None:
             return ""
         return "run" if found.run else "report" if found.run_by == "any" else tooling.CONFIG

@@ -6,6 +6,7 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
+from holdfast.core import remedies
 from holdfast.core.definition import Step
 from holdfast.core.gates import policy
 from holdfast.core.state import Lease
@@ -169,7 +170,8 @@ class Workflow(HandedIn):
         given = {} if step else {name: equipping.typed(name) for name in values}
         given = {name: uses for name, uses in given.items() if uses in used - {""}}
         parts: list[cmd.Command] = [
-            cmd.Equip(uses, equipping.words(values[name], name), typed=True) for name, uses in given.items()
+            cmd.Equip(uses, equipping.words(values[name], name, remedies.set_command(uses)), typed=True)
+            for name, uses in given.items()
         ]
         rest = {name: value for name, value in values.items() if name not in given}
         if rest or not parts:

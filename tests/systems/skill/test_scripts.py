@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.core import gates
+from holdfast.core.commands import Confirm
 from holdfast.errors import Refused
+from tests.trusted import trust_file
+from tests.workbench import Bench
 
 DATA = Path(__file__).parent / "data"
 
@@ -61,6 +65,14 @@ def skill(tmp_path):
                 document["_schema"]["skill"] = called
                 (tmp_path / self.file).write_text(json.dumps(document))
             self.workflow()
+
+        def lets_report_tests(self) -> None:
+            config = tmp_path / ".holdfast/config.toml"
+            config.write_text('[commands]\ntest = "report"\n')
+            trust_file(holdfast.open(str(tmp_path)), str(config))
+            person = Bench(tmp_path).open("human").workflow()
+            for path in gates.claimed(person.state, person.facts()):
+                person.execute(Confirm(path))
 
         def run(self, script: str) -> None:
             env = {"STATE_FILE": self.file, "PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -132,6 +144,7 @@ def test_the_script_that_completes_a_task(skill):
 
 def test_the_script_that_records_a_checkpoint(skill):
     dev = skill("dev", "dev-ed6828a3")
+    dev.lets_report_tests()
     workflow = dev.workflow()
     for step in ("2/green", "2/refactor", "2", "3/red", "3/green", "3/refactor", "3"):
         path = f"task_execution/{step}"

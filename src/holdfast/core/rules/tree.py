@@ -9,7 +9,7 @@ from holdfast.core.apply import equipped
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.draft import Draft
 from holdfast.core.plan import Plan
-from holdfast.core.remedy import Blank, Remedy
+from holdfast.core.remedy import Remedy
 
 
 def add_step(draft: Draft, command: cmd.AddStep) -> None:
@@ -46,8 +46,8 @@ def equip(draft: Draft, command: cmd.Equip) -> None:
     if amended == plan:
         return
     if command.typed and any(check.run for check in _using(plan, command.uses)):
-        own = remedies.named("set", {"values": [Blank(f"{command.uses}_command='COMMAND'")]})
-        draft.require_person(f"change the {command.uses} command, which gates rely on", own)
+        what = f"change the {command.uses} command, which gates rely on"
+        draft.require_person(what, remedies.set_command(command.uses))
     draft.emit(event)
 
 

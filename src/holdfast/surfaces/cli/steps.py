@@ -9,7 +9,6 @@ from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
-from holdfast.surfaces.cli import live
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
 from holdfast.systems.seam.parts import Order
@@ -38,6 +37,8 @@ def done(call: Call) -> None:
 
 def hand_in(call: Call, workflow: Workflow, step: str, **given: Any) -> None:
     """What Holdfast ran for a step is told before what became of it, also where that is a refusal."""
+    from holdfast.surfaces.cli import live
+
     try:
         with live.tail() as watch:
             workflow.done(step, order=order(call), watch=watch, **given, **call.how())
@@ -92,6 +93,8 @@ def check(call: Call) -> int:
         raise refusals.misused("--run, --passed and --failed exclude each other", remedies.next_step())
     evidence = _known(workflow, args.key or "", args.name)
     if evidence is None:
+        from holdfast.surfaces.cli import live
+
         passed = args.passed if args.passed or args.failed else None
         data = {**pairs(args.values), **({"test": args.test} if args.test else {})}
         with live.tail() as watch:

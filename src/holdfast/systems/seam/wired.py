@@ -9,9 +9,8 @@ from holdfast import git
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.lifecycle import FINISHED
 from holdfast.core.remedy import Scope
-from holdfast.core.tasks import task_of
 from holdfast.core.value import Any, Value
-from holdfast.errors import NotFound
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.machine import place as places
 from holdfast.systems.seam.registry import folders, refused, words
 
@@ -169,13 +168,21 @@ class Wired(Value):
         return equipping.binding(state, path, check, self.place, files, is_trusted)
 
     def changed_for(self, state: State, path: str) -> list[str]:
-        """The files that the work of a task has changed, or outside of tasks the whole: paths from the top."""
+        """The files that the work of a task has changed, or outside of tasks the whole: paths from the top.
+
+        Where git cannot look at the tree, nothing is known to have changed.
+        """
+        from holdfast.core.tasks import task_of
+
         base = self.place.base(state.worktree)
         repository = git.find(base)
         if repository is None:
             return []
         since = git.head(repository) if task_of(state, path) else state.head or git.head(repository)
-        changed = self.world.changed(repository, since, self.world.aside(state))
+        try:
+            changed = self.world.changed(repository, since, self.world.aside(state))
+        except (HoldfastError, OSError):
+            return []
         own = [name for name, one in changed.items() if state.dirt.get(name) != one.blob and one.blob]
         inside = [os.path.relpath(os.path.join(repository.top, name), base) for name in own]
         return [name for name in inside if not name.startswith("../")]
