@@ -553,6 +553,6 @@ def test_a_pull_request_of_the_branch_that_it_goes_into_is_made_of_another(bench
     assert refusal.remedy == (
         "git branch NAME · then: git push origin NAME"
         " · then: gh pr create --head NAME --base main --title 'All there' --body ''"
-        " · then: holdfast done --url URL"
+        " · then: holdfast done pr --url URL"
     )
     assert told(workflow.briefing().now) == refusal.remedy

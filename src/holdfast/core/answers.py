@@ -45,7 +45,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "elapsed_seconds": int(queries.elapsed(state, facts.now)),
         "artifacts": {name: a.path for name, a in state.step(brief.step).artifacts.items()} if brief.step else {},
         "blockers": blockers(brief, scope),
-        "commands": [dict(one.items()) for one in brief.commands],
+        "commands": [{name: value for name, value in one.items() if name != "text"} for one in brief.commands],
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
             {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}

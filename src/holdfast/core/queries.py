@@ -246,7 +246,9 @@ def bare(state: State, path: str, facts: Facts, ways: tuple[Remedy, ...]) -> tup
     """`done` without the step, where every session means this one by it."""
     if any(lease.step for lease in state.leases.values()) or worked_on(state, "", facts) != path:
         return ways
-    return tuple(one.given(step="") if one.command == "done" and one.arguments["step"] == path else one for one in ways)
+    own = [one for one in ways if one.command == "done" and one.arguments["step"] == path]
+    own = [one for one in own if "url" not in one.arguments]  # as the refusal says it that has this way on
+    return tuple(one.given(step="") if one in own else one for one in ways)
 
 
 def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:

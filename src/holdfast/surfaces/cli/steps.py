@@ -45,7 +45,8 @@ def hand_in(call: Call, workflow: Workflow, step: str, **given: Any) -> None:
     finally:
         for name, evidence in workflow.ran if not call.args.json else ():
             live.show_failure(call, name, evidence)
-            call.answer({}, _said(call, name, evidence))
+            if evidence.passed:
+                call.answer({}, _said(call, name, evidence))
     *first, last = workflow.handed or (step,)
     ran = [{"check": name, **_told(evidence)} for name, evidence in workflow.ran]
     made = [workflow.state.step(path).data.get(COMMIT) for path in workflow.handed if path in workflow.state.plan]
