@@ -41,7 +41,7 @@ def test_the_parallel_step_that_is_begun_is_told_and_not_the_first_one_that_is_n
     play = parallel()
     brief = briefed(play)
     assert (brief.step, brief.label, brief.step_status, brief.number) == ("build/b", "b", "active", 1)
-    assert (told(brief.now), brief.after, brief.beside) == ("holdfast done", "build/c", [])
+    assert (told(brief.now), brief.after, brief.beside) == ("holdfast done build/b", "build/c", [])
     play.do(Done("build/b"))
     assert told(briefed(play).now) == "holdfast begin build/a"
 
@@ -70,7 +70,7 @@ def test_outputs_are_named_before_the_first_hand_in_all_in_one_command():
     assert brief.outputs == ("log", "map")
     assert told(brief.now) == "holdfast begin a"
     assert brief.hand_in is not None
-    assert told((brief.hand_in,)) == "holdfast done --artifact log=PATH --artifact map=PATH"
+    assert told((brief.hand_in,)) == "holdfast done a --artifact log=PATH --artifact map=PATH"
 
 
 def test_what_people_decided_is_told_with_what_was_not_chosen_and_what_they_want_changed():
@@ -152,7 +152,7 @@ def test_what_keeps_a_session_from_writing_comes_before_the_work():
     brief = Briefing(play.state, play.facts(), session="s-1")
     assert told(brief.now) == f"holdfast ack {brief.packet}"
     assert (brief.turn, brief.ready, brief.hand_in) == ("agent", False, None)
-    assert told(Briefing(play.state, play.facts(), session="s-1", person=True).now) == "holdfast done"
+    assert told(Briefing(play.state, play.facts(), session="s-1", person=True).now) == "holdfast done a"
 
 
 def test_a_workflow_that_another_session_holds_is_left_alone():
@@ -217,7 +217,7 @@ def test_a_failure_asks_for_a_change_until_every_check_has_passed_again():
     assert briefed(play).reason == "the last try failed: boom; the check 'tests' has not run"
     play.do(RecordCheck("write", "tests", passed()))
     brief = briefed(play)
-    assert (brief.reason, told(brief.now)) == (None, "holdfast done")
+    assert (brief.reason, told(brief.now)) == (None, "holdfast done write")
 
 
 def test_changes_that_were_asked_for_stay_open_whatever_the_checks_say():
@@ -226,4 +226,4 @@ def test_changes_that_were_asked_for_stay_open_whatever_the_checks_say():
     play.do(Reject("write", "no adverbs"), by=PERSON)
     play.do(RecordCheck("write", "tests", passed()))
     brief = briefed(play)
-    assert (brief.reason, told(brief.now)) == ("asked for: no adverbs", "mend it, then: holdfast done")
+    assert (brief.reason, told(brief.now)) == ("asked for: no adverbs", "mend it, then: holdfast done write")

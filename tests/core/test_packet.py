@@ -192,7 +192,7 @@ def test_the_step_is_told_with_its_work_its_gate_and_what_was_changed():
     assert part(text, "The step's work:") == ["Work: Write the parser", "Agents: coder", "Outputs to be named: log"]
     assert part(text, "Blockers:") == [
         "- the check 'tests' has not run → holdfast check tests --passed-or-failed -w release-1",
-        "- the output 'log' is not named → mend it, then: holdfast done --artifact log=PATH -w release-1",
+        "- the output 'log' is not named → mend it, then: holdfast done build/code --artifact log=PATH -w release-1",
     ]
     assert part(text, "So far:")[1:] == ["- src/b.py", "- src/a.py"]
 

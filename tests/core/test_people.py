@@ -293,7 +293,7 @@ def test_approving_twice_changes_nothing():
 def test_a_step_without_the_gate_cannot_be_approved():
     play = given(step("a"))
     play.do(Begin("a"))
-    assert play.refuses(Approve("a"), "no_gate", by=PERSON).remedy == "holdfast done"
+    assert play.refuses(Approve("a"), "no_gate", by=PERSON).remedy == "holdfast done a"
 
 
 def test_the_strictest_word_counts_where_a_step_asks_for_an_approval_and_a_choice():

@@ -163,13 +163,13 @@ def test_an_active_step_waits_for_its_checks_and_outputs_first():
 def test_an_active_step_with_its_work_complete_is_handed_in_before_people_are_asked():
     play = given(step("a", approval={"by": "human"}))
     play.do(Begin("a"))
-    assert blockers(play, "a") == [("done", "a", "holdfast done")]
+    assert blockers(play, "a") == [("done", "a", "holdfast done a")]
 
 
 def test_an_active_step_without_gates_waits_for_its_end():
     play = given(step("a"))
     play.do(Begin("a"))
-    assert blockers(play, "a") == [("done", "a", "holdfast done")]
+    assert blockers(play, "a") == [("done", "a", "holdfast done a")]
 
 
 def test_a_step_in_review_waits_for_the_review_and_then_for_the_choice():
@@ -228,19 +228,18 @@ def test_what_stopped_the_work_is_named_with_what_to_type(commands, expected):
 def test_a_branch_with_a_child_at_work_names_what_that_child_waits_for():
     play = given(step("p", step("x")))
     play.do(Begin("p/x"))
-    assert blockers(play, "p") == [("child", "p/x", "holdfast done")]
+    assert blockers(play, "p") == [("child", "p/x", "holdfast done p/x")]
 
 
 def test_an_active_step_that_must_be_reviewed_is_handed_in_first():
     play = given(step("a", review={}))
     play.do(Begin("a"))
-    assert blockers(play, "a")[0][2] in ("holdfast done", "holdfast submit a")
+    assert blockers(play, "a")[0][2] in ("holdfast done a", "holdfast submit a")
 
 
-def typed(line: str, at: str):
-    """The command of a remedy, as the command line would read it at a step."""
-    _, word, *rest = line.split()
-    path = rest[0] if rest else at
+def typed(line: str):
+    """The command of a remedy, as the command line would read it."""
+    _, word, path, *_ = line.split()
     commands = {"begin": Begin, "done": Done, "submit": Submit, "approve": Approve}
     return Review(path, "approved") if word == "review" else commands[word](path)
 
@@ -250,7 +249,7 @@ def test_whoever_types_the_remedies_one_after_the_other_gets_to_the_end():
     for _ in range(20):
         at = queries.current(play.state)
         if at:
-            play.do(typed(blockers(play, at)[0][2], at), by=PERSON)
+            play.do(typed(blockers(play, at)[0][2]), by=PERSON)
     assert queries.status(play.state) == "completed"
 
 

@@ -247,7 +247,7 @@ def test_after_a_failure_the_work_is_mended_and_its_result_named_anew():
     judged(play, failing("too short"))
     play.do(Resume("check"))
     (first, *_) = queries.blockers(play.state, "check", play.facts())
-    assert told(first.remedies) == "mend it, then: holdfast done --artifact verdict=PATH"
+    assert told(first.remedies) == "mend it, then: holdfast done check --artifact verdict=PATH"
     play.refuses(Done("check"), "gate_unmet", results={RESULT: failing("too short")})
     assert play.state.step("check").advice == "too short"
 

@@ -57,7 +57,7 @@ def test_a_step_cannot_begin_before_the_one_before_it_is_done():
     play.do(Begin("a"))
     refusal = play.refuses(Begin("b"), "step_blocked")
     assert refusal.facts["missing"] == ["a"]
-    assert refusal.remedy == "holdfast done"
+    assert refusal.remedy == "holdfast done a"
     assert refusal.exit_code == 3
 
 
@@ -135,7 +135,7 @@ def test_whoever_is_too_early_is_told_what_leads_on_now(command):
     play = given(step("a"), step("b"), step("c"))
     assert play.refuses(command, "wrong_status").remedy == "holdfast begin a"
     play.do(Begin("a"))
-    assert play.refuses(command, "wrong_status").remedy == "holdfast done"
+    assert play.refuses(command, "wrong_status").remedy == "holdfast done a"
     play.do(Done("a"))
     assert play.refuses(command, "wrong_status").remedy == "holdfast begin b"
 
@@ -154,7 +154,7 @@ def test_done_without_a_promised_output_is_refused_and_says_how_to_name_it():
     play = given(step("a", outputs=["log", "map"]))
     play.do(Begin("a"))
     refusal = play.refuses(Done("a"), "gate_unmet")
-    both = "holdfast done --artifact log=PATH --artifact map=PATH"
+    both = "holdfast done a --artifact log=PATH --artifact map=PATH"
     assert rendered(refusal.facts["unmet"], ANYWHERE) == [
         {"kind": "output", "name": "log", "remedy": both},
         {"kind": "output", "name": "map", "remedy": both},
@@ -239,7 +239,7 @@ def test_a_branch_is_not_done_before_its_children_are():
 def test_a_branch_that_is_not_done_names_what_its_child_waits_for():
     play = given(step("p", step("x")))
     play.do(Begin("p/x"))
-    assert play.refuses(Done("p"), "gate_unmet").remedy == "holdfast done"
+    assert play.refuses(Done("p"), "gate_unmet").remedy == "holdfast done p/x"
 
 
 def test_a_branch_with_a_gate_of_its_own_waits_for_it_after_its_children():
@@ -275,7 +275,7 @@ def test_submit_makes_a_step_wait_where_only_an_approval_is_asked_for():
 def test_submit_makes_no_sense_where_nobody_looks():
     play = given(step("a"))
     play.do(Begin("a"))
-    assert play.refuses(Submit("a"), "no_gate").remedy == "holdfast done"
+    assert play.refuses(Submit("a"), "no_gate").remedy == "holdfast done a"
 
 
 # Skip

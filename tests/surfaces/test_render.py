@@ -86,7 +86,7 @@ release-1 · release · branch main
 
 Now     verify (Verify everything): the check 'tests' failed: assert 1 == 2 (and
         2 more)
-        mend it, then: holdfast done
+        mend it, then: holdfast check tests --run
 
 Agents  coder on verify, since 15m ago, stale: its lease ran out
 Bounds  77 % of the cost is used: $7.70 of $10.00
@@ -130,11 +130,11 @@ Notes   Variant B loads without a script. — human ada, 11m ago
 the check 'tests' failed: assert 1 == 2
 
 Now
-  mend it, then: holdfast done
+  mend it, then: holdfast check tests --run
   holdfast check types --passed-or-failed
 
 When the work is done
-  holdfast done --artifact report=PATH
+  holdfast done verify --artifact report=PATH
 
 After it: sign-off (Sign off)
 """
@@ -144,7 +144,7 @@ After it: sign-off (Sign off)
 def test_next_names_what_must_come_first_and_promises_no_done():
     story = Story({"id": "a"}, {"id": "b"})
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
-    assert said.endswith("Now\n  holdfast begin a\n\nWhen the work is done\n  holdfast done\n\nAfter it: b\n")
+    assert said.endswith("Now\n  holdfast begin a\n\nWhen the work is done\n  holdfast done a\n\nAfter it: b\n")
     story.do(cmd.Pause("lunch"), PERSON)
     said = render.next_step(Briefing(story.state, story.facts()), PLAIN)
     assert "\n\npaused: lunch\n\nNow\n  show this to a person and stop, or holdfast wait --for person\n\n" in said
@@ -240,7 +240,7 @@ def test_people_are_asked_for_waiting_steps_before_steps_that_are_merely_under_w
         story.do(cmd.Begin(f"all/{name}"))
     story.do(cmd.Done("all/e"))
     now = status(story).partition("Now ")[2]
-    assert [line.split()[-1] for line in now.splitlines() if "holdfast" in line] == ["done", "all/e", "all/b"]
+    assert [line.split()[-1] for line in now.splitlines() if "holdfast" in line] == ["all/a", "all/e", "all/b"]
     assert "… 3 more open" in now
 
 
@@ -509,8 +509,8 @@ def test_what_was_asked_for_stands_before_the_command():
     brief = Briefing(story.state, story.facts())
     assert (brief.ready, brief.reason) == (True, "asked for: shorter, please")
     said = answers.next_step(brief)
-    assert (said["blocking_reason"], said["required_action"]) == (brief.reason, "mend it, then: holdfast done")
-    assert "\n\nChanges asked for\n  a: shorter, please\n\nNow\n  mend it, then: holdfast done\n" in render.next_step(
+    assert (said["blocking_reason"], said["required_action"]) == (brief.reason, "mend it, then: holdfast done a")
+    assert "\n\nChanges asked for\n  a: shorter, please\n\nNow\n  mend it, then: holdfast done a\n" in render.next_step(
         brief, PLAIN
     )
 

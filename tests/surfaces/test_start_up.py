@@ -38,7 +38,7 @@ def modules(folder, *command: str, said: object = None) -> set[str]:
 
 @pytest.mark.parametrize(
     ("words", "most"),
-    [(("--version",), 7), (("status",), 102), (("next",), 102), (("note", "x"), 113), (("done",), 113)],
+    [(("--version",), 7), (("status",), 103), (("next",), 103), (("note", "x"), 113), (("done",), 114)],
 )
 def test_a_command_imports_only_the_modules_that_it_asks(folder, words, most):
     words = (*words, "step-1") if words == ("done",) else words

@@ -52,9 +52,11 @@ class Using(Value):
 
 def commands(state: State, at: str | None) -> tuple[Using, ...]:
     """What the checks run that use a command of the project: those of a step first, then those of its task."""
-    from holdfast.core.tasks import task_of
+    task = ""
+    if at and state.plan.of_kind("task"):
+        from holdfast.core.tasks import task_of
 
-    task = task_of(state, at) if at else ""
+        task = task_of(state, at)
     near = [*([at] if at else []), *(state.plan.below(task) if task else ()), *state.plan.paths]
     found: dict[str, Using] = {}
     for check in (check for path in near for check in state.plan.step(path).checks if check.uses):

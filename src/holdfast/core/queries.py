@@ -243,7 +243,14 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
 
 
 def bare(state: State, path: str, facts: Facts, ways: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
-    """`done` without the step, where every session means this one by it."""
+    """`done` without the step, where every session means this one by it and a repetition hands in nothing unseen.
+
+    A step that nothing is run for, nor committed, is named: who repeats the command must not hand in the next one.
+    """
+    step, is_open = state.plan.step(path), state.step(path).status in lifecycle.OPEN
+    runs = any(gates.is_runnable(check, path, facts) for check in step.checks)
+    if not is_open or not (runs or step.action == "commit"):
+        return ways
     if any(lease.step for lease in state.leases.values()) or worked_on(state, "", facts) != path:
         return ways
     own = [one for one in ways if one.command == "done" and one.arguments["step"] == path]

@@ -76,7 +76,9 @@ def test_title_and_session_are_kept(empty):
 
 def test_a_step_is_begun_and_done_with_its_output(project):
     begun = project.ok("begin", "1")
-    assert begun.out == ("▶ draft is active · the output 'draft' is not named  (holdfast done --artifact draft=PATH)\n")
+    assert begun.out == (
+        "▶ draft is active · the output 'draft' is not named  (holdfast done draft --artifact draft=PATH)\n"
+    )
     assert project.ok("begin", "draft").code == 0
     project.write("draft.md", "text")
     done = project.ok("done", "draft", "--artifact", "draft=draft.md")
@@ -367,7 +369,7 @@ def test_a_workflow_is_picked_by_the_beginning_of_its_id_and_options_may_come_fi
     assert project.agent("status", "--json").error["code"] == "ambiguous_workflow"
     assert project.agent("status", "-w", "release", "--json").code == 2
     assert project.ok("-w", first[:-1], "--json", "status").json["workflow_id"] == first
-    assert f"(holdfast done --artifact draft=PATH -w {first})" in project.ok("begin", "1", f"-w{first}").out
+    assert f"(holdfast done draft --artifact draft=PATH -w {first})" in project.ok("begin", "1", f"-w{first}").out
 
 
 def test_commands_work_from_a_folder_below(project):
