@@ -247,7 +247,7 @@ def _checking(check: Check, evidence: Evidence | None, way: str, *, failed: bool
         return (remedies.report(check.name, text=text),)
     known = str(evidence.data.get("test") or "") if evidence else ""
     unnamed = evidence is None or bool(evidence.data.get("unnamed"))
-    test: str | Blank = known if check.test == "fails" else ""
+    test: str | Blank = known if check.test == "fails" and not unnamed else ""
     if not test and (check.test == "fails" or (failed and unnamed)):
         test, text = Blank("NAME"), "" if unnamed else text
     return (remedies.check(check.name, text=text).given(test=test),)

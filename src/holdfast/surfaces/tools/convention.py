@@ -86,7 +86,9 @@ def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
 def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     workflow = workflow_of(project, given)
     state, facts = workflow.state, workflow.facts()
-    path = workflow.path(str(given["step"]))
+    tops, asked = state.plan.children(""), given["step"]
+    is_number = isinstance(asked, int) and 0 < asked <= len(tops)  # as `current_step` says it
+    path = tops[asked - 1] if is_number else workflow.path(str(asked))
     plan, before = state.plan, state.plan.closure(path)
     required = [plan.number(one) for one in plan.children("") if one in before]
     absent = gates.missing(state, path, facts)
