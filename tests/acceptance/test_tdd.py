@@ -41,7 +41,7 @@ def test_nothing_but_a_test_that_was_seen_failing_ends_red(begun):
     assert begun.refused("done", "green")["code"] == "wrong_status"
     assert begun.refused("check", "test_passes")["code"] == "wrong_status"
     assert begun.refused("check", "test_fails", "--passed")["code"] == "engine_must_run"
-    assert begun.refused("done", "red")["remedy"] == "holdfast check test_fails --run"
+    assert begun.refused("done", "red")["remedy"] == "mend it, then: holdfast done --test NAME"
 
     assert begun.failing("test_fails") == "no test ran"
     begun.write("tests/test_house.py", PASSING)
@@ -51,7 +51,7 @@ def test_nothing_but_a_test_that_was_seen_failing_ends_red(begun):
     assert begun.failing("test_fails", "--set", "test=test_logout").startswith("test_logout did not run: ")
     named = begun.failing("test_fails", "--set", "test=test_house")
     assert named == "tests/test_house.py::test_house passes already: a test that passes at once shows nothing"
-    assert begun.refused("done", "red")["code"] == "gate_unmet"
+    assert begun.refused("done", "red", "--test", "test_house")["code"] == "gate_unmet"
 
     assert begun.ok("check", "test_fails", "--json").json["evidence"]["test"] == "tests/test_login.py::test_login"
     begun.ok("done", "red")
@@ -63,29 +63,27 @@ def test_where_it_is_not_clear_which_test_must_fail_the_way_on_names_it(begun):
         begun.write(f"tests/test_{name}.py", f"def test_{name}():\n    assert False\n")
     said = begun.failing("test_fails")
     assert "tests/test_door.py::test_door, tests/test_key.py::test_key" in said
-    named = "holdfast check test_fails --run --set test=NAME"
+    named = "holdfast done --test NAME"
     refusal = begun.refused("done", "red")
     assert refusal["remedy"] == named
     assert "tests/test_door.py::test_door, tests/test_key.py::test_key" in refusal["message"]
     assert begun.ok("next", "--json").json["required_action"] == named
     assert begun.failing("test_fails", "--set", "test=test_other").startswith("test_other did not run")
     assert begun.refused("done", "red")["remedy"] == named
-    begun.ok("check", "test_fails", "--run", "--set", "test=test_key")
-    begun.ok("done", "red")
+    begun.ok("done", "--test", "test_key")
 
 
 def test_the_test_is_named_where_the_output_is_of_no_known_tool(checkout):
     checkout.write("own_tests.py", "raise SystemExit('FAIL: test_door (tests.Door)')\n")
     checkout.ok(*START, "--set", "test_command=python own_tests.py")
     assert checkout.failing("test_fails").endswith("name the test that must fail")
-    assert checkout.refused("done", "red")["remedy"] == "holdfast check test_fails --run --set test=NAME"
-    checkout.ok("check", "test_fails", "--run", "--set", "test=test_door")
-    checkout.ok("done", "red")
+    assert checkout.refused("done", "red")["remedy"] == "holdfast done --test NAME"
+    checkout.ok("done", "--test", "test_door")
 
 
 def test_green_and_refactor_end_only_with_the_test_passing_on_what_lies_there(begun):
     begun.red(LOGIN)
-    assert begun.refused("done", "green")["remedy"] == "holdfast check test_passes --run"
+    assert begun.refused("done", "green")["remedy"] == "mend it, then: holdfast done"
     begun.write(LOGIN.code_file, LOGIN.wrong)
     assert begun.failing("test_passes").endswith("assert False")
     assert begun.refused("done", "green")["code"] == "gate_unmet"
@@ -93,7 +91,7 @@ def test_green_and_refactor_end_only_with_the_test_passing_on_what_lies_there(be
 
     begun.ok("check", "test_passes")
     begun.write(LOGIN.code_file, LOGIN.wrong)
-    assert "passed before the tree changed" in begun.refused("done", "refactor")["message"]
+    assert "'test_passes' failed" in begun.refused("done", "refactor")["message"]
     assert begun.failing("test_passes").endswith("assert False")
     assert begun.refused("done", "refactor")["code"] == "gate_unmet"
     begun.refactor(LOGIN)

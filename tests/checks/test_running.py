@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checks import running as checks
+from holdfast.checks.output import Output
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
 from tests.processes import ends
@@ -31,8 +32,8 @@ def exits(request, monkeypatch):
 
 @pytest.fixture
 def run(tmp_path):
-    def run(*argv, timeout=LONG, **named):
-        return checks.run(argv, cwd=str(tmp_path), timeout=timeout, **named)
+    def run(*argv, timeout=LONG, hear=None, **named):
+        return checks.run(argv, cwd=str(tmp_path), timeout=timeout, output=Output(hear=hear), **named)
 
     return run
 
@@ -136,6 +137,7 @@ import os, resource, sys
 if {exits == "polling"}:
     del os.pidfd_open
 from holdfast.checks import running as checks
+from holdfast.checks.output import Output
 run = lambda n: checks.run([sys.executable, "-c", f"import os\\nfor _ in range({{n}}): os.write(1, bytes(65536))"],
                            cwd=".", timeout={LONG})
 run(16)
@@ -151,22 +153,22 @@ print(done.output_digest, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - b
     assert int(growth_in_kib) < 8 * 1024
 
 
-def test_the_echo_gets_every_byte_as_it_comes(python):
+def test_who_hears_it_gets_every_byte_as_it_comes(python):
     heard: list[bytes] = []
-    done = python("import os; os.write(1, b'\\x1b[31m' + b'x' * 200_000)", echo=heard.append, tail_bytes=10)
+    done = python("import os; os.write(1, b'\\x1b[31m' + b'x' * 200_000)", hear=heard.append, tail_bytes=10)
     assert b"".join(heard) == b"\x1b[31m" + b"x" * 200_000
     assert b"" not in heard
     assert done.output_tail == "x" * 10
 
 
-def test_the_echo_is_heard_while_the_command_still_runs(python, tmp_path):
+def test_it_is_heard_while_the_command_still_runs(python, tmp_path):
     program = """
 import os, sys, time
 os.write(1, b"ready")
 while not os.path.exists(sys.argv[1]):
     time.sleep(0.01)
 """
-    done = python(program, str(tmp_path / "go"), echo=lambda _: (tmp_path / "go").touch())
+    done = python(program, str(tmp_path / "go"), hear=lambda _: (tmp_path / "go").touch())
     assert done.passed
 
 
@@ -372,7 +374,7 @@ class Unexpected(Exception):
     pass
 
 
-@pytest.mark.parametrize("where", ["echo", "cancelled"])
+@pytest.mark.parametrize("where", ["hear", "watch", "cancelled"])
 def test_an_exception_ends_the_command_before_it_propagates(python, tmp_path, where):
     program = f"import os; open('pid', 'w').write(str(os.getpid())); os.write(1, b'begun, a line')\n{FOREVER}"
 
@@ -398,7 +400,7 @@ os.write(1, b"begun")
 child.wait()
 """
     with pytest.raises(KeyboardInterrupt):
-        python(program, echo=lambda _: signal.raise_signal(signal.SIGINT))
+        python(program, hear=lambda _: signal.raise_signal(signal.SIGINT))
     with pytest.raises(ProcessLookupError):
         os.kill(pid_in(tmp_path / "pid"), 0)
     assert ends(pid_in(tmp_path / "child"))
@@ -414,7 +416,7 @@ os.write(1, b"begun")
 {FOREVER}
 """
     with pytest.raises(KeyboardInterrupt):
-        python(program, echo=lambda _: signal.raise_signal(signal.SIGINT))
+        python(program, hear=lambda _: signal.raise_signal(signal.SIGINT))
     with pytest.raises(ProcessLookupError):
         os.kill(pid_in(tmp_path / "pid"), 0)
 

@@ -400,6 +400,7 @@ CHANGES: tuple[cmd.Command, ...] = (
     cmd.Unlock(("a.py",)),
     cmd.AddStep("", FEATURE.steps[0].replace(id="06-more")),
     cmd.RetireStep(TWO),
+    cmd.Equip("test", ("make",)),
     cmd.Restore(1),
     cmd.TakeOver("f", {}, {}),
     cmd.Brief("reminders", ("x",)),

@@ -67,6 +67,7 @@ ALL = Needs(
     3,
     "parent",
     RUNS,
+    RUNS,
     "pr",
     ("build",),
     Approve("build"),

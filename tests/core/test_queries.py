@@ -156,7 +156,7 @@ def test_an_active_step_waits_for_its_checks_and_outputs_first():
     assert blockers(play, "a") == [
         ("check", "tests", "holdfast check tests --passed-or-failed"),
         ("check", "lint", "holdfast check lint --run"),
-        ("output", "log", "holdfast done a --artifact log=PATH"),
+        ("output", "log", "holdfast done --artifact log=PATH"),
     ]
 
 

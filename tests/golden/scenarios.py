@@ -218,7 +218,7 @@ def dev_commit(desk: Desk) -> None:
 def tdd(desk: Desk) -> None:
     """One cycle: red with two failing tests, green that fails, refactor."""
     _with_tests(desk)
-    desk.refused("start", "tdd", "Greet by name", code=2)
+    desk.refused("start", "tdd", "Greet by name", "--set", 'test_command=["sh"]', code=2)
     desk.does("start", "tdd", "Greet by name", "--set", "test_command=sh run-tests.sh")
     desk.write("tests/test_user.txt", "A test.\n")
     desk.write("tests/test_door.txt", "A test.\n")

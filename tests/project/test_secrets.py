@@ -58,11 +58,9 @@ def test_the_output_of_a_check_is_redacted_before_it_is_cut(bench, printed):
     path.write_text(f"{halves}{many}" if printed == "first" else f"{many}{halves}")
     path.write_text(path.read_text().replace(TOKEN[4:], f"{TOKEN[4:20]}''{TOKEN[20:]}"))
     workflow = bench.open().start(PLAIN, "x").begin("one")
-    heard: list[bytes] = []
-    evidence = workflow.check("prints", echo=heard.append)
+    evidence = workflow.check("prints")
     assert evidence.passed
     assert evidence.redacted == {"GitHub token": 1}
-    assert TOKEN.encode() not in b"".join(heard)
     assert ("[redacted: GitHub token]" in evidence.tail) == (printed == "last")
     assert leaks(bench) == []
 

@@ -14,6 +14,7 @@ from holdfast.plain import plainjson
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.parts import Taken
+from tests.trusted import trust_file
 from tests.workbench import LOGIN, Bench
 
 MINE = """\
@@ -373,9 +374,16 @@ def test_a_test_command_is_split_like_a_shell_would_and_not_kept_as_context(benc
     assert workflow.state.context["colour"] == "blue"
 
 
-def test_a_cycle_needs_a_command_that_runs_the_tests(bench):
-    refusal = refused(bench, "tdd", "Add login")
-    assert (refusal.code, refusal.facts) == ("no_command", {"uses": "test", "check": "test_fails"})
+def test_a_cycle_starts_without_a_command_and_goes_on_when_there_is_one(bench):
+    workflow = bench.start("tdd", "Add login")
+    with pytest.raises(Refused) as caught:
+        workflow.done(test="test_login")
+    assert "the project has no test command" in caught.value.message
+    bench.write("pytest.ini", "")
+    with pytest.raises(Refused) as caught:
+        workflow.done(test="test_login")
+    assert "'test_fails' failed" in caught.value.message
+    assert workflow.state.plan.step("red").check("test_fails").source == "pytest.ini"
 
 
 def test_commands_are_found_in_the_project(bench):
@@ -389,7 +397,7 @@ def test_commands_are_found_in_the_project(bench):
 
 
 def test_a_mistake_in_the_projects_configuration_is_an_error(bench):
-    bench.write(".holdfast/config.toml", '[commands]\ntest = "make test"\n')
+    bench.write(".holdfast/config.toml", "[commands]\ntest = 3\n")
     bench.saved_feature()
     refusal = refused(bench)
     assert (refusal.code, "list of words" in refusal.message) == ("bad_config", True)
@@ -402,28 +410,32 @@ def test_a_definition_of_ones_own_uses_the_projects_commands(bench):
     bench.save()
     step = bench.start("own", "x").state.plan.step("a")
     assert (step.check("clean").run, step.check("clean").source) == (("make", "lint"), ".holdfast/config.toml")
-    assert (step.check("clean").run_by, step.check("test").run_by) == ("engine", "any")
+    assert (step.check("clean").run_by, step.check("test").run_by) == ("engine", "engine")
 
 
-def test_a_check_that_only_the_engine_may_run_needs_a_command_at_the_start(bench):
+def test_a_definition_may_say_that_reports_of_tests_count(bench):
+    asked = '[{ name = "test", uses = "test", run_by = "any" }]'
+    bench.write(".holdfast/workflows/own.toml", f'name = "own"\nadvance = true\n[[step]]\nid = "a"\nchecks = {asked}\n')
+    bench.save()
+    assert bench.start("own", "x").check("test", passed=True).run_by == "reported"
+
+
+def test_a_check_that_only_the_engine_may_run_says_what_is_missing(bench):
     bench.write(
         ".holdfast/workflows/own.toml",
         'name = "own"\n[[step]]\nid = "a"\nchecks = [{ name = "clean", uses = "lint", run_by = "engine" }]\n',
     )
     bench.save()
-    refusal = refused(bench, "own", "x")
-    assert (refusal.code, refusal.facts) == ("no_command", {"uses": "lint", "check": "clean"})
-
-
-def test_the_remedy_for_a_missing_command_speaks_of_what_is_missing(bench):
-    bench.write(
-        ".holdfast/workflows/own.toml",
-        'name = "own"\n[[step]]\nid = "a"\nchecks = [{ name = "clean", uses = "lint", run_by = "engine" }]\n',
-    )
-    bench.save()
-    remedy = refused(bench, "own", "x").remedy
-    assert "test_command" not in remedy
-    assert 'lint = ["COMMAND"]' in remedy
+    workflow = bench.start("own", "x").begin("a")
+    with pytest.raises(Refused) as caught:
+        workflow.done("a")
+    ways = [str(one) for one in caught.value.remedies]
+    assert ways[0] == "holdfast set lint_command='COMMAND'"
+    assert "[commands.lint]" in ways[1]
+    assert caught.value.remedies[2].who == "person"
+    trust_file(bench.open(), str(bench.root / ".holdfast/workflows/own.toml"))
+    workflow.record({"lint_command": "true"})
+    assert workflow.done("a").state.step("a").evidence["clean"].run_by == "engine"
 
 
 def test_a_definition_of_ones_own_loads_a_feature(bench):

@@ -50,9 +50,8 @@ def test_a_misused_check_of_one_of_two_workflows_leads_on_with_its_name(bench):
     assert bench.typed(line).code == 0, line
 
 
-@pytest.mark.parametrize("given", [[], ["--set", 'test_command=["python3"]']])
-def test_a_start_without_a_command_for_tests_is_repeated_with_its_subject(bench, given):
-    error = bench.agent("start", "tdd", "Greet", *given, "--json").error
+def test_a_start_with_a_command_that_is_none_is_repeated_with_its_subject(bench):
+    error = bench.agent("start", "tdd", "Greet", "--set", 'test_command=["python3"]', "--json").error
     assert error["remedies"][0]["command"] == "holdfast start tdd Greet --set test_command='COMMAND'"
 
 

@@ -519,10 +519,10 @@ def test_what_failed_stands_before_the_check_that_is_run_again():
     story = Story({"id": "a", "checks": [{"name": "tests", "run": ["pytest"]}]}).do(cmd.Begin("a"))
     brief = Briefing(story.check("a", "tests", False, tail="E   no module x\n== 1 error ==\n").state, story.facts())
     assert brief.reason == "the check 'tests' failed: no module x"
-    assert answers.next_step(brief)["required_action"] == "mend it, then: holdfast check tests --run"
+    assert answers.next_step(brief)["required_action"] == "mend it, then: holdfast done"
     # What a command printed is data: in a packet it stands between the fences.
     blockers = packet(brief).partition("Blockers:")[2].partition("\n\n")[0]
-    assert "the check 'tests' failed → mend it, then: holdfast check tests --run" in blockers
+    assert "the check 'tests' failed → mend it, then: holdfast done" in blockers
 
 
 def test_a_failure_that_sends_back_is_told_of_the_step_that_failed():

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.checks.observed import Observed, observe
+from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results.judge import Red
 from holdfast.checks.results.model import PASSED
 from holdfast.checks.task import Task
@@ -95,7 +95,7 @@ def without_work(task: Task, test_file: str | None) -> Iterator[tuple[str, dict[
 def _observed(check: Check, task: Task, folder: str, env: dict[str, str], how: dict[str, Any]) -> Observed:
     before, now = os.path.join(task.base, ""), os.path.join(folder, "")
     argv = [word.replace(before, now) for word in check.run]
-    return observe(argv, cwd=folder, report=check.report, ask=True, env=env, **how)
+    return observe(argv, cwd=folder, report=report_in(check), ask=True, env=env, **how)
 
 
 def _shares(file: str) -> bool:

@@ -1,44 +1,37 @@
-"""The project's commands in the checks of a definition: found, or typed, when a workflow starts."""
+"""The project's commands in the checks of a definition: found when a workflow starts, or when a check needs one."""
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Mapping
+import os
+from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.checks import results, tooling
-from holdfast.core import remedies
-from holdfast.core.definition import Check, Definition, Step
-from holdfast.core.remedy import Blank, Remedy
+from holdfast.core import commands as cmd
+from holdfast.core.definition import Check, Definition
+from holdfast.core.plan import Plan
+from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
+from holdfast.core.tasks import task_of
 from holdfast.errors import UsageError
 from holdfast.machine.place import Place
 
 
-def equipped(
-    definition: Definition, tools: Mapping[str, tooling.Tool], subject: str = "", *, lacking: bool = False
-) -> Definition:
-    """The definition with the project's commands in its checks. Where there is none, somebody has to report.
-
-    A check that only the engine runs needs one, unless it may be `lacking` until somebody gives one.
-    """
-    unmet: list[Check] = []
+def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Definition:
+    """The definition with the project's commands in its checks. Where there is none, one may be found later."""
 
     def check(one: Check) -> Check:
         tool = tools.get(one.uses)
         if tool is None:
-            if one.uses and one.run_by == "engine":
-                unmet.append(one)
             return one.replace(report=one.report or results.report_path(one.run))
-        report = one.report or tool.report or results.report_path(tool.run)
-        return one.replace(run=tool.run, run_by="engine", source=tool.source, report=report)
+        own = {"run": tool.run, "run_by": "engine", "source": tool.source, "folder": tool.folder}
+        return one.replace(**own, report=one.report or _report(tool))
 
-    steps = _mapped(definition.steps, check)
-    if unmet and not lacking:
-        uses = unmet[0].uses
-        said = f"{definition.name} runs the project's {uses} command, and none was found"
-        typed = (_with_command(definition, subject),) if uses == "test" and definition.loads else ()
-        ways = (*typed, f'{uses} = ["COMMAND"] below [commands] in {tooling.CONFIG}')
-        raise UsageError("no_command", said, remedy=ways, facts={"uses": uses, "check": unmet[0].name})
-    return definition.replace(steps=steps)
+    return definition.replace(steps=Plan(definition.steps).with_checks("", check).steps)
+
+
+def _report(tool: tooling.Tool) -> str:
+    found = results.report_path(tool.run)
+    return tool.report or (os.path.join(tool.folder, found) if found else "")
 
 
 def equipped_like(definition: Definition, state: State, place: Place) -> Definition:
@@ -47,20 +40,10 @@ def equipped_like(definition: Definition, state: State, place: Place) -> Definit
 
 
 def tools_of(state: State) -> dict[str, tooling.Tool]:
-    """The commands that a workflow has."""
-    checks = (check for path in state.plan.paths for check in state.plan.step(path).checks if check.uses and check.run)
-    return {check.uses: tooling.Tool(check.run, check.source, check.report) for check in checks}
-
-
-def _mapped(steps: tuple[Step, ...], check: Callable[[Check], Check]) -> tuple[Step, ...]:
-    return tuple(
-        step.replace(
-            checks=tuple(check(one) for one in step.checks),
-            steps=_mapped(step.steps, check),
-            task=_mapped((step.task,), check)[0] if step.task else None,
-        )
-        for step in steps
-    )
+    """The commands that a workflow has; of those in several folders, that of the top."""
+    checks = [check for path in state.plan.paths for check in state.plan.step(path).checks if check.uses and check.run]
+    checks.sort(key=lambda check: check.folder, reverse=True)
+    return {check.uses: tooling.Tool(check.run, check.source, check.report, check.folder) for check in checks}
 
 
 def tools(definition: Definition, place: Place) -> dict[str, tooling.Tool]:
@@ -71,17 +54,66 @@ def tools(definition: Definition, place: Place) -> dict[str, tooling.Tool]:
         wanted.append(check.uses)
         return check
 
-    _mapped(definition.steps, note)
+    Plan(definition.steps).with_checks("", note)
     return tooling.commands(place.root, place.worktree) if any(wanted) else {}
 
 
-def _with_command(definition: Definition, subject: str) -> Remedy:
-    about = subject or Blank("SUBJECT")
-    return remedies.start(definition.name, about, values={"test_command": Blank("'COMMAND'")})
+def binding(
+    state: State,
+    path: str,
+    check: Check,
+    place: Place,
+    files: Callable[[], Sequence[str]],
+    is_trusted: Callable[[], bool],
+) -> cmd.Equip | None:
+    """What gives a check of a step the command that the project has for it now; None where it stays as it is.
+
+    What somebody typed stays. What the configuration says comes first, in the place of another one only when a person
+    trusted it. What was found stays from the first run on; a task may have one of its own, by the `files` it changes.
+    """
+    if not check.uses or (check.run and not check.source):
+        return None
+    told, under = tooling.configured(place.root).get(check.uses), ""
+    if told is not None and (not check.run or check.source == tooling.CONFIG or is_trusted()):
+        tool: tooling.Tool | None = told
+    elif check.run and check.source != tooling.CONFIG and _has_run(state, path, check.uses):
+        return None
+    else:
+        tool = tooling.nearest(place.base(state.worktree), files()).get(check.uses)
+        under = task_of(state, path) if tool is not None and tool.folder else ""
+    if tool is None or not tool.run:
+        return _reporting(check, tool, is_trusted)
+    if (check.run, check.source, check.folder) == (tool.run, tool.source, tool.folder):
+        return None
+    return cmd.Equip(check.uses, tool.run, tool.source, _report(tool), tool.folder, under=under)
 
 
-def words(command: object, definition: Definition, subject: str) -> tuple[str, ...]:
-    """The program and its arguments that somebody typed for a start."""
+def _reporting(check: Check, told: tooling.Tool | None, is_trusted: Callable[[], bool]) -> cmd.Equip | None:
+    """Whether reports count, where nothing is run: as the definition says, else as a configuration that is trusted."""
+    by_config = check.source == tooling.CONFIG and not check.run
+    if told is not None and told.reported and (by_config or check.run_by == "engine"):
+        return cmd.Equip(check.uses, (), tooling.CONFIG, run_by="any" if is_trusted() else "engine")
+    if by_config:
+        return cmd.Equip(check.uses, (), run_by="engine" if check.uses == "test" else "any")
+    return None
+
+
+def _has_run(state: State, path: str, uses: str) -> bool:
+    """Whether the command was run for the task of a step, or outside of tasks for any step."""
+    task = task_of(state, path)
+    inside = (task, *state.plan.below(task)) if task else [one for one in state.plan.paths if not task_of(state, one)]
+    used = ((one, check) for one in inside for check in state.plan.step(one).checks if check.uses == uses)
+    return any(check.name in state.step(one).evidence for one, check in used)
+
+
+def typed(name: str) -> str:
+    """The command of the project that a value of this name gives: `test_command` gives that of `test`."""
+    uses = name.removesuffix("_command")
+    return uses if uses != name and uses in tooling.NAMES else ""
+
+
+def words(command: object, name: str, way: Remedy) -> tuple[str, ...]:
+    """The program and its arguments that somebody typed; `way` is how it is typed."""
     import shlex
 
     try:
@@ -90,6 +122,6 @@ def words(command: object, definition: Definition, subject: str) -> tuple[str, .
     except ValueError:
         words = ()
     if not words or any("\0" in word for word in words):
-        message = "test_command is a program and its arguments; it is run without a shell"
-        raise UsageError("bad_command", message, remedy=_with_command(definition, subject))
+        message = f"{name} is a program and its arguments; it is run without a shell"
+        raise UsageError("bad_command", message, remedy=way)
     return words

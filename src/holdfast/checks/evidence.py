@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from _collections_abc import Callable, Mapping
 
 from holdfast.checks import counterproof
-from holdfast.checks.observed import EndedError, Observed, observe
+from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
 from holdfast.core import commands as cmd
@@ -36,12 +37,14 @@ def run(
     *,
     given: Mapping[str, Any],
     actor: Actor,
+    log: str,
     token: str = "",
-    echo: Callable[[bytes], None] | None = None,
+    watch: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> tuple[Evidence, content.Tree]:
     """Runs a check, if its result would be taken, and tells the tree it left. One that is `cancelled` says nothing.
 
+    What it printed is kept in the file `log`. `watch` is told its last line and how many seconds have passed.
     Nothing is locked meanwhile. What it saw is bound to the tree it started on.
     Files that appeared meanwhile (caches, reports) are the command's own doing; a file that changed is an edit, and
     makes the evidence stale at once.
@@ -57,11 +60,12 @@ def run(
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
     engine.preview(state, asking, actor, token=token)
     tree = world.tree(state, listing=True)
-    how: dict[str, Any] = {"echo": echo, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
+    how: dict[str, Any] = {"watch": watch, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
+    folder = os.path.join(base, check.folder)
     try:
-        seen = observe(check.run, cwd=base, report=check.report, ask=_is_of_tests(check), **how)
+        seen = observe(check.run, cwd=folder, report=report_in(check), ask=_is_of_tests(check), log=log, **how)
         after = world.tree(state, listing=True)
-        task = Task(world, base, state) if check.test else None
+        task = Task(world, folder, state) if check.test else None
         verdict = _verdict(check, seen, state, path, given, task)
         if task and task.repository and verdict.passed and verdict.file:
             verdict, told = _held(check, seen, state, path, task, verdict, how)
@@ -71,6 +75,10 @@ def run(
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         facts = {"check": name, "step": path}
         raise HoldfastError("check_cancelled", said, remedy=remedies.check(name), facts=facts) from None
+    except KeyboardInterrupt:
+        kept = f"; its output up to here: holdfast log --check {name}" if os.path.exists(log) else ""
+        said = f"the check {name} was ended, with all that it had started, and nothing is recorded of it{kept}"
+        raise KeyboardInterrupt(said) from None
     ran = seen.ran
     evidence = Evidence(
         passed=verdict.passed,
@@ -111,7 +119,7 @@ def _verdict(
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
     if check.test == "fails":
         return judge.must_fail(ran.exit_code, results, named, task.sources)
-    red = judge.Red(named) if shown is None else judge.Red(*_known(shown))
+    red = judge.Red(named) if shown is None else judge.Red(*_known(shown, check.folder))
     return judge.must_pass(ran.exit_code, results, red, task.sources)
 
 
@@ -146,11 +154,13 @@ def _held(
     return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
 
 
-def _known(red: Evidence) -> tuple[str, str, tuple[str, ...]]:
+def _known(red: Evidence, folder: str) -> tuple[str, str, tuple[str, ...]]:
+    """The test, its file as seen from the folder that it runs in, and what failed before the task."""
     data = red.data
+    file = str(data.get("test_file") or "")
     before = data.get("before")
     named = tuple(map(str, before)) if isinstance(before, (list, tuple)) else ()
-    return str(data.get("test") or ""), str(data.get("test_file") or ""), named
+    return str(data.get("test") or ""), os.path.relpath(file, folder or os.curdir) if file else "", named
 
 
 def _data(
@@ -171,4 +181,4 @@ def _data(
     if task is None:
         return said
     said |= task.written(NAMES_KEPT)
-    return said | ({"test_file": verdict.file} if verdict.file else {})
+    return said | ({"test_file": os.path.join(check.folder, verdict.file)} if verdict.file else {})

@@ -6,8 +6,11 @@ import os
 from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.checks import results, running
+from holdfast.checks.output import Output, logged
 from holdfast.checks.results import asking, go_output, junit, node_output, reports
 from holdfast.checks.results.model import Results, together
+from holdfast.core.definition import Check
+from holdfast.core.secrets import Secrets
 from holdfast.core.value import Any, Value
 from holdfast.machine.place import read_regular
 
@@ -24,6 +27,11 @@ class Observed(Value):
 
 class EndedError(Exception):
     """Somebody cancelled the run: nothing is known."""
+
+
+def report_in(check: Check) -> str:
+    """Where a check's command writes its report, as seen from the folder that it runs in."""
+    return os.path.relpath(check.report, check.folder or os.curdir) if check.report else ""
 
 
 def observe(
@@ -45,7 +53,7 @@ def observe(
                     return seen
     reading, path = results.Reading(), os.path.join(cwd, report or os.devnull)
     before = _stamps(path)
-    ran = _ran(argv, cwd=cwd, env=around, hear=reading.take, **how)
+    ran = _ran(argv, hear=reading.take, cwd=cwd, env=around, **how)
     return Observed(ran, results.merged(reading.results(), _report(path, before)))
 
 
@@ -55,12 +63,22 @@ def _asked(command: asking.Asked, cwd: str, how: Mapping[str, Any]) -> Observed:
         return Observed(ran, _told(command, ran, cwd))
     reading = results.Reading()
     shown = go_output.shown() if command.tool == "go" else None
-    ran = _ran(command.argv, cwd=cwd, hear=reading.take, shown=shown, **how)
+    ran = _ran(command.argv, hear=reading.take, shown=shown, cwd=cwd, **how)
     return Observed(ran, reading.results())
 
 
-def _ran(argv: Sequence[str], **how: Any) -> running.CheckRun:
-    ran = running.run(argv, **how)
+def _ran(
+    argv: Sequence[str],
+    *,
+    secrets: Secrets,
+    hear: Callable[[bytes], None] | None = None,
+    shown: Callable[[bytes], bytes] | None = None,
+    log: str = "",
+    **how: Any,
+) -> running.CheckRun:
+    output = Output(secrets, hear, shown)
+    with logged(output, log):
+        ran = running.run(argv, output=output, **how)
     if ran.cancelled:
         raise EndedError
     return ran

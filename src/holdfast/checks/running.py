@@ -1,14 +1,13 @@
 """Commands that the engine runs itself: what they printed, how they ended, and that nothing of them is left behind.
 
 A check is a program of its own session, so that a deadline, a cancellation or an exception here ends it together with
-everything it started. However much it prints, only its hash and the end of it stay in memory.
+everything it started. However much it prints, only its hash, the beginning and the end of it stay in memory.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import re
 import selectors
 import signal
 import sys
@@ -16,11 +15,10 @@ import termios
 import time
 from _collections_abc import Callable, Mapping, Sequence
 
-from holdfast.core.secrets import DEFAULT, Secrets, Stream
+from holdfast.checks.output import Output
 from holdfast.core.value import Value
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
-from holdfast.plain.terminal import ESCAPES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +26,9 @@ if TYPE_CHECKING:
 
 GRACE_SECONDS = 2.0
 _TICK_SECONDS = 0.05
+_TOLD_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 3600.0  # the system call counts milliseconds in 32 bits
 _CHUNK = 65536
-_SLACK = 4096  # kept before the tail, to see where an escape sequence begins that the cut would halve
-_CONTROLS = r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
 
 
 class CheckRun(Value):
@@ -46,7 +43,7 @@ class CheckRun(Value):
     output_digest: str = digest(b"")
     error: str = ""
     redacted: Mapping[str, int] = {}
-    """How many likely secrets are not in the tail, nor in what was passed on; the digest is of what was printed."""
+    """How many likely secrets are not in what is kept; the digest is of what was printed."""
 
     @property
     def passed(self) -> bool:
@@ -60,18 +57,15 @@ def run(
     timeout: float,
     env: Mapping[str, str] | None = None,
     tail_bytes: int = 4000,
-    hear: Callable[[bytes], None] | None = None,
-    echo: Callable[[bytes], None] | None = None,
+    output: Output | None = None,
+    watch: Callable[[str, float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
-    secrets: Secrets = DEFAULT,
-    shown: Callable[[bytes], bytes] | None = None,
 ) -> CheckRun:
     """Run a command without a shell for at most `timeout` seconds; `env` stands in for the inherited environment.
 
-    `hear` gets the output as it comes, standard output and error in one stream, and `echo` the same without `secrets`.
-    Where that is data, `shown` makes it what people read; it gets nothing at the end.
-    `cancelled` is asked at most twenty times a second. The run ends with the command itself, whatever it left running
-    in the background.
+    `output` is where the caller wants to find what is printed. `watch` is told its last line and how many seconds have
+    passed, ten times a second; `cancelled` is asked at most twenty times. The run ends with the command itself,
+    whatever it left running in the background.
     """
     import subprocess
 
@@ -94,84 +88,26 @@ def run(
         return CheckRun(error=_reason(argv[0], cwd, environment, error))
     pipe = process.stdout
     assert pipe is not None
-    output = _Output(tail_bytes, hear, echo, Stream(secrets), shown)
-    watch = _Watch(process, pipe.fileno(), output, began + timeout, cancelled)
+    output = output or Output()
+    following = _Watch(process, pipe.fileno(), output, began + timeout, cancelled, watch)
     try:
-        watch.until_exit()
+        following.until_exit()
         took = time.monotonic() - began
     finally:
         pipe.close()
-        _end_group(process, watch.kill_at or time.monotonic() + GRACE_SECONDS)
-    output.end()
+        _end_group(process, following.kill_at or time.monotonic() + GRACE_SECONDS)
+        output.end()
     code = process.returncode
     return CheckRun(
         exit_code=code if code >= 0 else None,
         signal=-code if code < 0 else None,
-        timed_out=watch.timed_out,
-        cancelled=watch.was_cancelled,
+        timed_out=following.timed_out,
+        cancelled=following.was_cancelled,
         duration_ms=round(took * 1000),
-        output_tail=output.tail(),
+        output_tail=output.tail(tail_bytes),
         output_digest=output.hash.hexdigest(),
-        redacted=output.clean.counts,
+        redacted=output.redacted,
     )
-
-
-class _Output:
-    """What was printed: hashed as it streams by; without secrets, passed on and the end of it kept."""
-
-    def __init__(
-        self,
-        tail_bytes: int,
-        hear: Callable[[bytes], None] | None,
-        echo: Callable[[bytes], None] | None,
-        clean: Stream,
-        shown: Callable[[bytes], bytes] | None,
-    ) -> None:
-        from hashlib import blake2b
-
-        self.clean = clean
-        self.hash = blake2b(digest_size=16)
-        self._hear = hear
-        self._echo = echo
-        self._shown = shown
-        self._tail_bytes = tail_bytes
-        self._kept = bytearray()
-
-    def take(self, chunk: bytes) -> None:
-        self.hash.update(chunk)
-        if self._hear is not None and chunk:
-            self._hear(chunk)
-        self._pass_on(self.clean.take(self._shown(chunk) if self._shown and chunk else chunk))
-
-    def end(self) -> None:
-        if self._shown:
-            self._pass_on(self.clean.take(self._shown(b"")))
-        self._pass_on(self.clean.rest())
-
-    def _pass_on(self, chunk: bytes) -> None:
-        self._kept += chunk
-        surplus = len(self._kept) - self._tail_bytes - _SLACK
-        if surplus > _CHUNK:
-            del self._kept[:surplus]
-        if self._echo is not None and chunk:
-            self._echo(chunk)
-
-    def tail(self) -> str:
-        """The end of it as text that is safe to print: whole characters, no escape sequences or control characters."""
-        cut = max(len(self._kept) - self._tail_bytes, 0)
-        for byte in self._kept[cut : cut + 3] if cut else b"":
-            if byte & 0xC0 != 0x80:
-                break
-            cut += 1
-        before = self._kept[:cut].decode("utf-8", "replace")
-        text = before + self._kept[cut:].decode("utf-8", "replace")
-        begin = len(before)
-        for escape in re.finditer(ESCAPES, text):
-            if escape.start() < begin < escape.end():
-                begin = escape.end()
-        plain = re.sub(_CONTROLS, "", re.sub(ESCAPES, "", text[begin:]))
-        encoded = plain.encode()  # each undecodable byte has become a character of three
-        return encoded[max(len(encoded) - self._tail_bytes, 0) :].decode("utf-8", "ignore")
 
 
 class _Watch:
@@ -181,9 +117,10 @@ class _Watch:
         self,
         process: subprocess.Popen[bytes],
         pipe: int,
-        output: _Output,
+        output: Output,
         deadline: float,
         cancelled: Callable[[], bool] | None,
+        watch: Callable[[str, float], None] | None,
     ) -> None:
         self.timed_out = False
         self.was_cancelled = False
@@ -193,6 +130,8 @@ class _Watch:
         self._output = output
         self._deadline = deadline
         self._cancelled = cancelled
+        self._watch = watch
+        self._began = self._told_at = time.monotonic()
 
     def until_exit(self) -> None:
         with selectors.DefaultSelector() as selector:
@@ -222,8 +161,11 @@ class _Watch:
             elif now >= self.kill_at:
                 _signal_group(self._process.pid, signal.SIGKILL)
                 self.kill_at = now + GRACE_SECONDS
+            if self._watch is not None and now - self._told_at >= _TOLD_SECONDS:
+                self._told_at = now
+                self._watch(self._output.last_line(), now - self._began)
             polling = exit_notice is None or (self._cancelled is not None and self.kill_at is None)
-            patience = _TICK_SECONDS if polling else _LONGEST_WAIT_SECONDS
+            patience = _TICK_SECONDS if polling or self._watch is not None else _LONGEST_WAIT_SECONDS
             turn = (self._deadline if self.kill_at is None else self.kill_at) - now
             ready = {key.fd for key, _ in selector.select(min(turn, patience))}
             if self._pipe in ready:

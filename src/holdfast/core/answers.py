@@ -45,6 +45,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "elapsed_seconds": int(queries.elapsed(state, facts.now)),
         "artifacts": {name: a.path for name, a in state.step(brief.step).artifacts.items()} if brief.step else {},
         "blockers": blockers(brief, scope),
+        "commands": [{name: value for name, value in one.items() if name != "text"} for one in brief.commands],
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
             {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}
@@ -91,6 +92,8 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     said = {"path": path, "name": defined.label, **at, **times}
     if defined.checks:
         said["checks"] = {check.name: gates.check_verdict(check, progress, facts) for check in defined.checks}
+        reported = [name for name, seen in progress.evidence.items() if seen.run_by != "engine" and not seen.claimed]
+        said.update({"reported": reported} if reported else {})
     if gates.policy(defined):
         said["approval"] = gates.grant_verdict(state, path, facts)
         if progress.grant:

@@ -7,6 +7,7 @@ from _collections_abc import Iterable, Mapping
 from holdfast.core import cycle, lifecycle, moment
 from holdfast.core import events as ev
 from holdfast.core import state as states
+from holdfast.core.definition import Check
 from holdfast.core.history import entry_of, is_told
 from holdfast.core.plan import Plan
 from holdfast.core.state import KEPT, Actor, Mark, Progress, Seat, Shown, Snapshot, State, Try
@@ -259,6 +260,8 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             return state.replace(file=event.file)
         case ev.Amended():
             return _finished(_amended(state, event), at)
+        case ev.Equipped():
+            return state.replace(plan=equipped(state.plan, event))
         case ev.Snapshotted():
             taken = Snapshot(event.number, state.revision + 1, at, event.head, event.label)
             return state.replace(snapshots=(*state.snapshots, taken)[-KEPT:], stands_at=event.number)
@@ -410,6 +413,16 @@ def _extended(state: State, event: ev.Extended) -> State:
     wider = tuple(name.removeprefix("max_") for name, limit in new.items() if limit != old[name])
     kept = tuple(said for said in state.warned if not said.startswith(wider))
     return state.replace(bounds=new, warned=kept)
+
+
+def equipped(plan: Plan, event: ev.Equipped) -> Plan:
+    """The tree with a command of the project in the checks that use it."""
+    own = {name: getattr(event, name) for name in ("run", "source", "folder", "run_by")}
+
+    def change(check: Check) -> Check:
+        return check.replace(**own, report=event.report or check.report) if check.uses == event.uses else check
+
+    return plan.with_checks(event.under, change)
 
 
 def _amended(state: State, event: ev.Amended) -> State:

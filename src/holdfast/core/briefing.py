@@ -209,7 +209,8 @@ class Briefing(Standing):
             way.command == "done" for way in self.now
         ):
             return None
-        return remedies.done(self.step, outputs=self.outputs)
+        done = (remedies.done(self.step, outputs=self.outputs),)
+        return queries.bare(self.state, self.step, self.facts, done)[0]
 
     @part
     def waiting(self) -> tuple[tuple[str, Unmet], ...]:

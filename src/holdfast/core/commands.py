@@ -345,6 +345,19 @@ class Learn(Command):
     step: str = ""
 
 
+class Equip(Command):
+    """Gives the checks that use a command of the project this one; one that was `typed` takes no other's place."""
+
+    uses: str
+    run: tuple[str, ...]
+    source: str = ""
+    report: str = ""
+    folder: str = ""
+    run_by: str = "engine"
+    under: str = ""
+    typed: bool = False
+
+
 class Own(Command):
     """What only a system understands: its rule of this name decides, and says what the system keeps."""
 
@@ -460,6 +473,9 @@ class Facts(Value):
     trusted: bool = True
     untrusted: Mapping[tuple[str, str], str] = {}
     """Steps and checks whose commands nobody has trusted, each with what a person has to trust."""
+    bindable: Mapping[tuple[str, str], str] = {}
+    """Steps and checks without a command for which the project has one by now (`run`), or of which people let others
+    report (`report`), or would if somebody trusted the file that says so (its name)."""
     by_hand: tuple[Remedy, ...] = ()
     """How others make the pull request that is asked for, where Holdfast cannot."""
     person: str = "terminal"

@@ -40,6 +40,42 @@ def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
     return tuple(found)
 
 
+class Using(Value):
+    """A command of the project that checks use, and where it comes from."""
+
+    uses: str
+    command: str
+    source: str
+    folder: str
+    text: str
+
+
+def commands(state: State, at: str | None) -> tuple[Using, ...]:
+    """What the checks run that use a command of the project: those of a step first, then those of its task."""
+    task = ""
+    if at and state.plan.of_kind("task"):
+        from holdfast.core.tasks import task_of
+
+        task = task_of(state, at)
+    near = [*([at] if at else []), *(state.plan.below(task) if task else ()), *state.plan.paths]
+    found: dict[str, Using] = {}
+    for check in (check for path in near for check in state.plan.step(path).checks if check.uses):
+        found.setdefault(check.uses, _using(check))
+    return tuple(found.values())
+
+
+def _using(check: Check) -> Using:
+    command = " ".join(map(quoted, check.run))
+    where = f" in {check.folder}" if check.folder else ""
+    told = f"{command}{where} ({f'from {check.source}' if check.source else 'set by hand'})"
+    if not command:
+        told = "no command found yet: Holdfast looks again at each check"
+        if check.run_by != "engine":
+            allowed = f"as {check.source} allows" if check.source else "no command found"
+            told = f"{allowed}: self-reported, Holdfast does not run it"
+    return Using(check.uses, command, check.source, check.folder, f"{check.uses}: {told}")
+
+
 def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
     step, progress, most = state.plan.step(path), state.step(path), state.bounds.max_iterations

@@ -43,7 +43,7 @@ _RULES: dict[str, tuple[type, ...]] = {
     "briefing": (cmd.Advise, cmd.Brief, cmd.Learn),
     "locks": (cmd.Lock, cmd.Unlock),
     "agents": (cmd.Spend, cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent),
-    "tree": (cmd.AddStep, cmd.RetireStep, cmd.ChangeStep),
+    "tree": (cmd.AddStep, cmd.RetireStep, cmd.ChangeStep, cmd.Equip),
 }
 """The commands that each module of rules decides. A rule has the name of its command: `record_check`."""
 _MODULES = {command: module for module, commands in _RULES.items() for command in commands}

@@ -32,6 +32,8 @@ class Check(Value):
     test: str = ""
     report: str = ""
     source: str = ""
+    folder: str = ""
+    """Where the command runs, from the top of the worktree."""
     text: str = ""
     """What it means, in words, where the name alone does not say it."""
 

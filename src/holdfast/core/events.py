@@ -199,6 +199,21 @@ class Amended(Value):
     after: str | None = None
 
 
+class Equipped(Value):
+    """The checks that use a command of the project have this one now: all of them, or those of a step and below it.
+
+    Without words nothing is run, and `run_by` says whether reports count.
+    """
+
+    uses: str
+    run: tuple[str, ...]
+    source: str = ""
+    report: str = ""
+    folder: str = ""
+    run_by: str = "engine"
+    under: str = ""
+
+
 class Snapshotted(Value):
     number: int
     head: str | None = None
@@ -238,7 +253,7 @@ class Alerted(Value):
 
 
 _Whole = Started | Adopted | Noted | Recorded | Marked | Founded | Rehomed | Refiled | Renamed | Owned
-_Steps = Moved | Produced | Checked | Reviewed | Advised | Granted | Amended | Snapshotted | Restored
+_Steps = Moved | Produced | Checked | Reviewed | Advised | Granted | Amended | Equipped | Snapshotted | Restored
 _Agents = Leased | Beat | Released | Locked | Unlocked | Spent | Warned | Extended
 _Sessions = Compacted | Seated | Acknowledged | Urged | Briefed | Learned
 _Documents = Edited | Remembered | Alerted

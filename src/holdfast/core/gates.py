@@ -7,7 +7,7 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import RELAYED, Evidence, Progress, State
-from holdfast.core.value import Value
+from holdfast.core.value import Any, Value
 
 _UNDONE = {
     "load": "it is not loaded",
@@ -17,6 +17,7 @@ _UNDONE = {
 }
 DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
 """The line that decides in a file that holds a review."""
+_WAYS = ("", "run", "report")
 MEND = "mend it, then"
 """What comes before the command where something failed or was asked for."""
 READ = "read it, then"
@@ -213,21 +214,27 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         by_hand = facts.by_hand if step.action == "pull_request" else ()
         said = _UNDONE.get(step.action, f"the action {step.action!r} has not run")
         found.append(Unmet("action", step.action, said, by_hand or done))
-    for check in step.checks if not undone or step.action != "pull_request" else ():
+    lacking = [check for check in step.checks if check_verdict(check, progress, facts) != "passed"]
+    by_done = all(is_runnable(check, path, facts) for check in lacking)
+    for check in lacking if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
-        if verdict != "passed":
-            how = _checking(check, progress.evidence.get(check.name), failed=verdict == "failed")
-            said = {
-                "missing": "has not run",
-                "failed": failed_because(progress.evidence.get(check.name)),
-                "claimed": "is only claimed by the document it was adopted from",
-            }.get(verdict) or stale_because(progress.evidence[check.name], progress)
-            untrusted = facts.untrusted.get((path, check.name), "")
-            if untrusted:
-                said += ", and nobody on this machine has trusted its command yet"
-                how = remedies.trust(untrusted, text=READ)
-            reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
-            found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", (how,), reason))
+        way = "run" if check.run else facts.bindable.get((path, check.name), "")
+        how = _checking(check, progress.evidence.get(check.name), way, failed=verdict == "failed")
+        if by_done:
+            how = (remedies.done(path, outputs=unnamed, given=_test(how[0]), text=how[0].text),)
+        said = {
+            "missing": "has not run",
+            "failed": failed_because(progress.evidence.get(check.name)),
+            "claimed": "is only claimed by the document it was adopted from",
+        }.get(verdict) or stale_because(progress.evidence[check.name], progress)
+        untrusted = facts.untrusted.get((path, check.name), "") or ("" if way in _WAYS else way)
+        if untrusted:
+            said += ", and nobody on this machine has trusted its command yet"
+            how = (remedies.trust(untrusted, text=READ),)
+        reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
+        if is_lacking(check) and not way:
+            said = f"counts only when Holdfast runs it, and the project has no {check.uses} command"
+        found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
 
 
@@ -236,16 +243,29 @@ def is_lacking(check: Check) -> bool:
     return check.run_by == "engine" and not check.run
 
 
-def _checking(check: Check, evidence: Evidence | None, *, failed: bool) -> Remedy:
-    """The command that runs a check or says how it went, with the test where its last run could not tell which."""
+def is_runnable(check: Check, path: str, facts: Facts) -> bool:
+    """Whether Holdfast can run a check of a step: it has a command, or the project has one by now."""
+    trusted = (path, check.name) not in facts.untrusted
+    return (bool(check.run) and trusted) or facts.bindable.get((path, check.name)) == "run"
+
+
+def _checking(check: Check, evidence: Evidence | None, way: str, *, failed: bool) -> tuple[Remedy, ...]:
+    """The command that runs a check or says how it went, with the test that has to fail or that a run did not tell."""
     text = MEND if failed else ""
-    if is_lacking(check):
+    if is_lacking(check) and not way:
         return remedies.equip(check.uses)
-    if not check.run:
-        return remedies.report(check.name, text=text)
-    if failed and evidence and evidence.data.get("unnamed"):
-        return remedies.check(check.name).given(values={"test": Blank("NAME")})
-    return remedies.check(check.name, text=text)
+    if way != "run":
+        return (remedies.report(check.name, text=text),)
+    known = str(evidence.data.get("test") or "") if evidence else ""
+    unnamed = evidence is None or bool(evidence.data.get("unnamed"))
+    test: str | Blank = known if check.test == "fails" and not unnamed else ""
+    if not test and (check.test == "fails" or (failed and unnamed)):
+        test, text = Blank("NAME"), "" if unnamed else text
+    return (remedies.check(check.name, text=text).given(test=test),)
+
+
+def _test(checking: Remedy) -> dict[str, Any]:
+    return {"test": checking.arguments["test"]} if checking.arguments.get("test") else {}
 
 
 def is_undone(step: Step, progress: Progress) -> bool:

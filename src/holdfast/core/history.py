@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import events as ev
-from holdfast.core.state import Actor
+from holdfast.core.state import SAME_RUN, Actor
 from holdfast.core.value import Any, assert_never
 
 _SILENT = (ev.Adopted, ev.Recorded, ev.Spent, ev.Beat, ev.Seated)
@@ -34,6 +34,7 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
         case ev.Checked():
             passed = event.evidence.passed
             seen = {"run_by": event.evidence.run_by, "detail": event.evidence.detail[:300]}
+            seen["same_run"] = str(event.evidence.data.get(SAME_RUN, ""))
             return entry("checked", step=event.step, check=event.name, passed=passed, **seen)
         case ev.Reviewed():
             return entry("reviewed", step=event.step, verdict=event.verdict.verdict, feedback=event.verdict.feedback)
@@ -61,6 +62,11 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             return entry("agent_ended", token=event.token, outcome=event.outcome)
         case ev.Amended():
             return entry("amended", op=event.op, step=event.path, added=event.step.id if event.step else "")
+        case ev.Equipped():
+            from holdfast.core.remedy import quoted
+
+            command = " ".join(map(quoted, event.run))
+            return entry("equipped", uses=event.uses, command=command, source=event.source, step=event.under)
         case ev.Snapshotted():
             return entry("snapshot", number=event.number, head=event.head, label=event.label)
         case ev.Restored():

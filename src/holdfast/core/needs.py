@@ -34,6 +34,8 @@ class Needs(Value):
     parent: str = ""
     runs: tuple[tuple[str, Check], ...] = ()
     """Steps that are worked on, with their checks whose commands a person may still have to trust."""
+    unbound: tuple[tuple[str, Check], ...] = ()
+    """Steps that are worked on, with their checks that use a command of the project and have none."""
     pull_request: str = ""
     """The step whose pull request is to be made."""
 
@@ -53,6 +55,7 @@ class Needs(Value):
             and (self.locks or not other.locks)
             and other.trust in (None, self.trust)
             and all(one in self.runs for one in other.runs)
+            and all(one in self.unbound for one in other.unbound)
             and other.pull_request in ("", self.pull_request)
             and other.past in (0, self.past)
             and {*other.grants} <= {*self.grants}
@@ -92,6 +95,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         locks=isinstance(command, cmd.Lock),
         trust=_trust(state, command) if isinstance(command, cmd.RecordCheck) else None,
         runs=_runs(state) if command is None or any(getattr(part, "step", "") for part in parts) else (),
+        unbound=_unbound(state) if command is None or isinstance(command, cmd.Done) else (),
         pull_request=_pull_request(state) if command is None else "",
         past=command.number if isinstance(command, cmd.Restore) else 0,
         parent=state.parent,
@@ -109,8 +113,15 @@ def _claimed_results(state: State) -> list[str]:
 
 def _has_tree_evidence(state: State) -> bool:
     """Only then can evidence have become stale, and the tree costs several git processes."""
-    at_work = (step for step in state.progress.values() if step.status in OPEN and step.evidence)
-    return any(evidence.tree for step in at_work for evidence in step.evidence.values())
+    open_steps = [(path, step) for path, step in state.progress.items() if step.status in OPEN]
+    if any(evidence.tree for _, step in open_steps for evidence in step.evidence.values()):
+        return True
+    commits = [path for path, _ in open_steps if path in state.plan and state.plan.step(path).action == "commit"]
+    if not commits:
+        return False
+    from holdfast.core.proof import of_commit
+
+    return any(of_commit(state, path) for path in commits)
 
 
 def _runs(state: State) -> tuple[tuple[str, Check], ...]:
@@ -122,6 +133,14 @@ def _runs(state: State) -> tuple[tuple[str, Check], ...]:
             checks = state.plan.step(path).checks
             found += [(path, check) for check in checks if check.run and (own or check.source)]
     return tuple(found)
+
+
+def _unbound(state: State) -> tuple[tuple[str, Check], ...]:
+    checked = state.progress.items() if state.plan.checked() else ()
+    begun = [path for path, progress in checked if progress.status in OPEN and path in state.plan]
+    return tuple(
+        (path, check) for path in begun for check in state.plan.step(path).checks if check.uses and not check.run
+    )
 
 
 def _pull_request(state: State) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
-from holdfast.core.definition import Step
+from holdfast.core.definition import Check, Step
 
 
 class Plan:
@@ -116,6 +116,12 @@ class Plan:
         """A tree with one step changed, or retired when the change gives None."""
         return Plan(_changed(self.steps, path.split("/"), change))
 
+    def with_checks(self, under: str, change: Callable[[Check], Check]) -> Plan:
+        """A tree whose checks are changed: all of them, or those of a step and of what is below it."""
+        if not under:
+            return Plan(tuple(_with_checks(step, change) for step in self.steps))
+        return self.changed(under, lambda step: _with_checks(step, change))
+
     def added(self, above: str, step: Step, after: str | None) -> Plan:
         """A tree with one step more: after the sibling with this id, first where that is empty, last without it."""
 
@@ -172,3 +178,11 @@ def _changed(steps: tuple[Step, ...], parts: list[str], change: Callable[[Step],
             if new is not None:
                 out.append(new)
     return tuple(out)
+
+
+def _with_checks(step: Step, change: Callable[[Check], Check]) -> Step:
+    return step.replace(
+        checks=tuple(change(check) for check in step.checks),
+        steps=tuple(_with_checks(child, change) for child in step.steps),
+        task=_with_checks(step.task, change) if step.task else None,
+    )

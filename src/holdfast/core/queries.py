@@ -213,7 +213,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     found = unmet_work(state, path, facts)
     if not found and progress.status == lifecycle.ACTIVE:
         mend = gates.MEND if gates.to_change(step, progress, facts) else ""
-        return [gates.Unmet("done", path, "the work is under way", (remedies.done(path, text=mend),))]
+        way = bare(state, path, facts, (remedies.done(path, text=mend),))
+        return [gates.Unmet("done", path, "the work is under way", way)]
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(state, path, facts)
     return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
@@ -232,11 +233,29 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if state.origin == "adopted":  # a document may say that a step is worked on before its time
         first += [one for one in state.plan.requires(path) if state.step(one).status not in lifecycle.FINISHED]
     first += [one for one in gates.claimed(state, facts) if one in before]
-    return (
-        [absent_because(state, one, facts) for one in first]
-        + below
-        + gates.unmet(state.plan.step(path), path, state.step(path), facts)
-    )
+    own = gates.unmet(state.plan.step(path), path, state.step(path), facts)
+    if state.plan.step(path).action == "commit":
+        from holdfast.core import proof
+
+        own = proof.unmet(state, path, facts) + own
+    own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own]
+    return [absent_because(state, one, facts) for one in first] + below + own
+
+
+def bare(state: State, path: str, facts: Facts, ways: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
+    """`done` without the step, where every session means this one by it and a repetition hands in nothing unseen.
+
+    A step that nothing is run for, nor committed, is named: who repeats the command must not hand in the next one.
+    """
+    step, is_open = state.plan.step(path), state.step(path).status in lifecycle.OPEN
+    runs = any(gates.is_runnable(check, path, facts) for check in step.checks)
+    if not is_open or not (runs or step.action == "commit"):
+        return ways
+    if any(lease.step for lease in state.leases.values()) or worked_on(state, "", facts) != path:
+        return ways
+    own = [one for one in ways if one.command == "done" and one.arguments["step"] == path]
+    own = [one for one in own if "url" not in one.arguments]  # as the refusal says it that has this way on
+    return tuple(one.given(step="") if one in own else one for one in ways)
 
 
 def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
@@ -244,7 +263,7 @@ def onward(state: State, path: str, facts: Facts) -> tuple[Remedy, ...]:
     if state.step(path).status in lifecycle.FINISHED:
         return reopening(state, path) if used_up_after(state, path) else (remedies.next_step(),)
     found = blockers(state, path, facts)
-    return found[0].remedies if found else (remedies.done(path),)
+    return found[0].remedies if found else bare(state, path, facts, (remedies.done(path),))
 
 
 def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
@@ -282,13 +301,17 @@ def usages(state: State, now: str) -> list[Usage]:
 def resolve(state: State, word: str) -> str:
     """The path a user means by a number, an id or a path. Of several, the one beside the current step is meant."""
     found = state.plan.find(word)
-    if len(found) > 1:
+    if word.isdigit() and len(found) == 1 and word not in state.plan:  # a task may have the number of another step
+        from holdfast.core.tasks import tasks
+
+        found += [task for task in tasks(state) if state.plan.step(task).id == word and task not in found]
+    elif len(found) > 1:
         here = parent(current(state) or "")
         found = [path for path in found if parent(path) == here] or found
     if len(found) == 1:
         return found[0]
     if found:
-        said = f"{word[:80]!r} could be {', '.join(found[:8])}"
+        said = f"{word[:80]!r} could be {' or '.join(found[:8])}"
         facts = {"step": word[:200], "candidates": found[:20]}
         raise UsageError("ambiguous_step", said, remedy="name the step by its whole path", facts=facts)
     said = f"there is no step {word[:80]!r} in {state.id}"

@@ -238,11 +238,12 @@ class _Reader:
             if name and (not is_name(name) or name in {check.name for check in checks}):
                 table.wrong("name", f"{name!r} is not a name of its own")
             timeout = table.measure("timeout", moment.read_span, 'a span such as "10m"')
-            run_by = table.word("run_by", ("any", "engine"), "any")
+            uses = table.word("uses", ("", *USES))
+            # Tests prove something only where Holdfast runs them, unless the definition says that reports count too.
+            run_by = table.word("run_by", ("any", "engine"), "engine" if uses == "test" else "any")
             run = table.texts("run")
             if "run" in table.data and (not run or any("\0" in word for word in run)):
                 table.wrong("run", 'run is a list of words such as ["pytest", "-q"], no shell')
-            uses = table.word("uses", ("", *USES))
             if run_by == "engine" and not run and not uses:
                 table.wrong("run_by", "the engine can only run a check that has `run` or `uses`")
             if run and uses:

@@ -175,8 +175,9 @@ def wrong_reviewer(step: Step, path: str, role: str) -> Refused:
 def engine_must_run(path: str, check: Check, untrusted: str = "") -> Refused:
     """`untrusted` is what a person has to trust before Holdfast runs it."""
     said = f"the check {check.name} of {path} counts only when Holdfast runs it itself"
-    way = remedies.trust(untrusted, text=gates.READ) if untrusted else remedies.check(check.name)
-    if gates.is_lacking(check):
+    run = remedies.check(check.name)
+    way: tuple[Remedy, ...] = (remedies.trust(untrusted, text=gates.READ) if untrusted else run,)
+    if gates.is_lacking(check) and not untrusted:
         said, way = f"{said}, and the project has no {check.uses} command", remedies.equip(check.uses)
     return Refused("engine_must_run", said, remedy=way, facts={"step": path, "check": check.name})
 

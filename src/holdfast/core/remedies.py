@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping
 
-from holdfast.core.remedy import Blank, Remedy, one_of
+from holdfast.core.remedy import Blank, Line, Remedy, line, one_of, shell
 from holdfast.core.value import Any
 
 TEXT, PATH, STEP = Blank("TEXT"), Blank("PATH"), Blank("STEP")
@@ -165,10 +165,19 @@ def amend(step: str | Blank = "", *, retire: bool = False, **more: Any) -> Remed
     return Remedy("amend", {"step": step, "retire": retire}, **more)
 
 
-def equip(uses: str) -> Remedy:
-    """Gives checks that only Holdfast runs the project's command, where none was found."""
-    text = f'write {uses} = ["COMMAND"] below [commands] in .holdfast/config.toml, then'
-    return Remedy("amend", {"all": True}, text=text)
+def set_command(uses: str, **more: Any) -> Remedy:
+    return Remedy("set", {"values": [Blank(f"{uses}_command='COMMAND'")]}, **more)
+
+
+def equip(uses: str) -> tuple[Remedy, ...]:
+    """What helps where only Holdfast's own run counts and no command was found: say it, write it, or allow reports."""
+    config = ".holdfast/config.toml"
+    table = f"printf '\\n[commands.{uses}]\\nrun = \"%s\"\\n'"
+    return (
+        set_command(uses),
+        shell(Line(table), Blank("'COMMAND'"), Line(f">> {config}")),
+        line(f"{table} report >> {config} && holdfast trust {config}", text="to allow reports", who=_PERSON),
+    )
 
 
 def add_step(name: str | Blank, *, under: str = "", after: str = "", **more: Any) -> Remedy:

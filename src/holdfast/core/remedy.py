@@ -35,7 +35,7 @@ class Blank(Value):
     shown: str
 
 
-class _Line(str):
+class Line(str):
     """A whole line for a shell, with its quotes."""
 
     __slots__ = ()
@@ -99,7 +99,7 @@ def shell(*command: str | Blank, text: str = "", who: str = "anyone") -> Remedy:
 
 def line(command: str, *, text: str = "", who: str = "anyone") -> Remedy:
     """What a shell takes as it is, such as two commands in a row."""
-    return shell(_Line(command), text=text, who=who)
+    return shell(Line(command), text=text, who=who)
 
 
 def advice(text: str) -> Remedy:
@@ -219,6 +219,6 @@ def quoted(word: object) -> str:
     if isinstance(word, Blank):
         return word.shown
     text = str(word)
-    if isinstance(word, _Line):
+    if isinstance(word, Line):
         return text
     return text if text and _PLAIN.issuperset(text) else "'" + text.replace("'", "'\"'\"'") + "'"

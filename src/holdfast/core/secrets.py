@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import re
 
 HELD = 32 << 10
-"""How much of a stream is held back at most, until it is known where a secret ends."""
+"""How much of a text has to be seen around a place, to know whether it is within a secret."""
 _ATOMS = frozenset({int, float, bool, type(None)})
 _WEAK = frozenset(("admin", "guest", "pass", "passwd", "password", "postgres", "pwd", "root", "secret", "test", "user"))
 _AFTER_KEY = r"""\\?["']?[ \t]{0,3}(?:=>|:=|=(?!=)|:(?![:/]))[ \t]{0,3}"""
@@ -114,7 +114,7 @@ class Secrets(Value):
 
     def without(self, text: str, counts: dict[str, int]) -> str:
         """The text with a mark in place of each likely secret; `counts` is how many of which kind there were."""
-        return _marked(text, self.find(text), counts)
+        return marked(text, self.find(text), counts)
 
     def cleaned(self, value: Any, counts: dict[str, int], key: str = "") -> Any:
         """Any value with its texts redacted; itself, where there is nothing to redact.
@@ -152,55 +152,8 @@ def harmless(name: str) -> str:
     return "" if name and DEFAULT.find(name) else name
 
 
-class Stream:
-    """A stream of bytes without its secrets, wherever one chunk of it ends and the next begins.
-
-    What may become a secret is held back: a line that is not over and has a word that patterns need, the last word of
-    one that ends with the beginning of such a word, and a private key whose end has not come yet.
-    """
-
-    def __init__(self, secrets: Secrets) -> None:
-        self._secrets = secrets
-        self._words = (*_WORDS, _BEGIN.lower(), *map(str.lower, secrets.prefixes.values()))
-        self._held = ""
-        self.counts: dict[str, int] = {}
-
-    def take(self, chunk: bytes) -> bytes:
-        """As much as can be told by now."""
-        if not self._secrets.redact:
-            return chunk
-        text = self._held + chunk.decode("latin-1")
-        cut = max(self._whole(text), len(text) - HELD)
-        found = self._secrets.find(text)
-        for one in found:
-            if one.start < cut < one.end:
-                cut = one.end if one.end - one.start >= HELD else one.start
-        self._held = text[cut:]
-        told = _marked(text[:cut], [one for one in found if one.end <= cut], self.counts)
-        return told.encode("latin-1")
-
-    def rest(self) -> bytes:
-        """What was held back, when no more comes."""
-        text, self._held = self._held, ""
-        return self._secrets.without(text, self.counts).encode("latin-1")
-
-    def _whole(self, text: str) -> int:
-        """Up to where a text cannot be the beginning of a secret."""
-        cut = max(text.rfind("\n"), text.rfind("\r")) + 1
-        rest = text[cut:].lower()
-        if not any(word in rest for word in self._words):
-            cut = cut + max(rest.rfind(end) for end in " \t.") + 1 if self._is_begun(rest) else len(text)
-        begun = text.rfind(_BEGIN)
-        is_over = "-----" in text[begun:].partition("-----END ")[2]
-        return cut if begun < 0 or is_over else min(cut, begun)
-
-    def _is_begun(self, rest: str) -> bool:
-        """Whether a line ends with the beginning of a word that patterns need. Only keys may stand within a word."""
-        begun = ((word, size) for word in self._words for size in range(1, len(word)) if rest.endswith(word[:size]))
-        return any(word in _KEYS or not rest[-size - 1 : -size].isalnum() for word, size in begun)
-
-
-def _marked(text: str, found: list[Found], counts: dict[str, int]) -> str:
+def marked(text: str, found: list[Found], counts: dict[str, int]) -> str:
+    """A text with a mark in place of each secret that was found in it."""
     for one in reversed(found):
         text = f"{text[: one.start]}[redacted: {one.kind}]{text[one.end :]}"
         counts[one.kind] = counts.get(one.kind, 0) + 1

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from functools import cached_property
 
-    from holdfast.core.conditions import Condition
+    from holdfast.core.conditions import Condition, Using
     from holdfast.core.record import Decision, Failure, Output, Said
     from holdfast.core.state import Try
 
@@ -129,6 +129,13 @@ class Standing:
         from holdfast.core import conditions
 
         return conditions.of_step(self.state, self.step, self.facts) if self.step else ()
+
+    @part
+    def commands(self) -> tuple[Using, ...]:
+        """The commands of the project that its checks run."""
+        from holdfast.core import conditions
+
+        return conditions.commands(self.state, self.step)
 
     @part
     def outputs(self) -> tuple[str, ...]:

@@ -21,6 +21,8 @@ BY_HAND = "by_hand"
 """The fact about a step that a person does it."""
 REMOVED = "removed_tasks"
 """The fact about a step that lists the tasks below it which a person took out, each with its path and the reason."""
+SAME_RUN = "same_run"
+"""What evidence says that is of a run for another step, on the same tree: that step."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
 

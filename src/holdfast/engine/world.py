@@ -42,6 +42,7 @@ class LocalWorld:
         locks: Callable[[State], tuple[tuple[str, Hold], ...]],
         kept: Callable[[State], tuple[str, ...]],
         by_hand: Callable[[State, str], tuple[Remedy, ...]],
+        bindable: Callable[[State, str, Check], str],
         approvals: Approvals,
         does_without: Callable[[HoldfastError], bool] = lambda _: False,
     ) -> None:
@@ -54,6 +55,7 @@ class LocalWorld:
         self._locks = locks
         self._kept = kept
         self._by_hand = by_hand
+        self._bindable = bindable
         self._approvals = approvals
         self._does_without = does_without
         self._boot = ""
@@ -77,6 +79,9 @@ class LocalWorld:
         if needs.runs:
             untrusted = ((step, check) for step, check in needs.runs if not self._trusted(state, step, check))
             found["untrusted"] = {(step, check.name): trusted_with(state, check) for step, check in untrusted}
+        if needs.unbound:
+            binding = {(step, check.name): self._bindable(state, step, check) for step, check in needs.unbound}
+            found["bindable"] = {check: how for check, how in binding.items() if how}
         if needs.pull_request:
             found["by_hand"] = self._by_hand(state, needs.pull_request)
         if needs.past:

@@ -102,6 +102,17 @@ def durable_write(path: str, data: bytes, mode: int = 0o600, *, dir_mode: int = 
         raise not_durable(path, failed) from failed
 
 
+def write_private(path: str, data: bytes) -> None:
+    """Make `path` hold `data`, for the user alone; a reader sees the old content or the new one."""
+    temporary = _beside(path, f".{os.getpid()}")
+    try:
+        _write_new(temporary, data, 0o600, durable=False)
+        os.rename(temporary, path)
+    except BaseException:
+        remove(temporary)
+        raise
+
+
 def unfinished(path: str) -> str:
     """Where a writer that is alone writes what `path` is to hold; there it stays if the writer is killed."""
     return _beside(path, "")

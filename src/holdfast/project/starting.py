@@ -148,7 +148,7 @@ def _load(asked: Asked, place: Place) -> Loaded:
         refuse_phases(asked)
     loaded = about.load(asked, place)
     tools = {**equipping.tools(loaded.definition, place), **loaded.tools}
-    loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools, asked.subject))
+    loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
     check_steps(loaded.definition.steps)
     return loaded
 

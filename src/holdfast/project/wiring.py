@@ -106,6 +106,18 @@ def wire(place: Place, settings: Settings) -> Wired:
 
         return opened_by_hand(wired, state, step)
 
+    def bindable(state: State, step: str, check: Check) -> str:
+        """How a check that has no command yet could be passed by now."""
+        from holdfast.checks import tooling
+
+        try:
+            found = wired.binding(state, step, check)
+        except HoldfastError:
+            return ""  # what is wrong with the configuration is told to who runs the check
+        if found is None:
+            return ""
+        return "run" if found.run else "report" if found.run_by == "any" else tooling.CONFIG
+
     def secrets() -> Secrets:
         from holdfast.core.secrets import DEFAULT
 
@@ -130,7 +142,9 @@ def wire(place: Place, settings: Settings) -> Wired:
     documents = Documents(place, store, dialect)
     own = lambda: (HOME, *own_paths())  # noqa: E731
     approvals = _approvals(place, settings)
-    world = LocalWorld(place, own, trusts, documents.past, seal, locks, kept, by_hand, approvals, does_without)
+    world = LocalWorld(
+        place, own, trusts, documents.past, seal, locks, kept, by_hand, bindable, approvals, does_without
+    )
 
     def not_shown(state: State, failure: Exception) -> None:
         said = f"the change of {state.id} is kept, and a file that shows it could not be written: {failure}"

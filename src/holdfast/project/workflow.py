@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Mapping, Sequence
+from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries
+from holdfast.core import remedies
 from holdfast.core.definition import Step
-from holdfast.core.gates import check_verdict, policy
-from holdfast.core.lifecycle import ACTIVE
-from holdfast.core.state import REMOVED, Evidence, Lease
+from holdfast.core.gates import policy
+from holdfast.core.state import REMOVED, Lease
 from holdfast.core.value import Any
-from holdfast.errors import Conflict, Refused
+from holdfast.errors import Conflict
 from holdfast.plain import plainjson
 from holdfast.plain.digest import digest
-from holdfast.project.looked import Looked
+from holdfast.project.handing import HandedIn
 from holdfast.systems.seam.registry import dialect, system, work
 
 TYPE_CHECKING = False
@@ -23,47 +22,16 @@ if TYPE_CHECKING:
     from typing import Self
 
     from holdfast.project.step_work import StepWork
-    from holdfast.systems.seam.parts import Order
 
 SESSION_TTL = 1800
 """Seconds for which a session holds its workflow without doing anything to it."""
 
 
-class Workflow(Looked):
+class Workflow(HandedIn):
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
 
     def begin(self, step: str, **how: Any) -> Self:
         return self.execute(cmd.Begin(self.path(step)), **how)
-
-    def done(
-        self, step: str, artifacts: Mapping[str, str] | None = None, *, order: Order | None = None, **how: Any
-    ) -> Self:
-        """Moves a step as far as its gates allow. One with an action is done by doing it: `said` tells what was."""
-        from holdfast.systems.seam.parts import Handing, Order
-
-        path, own = self.path(step), work(self.state.dialect)
-        given = self._wired.place.all_inside(artifacts)
-        said: tuple[str, ...] = ()
-        if self.state.plan.step(path).kind in self.state.conduct.criteria and self.state.step(path).status == ACTIVE:
-            self.expect(how.pop("revision", 0))
-            self._run_criteria(path, how.get("token", ""))
-        handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
-        handing = own.before_done(self._wired, self.state, path, handing)
-        command = cmd.Done(path, handing.artifacts, data=handing.data)
-        if self._wired.acts(self.state, path) and how.get("key", "") not in self.state.keys:
-            command, said = self._acted(command, handing.order, token=how.get("token", ""))
-        self.said = ()
-        self.execute(command, **{"summary": handing.order.message, **how})
-        self._wired.recorded(self.state, path)
-        self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
-        return self
-
-    def _run_criteria(self, path: str, token: str) -> None:
-        """Runs the criteria that have a command and were not seen to hold."""
-        facts = self.facts()
-        for check in self.state.plan.step(path).checks:
-            if check.run and check_verdict(check, self.state.step(path), facts) != "passed":
-                self._run_check(path, check.name, token=token, looked=True)
 
     def iterate(self, step: str, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""
@@ -74,35 +42,6 @@ class Workflow(Looked):
         how = {name: found.pop(name) for name in ("token", "key") if name in found}
         said = {"check_type": check_type, "task": task, "verdict": verdict, **found}
         return self.execute(cmd.Own(self.state.dialect, "supervise", said), **how)
-
-    def _acted(self, command: cmd.Done, order: Order, *, token: str) -> tuple[cmd.Done, tuple[str, ...]]:
-        """The rules are asked before anything is done: a commit that may not count is not made."""
-        from holdfast.systems.seam import actions
-
-        self._look(writing=True)
-        path = command.step
-        form = actions.expected(self.state, path)
-        asking = command.replace(data=form.data, evidence=form.evidence)
-        self._wired.preview(self.state, asking, token)
-        try:
-            acted = actions.perform(self._wired, self.state, path, order)
-        except Refused:
-            self._turn.forget()
-            if self._wired.acts(self._look(writing=True).state, path):
-                raise
-            return command, ()  # another process did it meanwhile
-        self._turn.forget()
-        return command.replace(data={**command.data, **acted.data}, evidence=acted.evidence), acted.said
-
-    def ahead(self) -> Self:
-        """Does what needs nobody: actions such as making the branch, when their step is reached."""
-        said: tuple[str, ...] = ()
-        at, actions = queries.current(self.state), system(self.state.dialect).at_once
-        while at and self.state.plan.step(at).action in actions and self.state.step(at).status == ACTIVE:
-            said += self.done(at).said
-            at = queries.current(self.state)
-        self.said = said
-        return self
 
     def join(self, ttl: int = SESSION_TTL) -> Lease | None:
         """Holds the workflow for this session, where the host gives it a name; an expired hold is taken over.
@@ -218,12 +157,26 @@ class Workflow(Looked):
         return self.execute(cmd.Note(text, self.path(step) if step else ""), **how)
 
     def record(self, values: Mapping[str, Any], step: str = "", **how: Any) -> Self:
-        """Remembers values: of the workflow's context, or of a step."""
+        """Remembers values: of the workflow's context, or of a step.
+
+        `test_command` is none to remember: checks that use the project's test command run it from now on.
+        """
+        from holdfast.checks import equipping
         from holdfast.core.refusals import require_free
 
         plainjson.require(values, "values")
         require_free(values, (*dialect(self.state.dialect).reserved, REMOVED))
-        return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
+        used = {check.uses for path in self.state.plan.paths for check in self.state.plan.step(path).checks}
+        given = {} if step else {name: equipping.typed(name) for name in values}
+        given = {name: uses for name, uses in given.items() if uses in used - {""}}
+        parts: list[cmd.Command] = [
+            cmd.Equip(uses, equipping.words(values[name], name, remedies.set_command(uses)), typed=True)
+            for name, uses in given.items()
+        ]
+        rest = {name: value for name, value in values.items() if name not in given}
+        if rest or not parts:
+            parts.append(cmd.Record(rest, self.path(step) if step else ""))
+        return self.execute(parts[0] if len(parts) == 1 else cmd.Together(tuple(parts)), **how)
 
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
         return self.execute(cmd.Spend(micros, agent, self.path(step) if step else ""), **how)
@@ -303,45 +256,6 @@ class Workflow(Looked):
 
     def change_step(self, step: str, new: Step, **how: Any) -> Self:
         return self.execute(cmd.ChangeStep(self.path(step), new), **how)
-
-    def check(
-        self,
-        name: str,
-        *,
-        passed: bool | None = None,
-        step: str = "",
-        data: Mapping[str, Any] | None = None,
-        echo: Callable[[bytes], None] | None = None,
-        **how: Any,
-    ) -> Evidence:
-        """Runs a check, or records what somebody reports of it when `passed` is given.
-
-        `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
-        """
-        self._look(writing=passed is not None)
-        path = queries.step_with(self.state, name, self.path(step) if step else "")
-        plainjson.require(data or {}, "data")
-        if passed is None:
-            self._run_check(path, name, data, echo, **how)
-        else:
-            tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
-            evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
-            self._decide(cmd.RecordCheck(path, name, evidence), **how)
-        return self.state.step(path).evidence[name]
-
-    def _run_check(
-        self, path: str, name: str, data: Any = None, echo: Any = None, *, looked: bool = False, **how: Any
-    ) -> None:
-        from holdfast.checks import evidence as evidence_
-
-        wired, state = self._wired, self.state
-        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", "") or wired.settings.token}
-        run: dict[str, Any] = {"given": data or {}, "echo": echo, "cancelled": self.cancelled}
-        where = wired.place.base(state.worktree)
-        evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
-        self._turn.forget()
-        self._turn.saw_tree(state, tree)
-        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
 
     def step(self, step: str) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""

@@ -129,6 +129,9 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
         for path in queries.open_steps(state)
         if limit and 1 < limit <= state.step(path).attempt
     ]
+    own = {check.uses for check in state.plan.step(brief.step).checks} if brief.step else set()
+    used = [one for one in brief.commands if one.command or one.uses in own] if queries.is_active(state) else []
+    rows += [("Command", str, one.text) for one in used]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
     rows += [("Decided", str, text) for text in brief.decided]
     rows += [("Asked", str, text) for text in brief.asked]

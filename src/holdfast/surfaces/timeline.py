@@ -8,6 +8,8 @@ from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment, provenance
 from holdfast.core.apply import Record
 from holdfast.core.recognition import SIGNATURE, TERMINAL
+from holdfast.core.remedy import quoted
+from holdfast.core.state import SAME_RUN
 from holdfast.core.value import assert_never
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, paint, wrap
 
@@ -125,6 +127,10 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
             where = f" below {event.path}" if added and event.path else f" {event.path}" if not added else ""
             done = {"add": "added", "retire": "retired", "change": "changed"}.get(event.op, event.op)
             return "", f"amended the tree: {done}{added}{where}", ""
+        case ev.Equipped():
+            command = " ".join(map(quoted, event.run)) or "reported"
+            where = f" for {event.under}" if event.under else ""
+            return "", f"the {event.uses} command{where}: {command}{f' ({event.source})' if event.source else ''}", ""
         case ev.Snapshotted():
             return "", f"snapshot {event.number}{f' {event.label}' if event.label else ''}", ""
         case ev.Restored():
@@ -160,6 +166,7 @@ def _checked(event: ev.Checked) -> tuple[str, str, str]:
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
     seen = provenance.how(evidence)
     how = f" ({seen})" if seen else ""
+    how += f", in the run for {evidence.data[SAME_RUN]}" if evidence.data.get(SAME_RUN) else ""
     return verdict, f"check {event.name} of {event.step} {verdict}{exit_code}{how}", evidence.detail
 
 

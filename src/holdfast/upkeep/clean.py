@@ -121,12 +121,14 @@ def _archived(wired: Wired, state: State, path: str) -> bool:
     except Refused:
         return False
     surroundings.drop_slots(wired, state.ulid)
+    surroundings.drop_logs(wired)
     return True
 
 
 def _finish_earlier(wired: Wired) -> None:
     """An earlier cleaning may have died between moving a journal and telling the index."""
     surroundings.drop_slots(wired)
+    surroundings.drop_logs(wired)
     if any(not wired.store.has(entry.ulid) for entry in wired.store.entries()):
         wired.store.rebuild()
 

@@ -148,6 +148,16 @@ def drop_slots(wired: Wired, ulid: str = "") -> int:
     return len(found)
 
 
+def drop_logs(wired: Wired) -> None:
+    """Removes the output of checks of workflows that are archived."""
+    from shutil import rmtree
+
+    from holdfast.checks import logs
+
+    for folder in logs.left(wired.place.home, set(wired.store.every())):
+        rmtree(folder, ignore_errors=True)
+
+
 def definitions(wired: Wired) -> list[Finding]:
     found = []
     try:

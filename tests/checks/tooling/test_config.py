@@ -68,7 +68,7 @@ def test_every_mistake_is_listed_with_its_line(folder):
         "# mine\n"
         "[commands]\n"
         'tset = ["x"]\n'
-        'test = "make test"\n'
+        "test = 3\n"
         "lint = [\n"
         '  "make",\n'
         '  "",\n'
@@ -94,7 +94,7 @@ def test_every_mistake_is_listed_with_its_line(folder):
     ]
 
 
-@pytest.mark.parametrize("value", ["1", '"make test"', "true", "[[1]]", "[{}]", '[["make"]]', "{}", "{ run = 1 }"])
+@pytest.mark.parametrize("value", ["1", '"a\\u0000b"', "true", "[[1]]", "[{}]", '[["make"]]', "{}", "{ run = 1 }"])
 def test_what_is_no_list_of_words_is_a_mistake(folder, value):
     assert [line for line, _ in mistakes(folder, f"[commands]\ntest = {value}\n")] == ["2"]
 

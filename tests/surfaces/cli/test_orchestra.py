@@ -130,7 +130,7 @@ def test_a_document_is_checked_before_it_is_run(written):
 def test_a_person_trusts_the_commands_of_a_document_and_an_agent_does_not(at_work):
     at_work.ok("check", "model_updated", "--passed", "--step", "1.1")
     refused = at_work.agent("task", "done", "1.1", "--json").error
-    assert (refused["code"], FILE in refused["remedy"]) == ("untrusted", False)
+    assert (refused["code"], FILE in refused["remedy"]) == ("gate_unmet", False)
     [typed] = [one["command"] for one in refused["remedies"] if one["who"] == "person"]
     assert typed == f"holdfast trust {at_work.root / FILE}"
     assert not (at_work.root / "ran").exists()

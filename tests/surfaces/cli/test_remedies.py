@@ -160,9 +160,9 @@ def test_a_check_that_nobody_trusted_is_a_persons_duty_before_it_is_refused(proj
     assert (said["turn"], [one["who"] for one in first["remedies"]]) == ("person", ["agent", "person"])
     assert first["remedies"][1]["command"].startswith("holdfast trust release")
     assert "nobody on this machine has trusted" in first["message"]
-    assert "check tests --run" not in project.ok("next").out
+    assert "  holdfast done\n" not in project.ok("next").out
     trust_file(project.opened(), str(project.root / DEFINITION))
-    assert "check tests --run" in project.ok("next").out
+    assert "  holdfast done\n" in project.ok("next").out
 
 
 def test_an_agent_is_told_to_wait_for_a_person_and_a_person_what_to_type(project):

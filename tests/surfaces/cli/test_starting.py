@@ -84,9 +84,9 @@ def test_the_branch_can_be_chosen(bench):
     assert bench.branch == "work/login"
 
 
-def test_a_command_that_was_typed_has_no_source(bench):
+def test_a_command_that_was_typed_says_so(bench):
     said = bench.ok("start", "tdd", "Add login", "--set", "test_command=sh run.sh", "--json").json["said"]
-    assert said == ["test: sh run.sh"]
+    assert said == ["test: sh run.sh (set by hand)"]
 
 
 def test_a_subject_is_found_from_a_subfolder(bench):
@@ -362,7 +362,7 @@ def test_a_person_is_shown_everything_and_goes_on_with_enter(bench):
         "Continuing implementation...",
         "",
         "Resuming task 4/5, currently in GREEN phase",
-        "→ mend it, then: holdfast check test_passes --run",
+        "→ mend it, then: holdfast done",
     ]
 
 
@@ -536,7 +536,9 @@ def finish(bench: Bench, *names: str) -> Answer:
     for step, name in zip(names, "abcdef", strict=False):
         bench.write(f"{name}.py", "1\n")
         bench.ok("done", step)
-    for check in ("lint", "test", "security_review", "code_simplifier"):
+    bench.ok("set", "test_command=true")
+    bench.ok("check", "test")
+    for check in ("lint", "security_review", "code_simplifier"):
         bench.ok("check", check, "--passed")
     bench.ok("done", "verification")
     return bench.ok("done", "pr_creation", "--url", "https://github.com/ada/engine/pull/7")

@@ -151,12 +151,13 @@ def test_a_check_is_run_recorded_and_its_exit_code_tells(project):
     project.people_ok("trust", "release", "--yes")
     project.ok("begin", "verify")
     passed = project.agent("check", "tests", "--json")
-    assert (passed.code, passed.err) == (0, "all good\n")
+    assert (passed.code, passed.err) == (0, "")
     assert passed.json["evidence"]["exit_code"] == 0
     assert passed.json["evidence"]["run_by"] == "engine"
     project.write("check.py", "import sys; print('bad'); sys.exit(7)\n")
     failed = project.agent("check", "tests", "--run")
-    assert (failed.code, failed.err) == (3, "bad\n")
+    assert (failed.code, failed.err) == (3, "  bad\n  all of it: holdfast log --check tests\n")
+    assert project.ok("log", "--check", "tests").out == "bad\n"
     assert failed.out.startswith("✗ tests failed with 7")
     recorded = project.ok("status", "--json").json["steps"][1]["checks"]
     assert recorded == {"tests": "failed", "lint": "missing"}

@@ -16,6 +16,8 @@ from holdfast.core import gates
 from holdfast.errors import Refused
 from holdfast.project.project import open_project
 from tests.actors import acting
+from tests.trusted import trust_file
+from tests.workbench import Bench
 
 DATA = Path(__file__).parent / "data"
 
@@ -66,6 +68,14 @@ def skill(tmp_path):
                 document["_schema"]["skill"] = called
                 (tmp_path / self.file).write_text(json.dumps(document))
             self.workflow()
+
+        def lets_report_tests(self) -> None:
+            config = tmp_path / ".holdfast/config.toml"
+            config.write_text('[commands]\ntest = "report"\n')
+            trust_file(holdfast.open(str(tmp_path)), str(config))
+            person = Bench(tmp_path).open("human").workflow()
+            for path in gates.claimed(person.state, person.facts()):
+                person.execute(Confirm(path))
 
         def run(self, script: str) -> None:
             env = {"STATE_FILE": self.file, "PATH": "/usr/local/bin:/usr/bin:/bin"}
@@ -140,6 +150,7 @@ def test_the_script_that_records_a_checkpoint(skill, tmp_path):
     person = open_project(str(tmp_path), settings=acting(os.environ, person=True)).workflow()
     for path in gates.claimed(person.state, person.facts()):
         person.execute(cmd.Confirm(path))
+    dev.lets_report_tests()
     workflow = dev.workflow()
     for step in ("2/green", "2/refactor", "2", "3/red", "3/green", "3/refactor", "3"):
         path = f"task_execution/{step}"

@@ -9,6 +9,8 @@ from holdfast.machine import configuration
 from holdfast.machine.configuration import CONFIG
 
 _KEYS = ("run", "report")
+REPORT = "report"
+"""The word in place of a command by which people let others report how a check went."""
 _LONGEST_PATH = 1000
 _PATH = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@/ ")
 
@@ -42,6 +44,8 @@ class _Reader:
         return {name: self._tool(data[name], ("commands", name)) for name in NAMES if name in data}
 
     def _tool(self, data: object, where: tuple[str, ...]) -> Tool:
+        if REPORT in (data, data.get("run") if isinstance(data, dict) else None):
+            return Tool(run=(), source=CONFIG, reported=True)
         if not isinstance(data, dict):
             return Tool(run=self._words(data, where), source=CONFIG)
         self._known(data, where, _KEYS)
@@ -51,8 +55,11 @@ class _Reader:
         return Tool(run=run, source=CONFIG, report=self._report(data.get("report", ""), (*where, "report")))
 
     def _words(self, data: object, where: tuple[str, ...]) -> tuple[str, ...]:
+        if isinstance(data, str) and (words := _split(data)):
+            return words
         if not isinstance(data, list):
-            self.mistakes.append((where, f'{where[-1]} must be a list of words such as ["make", "lint"], no shell'))
+            said = f'{where[-1]} must be a list of words such as ["make", "lint"], or "make lint", no shell'
+            self.mistakes.append((where, said))
             return ()
         for index, word in enumerate(data):
             if not isinstance(word, str) or not word or "\0" in word:
@@ -69,6 +76,16 @@ class _Reader:
 
     def _known(self, data: dict[str, Any], where: tuple[str, ...], known: tuple[str, ...]) -> None:
         self.mistakes += [((*where, key), unknown_key(key, known)) for key in data if key not in known]
+
+
+def _split(line: str) -> tuple[str, ...]:
+    import shlex
+
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError:
+        return ()
+    return () if "\0" in line else words
 
 
 def _stays_inside(path: object) -> bool:

@@ -16,20 +16,25 @@ LARGEST = 1 << 20
 
 
 class Tool(Value):
-    """A command as a list of words, run without a shell in the project's folder. No words: the project has none."""
+    """A command as a list of words, run without a shell. No words: the project has none."""
 
     run: tuple[str, ...]
     source: str
-    """The file that told of it, relative to the folder it was found in."""
+    """The file that told of it, from the top of the worktree."""
     report: str = ""
     """Where the command writes JUnit XML, relative to the project; empty when it does not."""
+    folder: str = ""
+    """Where it runs, from the top of the worktree."""
+    reported: bool = False
+    """Whether the configuration lets people and agents report it, as nothing is run."""
 
 
 class Folder:
     """Each file is read once, so that all who ask see the same."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    def __init__(self, top: str, inside: str = "") -> None:
+        self.path = os.path.join(top, inside)
+        self._top = top
         self._texts: dict[str, str] = {}
 
     def has(self, name: str) -> bool:
@@ -39,6 +44,16 @@ class Folder:
     def first(self, *names: str) -> str:
         """The first of the files that is there, or nothing."""
         return next((name for name in names if self.has(name)), "")
+
+    def above(self, *names: str) -> str:
+        """The first of the files that this folder has, else the one around it, up to the top; relative to this one."""
+        at = os.curdir
+        while True:
+            if found := self.first(*(os.path.normpath(os.path.join(at, name)) for name in names)):
+                return found
+            if os.path.normpath(os.path.join(self.path, at)) == os.path.normpath(self._top):
+                return ""
+            at = os.path.join(at, os.pardir)
 
     def occupied(self, name: str) -> bool:
         """Whether anything at all has this name."""

@@ -6,7 +6,7 @@ from _collections_abc import Callable, Iterator, Mapping
 
 from holdfast.checks.tooling.folder import Folder, Tool, table
 
-PACKAGE, MANIFEST, MODULE = "package.json", "Cargo.toml", "go.mod"
+PACKAGE, MANIFEST, MODULE, WORKSPACE = "package.json", "Cargo.toml", "go.mod", "go.work"
 
 _SCRIPTS = {
     "lint": ("lint",),
@@ -14,14 +14,27 @@ _SCRIPTS = {
     "security_review": ("security", "security_review", "audit"),
     "code_simplifier": ("simplify", "code_simplifier"),
 }
-_LOCKS = (("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lockb", "bun"), ("bun.lock", "bun"))
+_LOCKS = {
+    "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn",
+    "bun.lockb": "bun",
+    "bun.lock": "bun",
+    "package-lock.json": "npm",
+    "npm-shrinkwrap.json": "npm",
+}
+_EACH = {
+    "npm": ("npm", "test", "--silent", "--workspaces", "--if-present"),
+    "pnpm": ("pnpm", "--recursive", "run", "test"),
+    "yarn": ("yarn", "workspaces", "run", "test"),
+}
+"""How the tests of all packages of a workspace are run."""
 _PLACEHOLDER = "no test specified"  # what `npm init` writes for want of tests
 _AUDITS = {
     ("cargo", "audit"): (".cargo/audit.toml", "audit.toml"),
     ("cargo", "deny", "check"): ("deny.toml", ".deny.toml", ".cargo/deny.toml"),
 }
 _GO_LINT_FILES = (".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json")
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # the order in which make itself looks
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # the order in which make itself looks
 _TARGETS = {
     "lint": ("lint",),
     "test": ("test",),
@@ -33,9 +46,13 @@ _ASSIGNMENT = r"\s*(?:(?:export|unexport|override|private)\s+)*[\w.-]+\s*(?:[+?!
 
 
 def node(folder: Folder) -> dict[str, Tool]:
-    """The scripts of `package.json`, started by the package manager whose lock file lies beside it."""
-    scripts = table(folder.json(PACKAGE), "scripts")
-    runner = next((runner for lock, runner in _LOCKS if folder.has(lock)), "npm")
+    """The scripts of `package.json`, started by the package manager whose lock file lies beside or around it.
+
+    The top of a workspace that has no tests of its own runs those of its packages.
+    """
+    package = folder.json(PACKAGE)
+    scripts = table(package, "scripts")
+    runner = _manager(folder)
 
     def is_real(name: str) -> bool:
         script = scripts.get(name)
@@ -46,7 +63,18 @@ def node(folder: Folder) -> dict[str, Tool]:
             return (runner, "run", script)  # `bun test` without `run` would be bun's own test runner
         return ("npm", "test", "--silent") if script == "test" else ("npm", "run", "--silent", script)
 
-    return _chosen(_SCRIPTS, is_real, run, PACKAGE)
+    found = _chosen(_SCRIPTS, is_real, run, PACKAGE)
+    if "test" not in found and runner in _EACH and ("workspaces" in package or folder.has("pnpm-workspace.yaml")):
+        found["test"] = Tool(run=_EACH[runner], source=PACKAGE)
+    return found
+
+
+def _manager(folder: Folder) -> str:
+    lock = folder.above(*_LOCKS)
+    if lock:
+        return _LOCKS[lock.rpartition("/")[2]]
+    named = str(folder.json(folder.above(PACKAGE) or PACKAGE).get("packageManager", "")).partition("@")[0]
+    return named if named in _LOCKS.values() else "npm"
 
 
 def cargo(folder: Folder) -> dict[str, Tool]:
@@ -64,18 +92,35 @@ def cargo(folder: Folder) -> dict[str, Tool]:
 
 
 def go(folder: Folder) -> dict[str, Tool]:
-    """Go's own commands, and golangci-lint where it is set up."""
+    """Go's own commands, and golangci-lint where it is set up. A workspace is tested module by module."""
+    source, packages = MODULE, ["./..."]
     if not any(line.split()[:1] == ["module"] for line in folder.text(MODULE).splitlines()):
+        source, packages = WORKSPACE, [f"{used.rstrip('/')}/..." for used in _used(folder.text(WORKSPACE))]
+    if not packages:
         return {}
     settings = folder.first(*_GO_LINT_FILES)
-    vet = Tool(run=("go", "vet", "./..."), source=MODULE)
+    vet = Tool(run=("go", "vet", *packages), source=source)
     lint = Tool(run=("golangci-lint", "run"), source=settings) if settings else vet
-    return {"lint": lint, "test": Tool(run=("go", "test", "-v", "./..."), source=MODULE)}
+    return {"lint": lint, "test": Tool(run=("go", "test", "-v", *packages), source=source)}
+
+
+def _used(text: str) -> Iterator[str]:
+    """The folders that a `go.work` names, each as `./path`."""
+    inside = False
+    for line in text.splitlines():
+        words = line.partition("//")[0].split()
+        if words[:1] == ["use"]:
+            inside, words = words[1:2] == ["("], words[1:]
+        elif words == [")"]:
+            inside = False
+        elif not inside:
+            continue
+        yield from (word for word in words if word.startswith("."))
 
 
 def make(folder: Folder) -> dict[str, Tool]:
     """Targets of well-known names. One that make would take for an existing file would pass without doing anything."""
-    source = folder.first(*_MAKEFILES)
+    source = folder.first(*MAKEFILES)
     rules = list(_rules(folder.text(source))) if source else []
     phony = {word for targets, rest in rules if ".PHONY" in targets for word in rest.split()}
     known = {target for targets, _ in rules for target in targets}

@@ -11,6 +11,11 @@ PYPROJECT = "pyproject.toml"
 
 _ENVIRONMENTS = (".venv", "venv")
 _PYTEST_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")  # these count even when they are empty
+_REQUIREMENTS = (
+    *("requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "requirements-test.txt"),
+    *("test-requirements.txt", "requirements.txt", "requirements/dev.txt", "requirements/test.txt"),
+)
+_TESTS = ("tests", "test")
 _PYLINT_FILES = ("pylintrc", "pylintrc.toml", ".pylintrc", ".pylintrc.toml")
 
 
@@ -28,15 +33,43 @@ class _Project:
         self._required = {_package(text) for text in _requirements(self._data)}
 
     def test(self) -> Tool | None:
+        """pytest where the project says so or its interpreter has it; else what every interpreter has."""
         source = (
             self._declared("pytest")
             or self._folder.first(*_PYTEST_FILES)
             or self._section("setup.cfg", "tool:pytest")
             or self._section("tox.ini", "pytest")
             or self._folder.first("conftest.py", "tests/conftest.py")
-            or self._test_file()
         )
-        return Tool(run=self._run("pytest", "-v"), source=source) if source else None
+        file = "" if source else self._test_file()
+        if source or (file and self._can_import("pytest")):
+            return Tool(run=self._run("pytest", "-v"), source=source or file)
+        return Tool(run=self._run("unittest", *self._discovery(file)), source=file) if file else None
+
+    def _discovery(self, file: str) -> tuple[str, ...]:
+        """How unittest finds the tests beside this one: a folder that is no package is not looked into by itself."""
+        folder = file.partition("/")[0] if "/" in file else ""
+        if not folder:
+            return ("-v",)
+        return ("discover", "-v", "-s", folder, *(("-t", ".") if self._folder.has(f"{folder}/__init__.py") else ()))
+
+    def _can_import(self, module: str) -> bool:
+        """Whether the project's interpreter has a module; nothing of the project, nor the module, is imported."""
+        launcher, *words = self._run(module)
+        if words[:1] == ["run"]:
+            return False  # a lock file lists what there is, and then the project declares it
+        environment = launcher.removesuffix("/bin/python")
+        if launcher != environment:
+            folders = (f"{environment}/lib/{name}/site-packages" for name in self._folder.names(f"{environment}/lib"))
+            return any(self._folder.occupied(f"{folder}/{module}") for folder in folders)
+        import subprocess
+
+        asked = f"import importlib.util as i; raise SystemExit(i.find_spec({module!r}) is None)"
+        try:
+            found = subprocess.run([launcher, "-c", asked], cwd="/", capture_output=True, timeout=10, check=False)
+            return found.returncode == 0
+        except (OSError, subprocess.SubprocessError):
+            return False
 
     def lint(self) -> Tool | None:
         source = self._declared("ruff") or self._folder.first("ruff.toml", ".ruff.toml")
@@ -62,16 +95,23 @@ class _Project:
 
     def _run(self, module: str, *arguments: str) -> tuple[str, ...]:
         """A lock file names the launcher that knows the environment; else it is the project's own interpreter."""
-        if self._folder.has("uv.lock"):
-            return ("uv", "run", module, *arguments)
+        own = ("python", "-m", module) if module == "unittest" else (module,)
+        if self._folder.above("uv.lock"):
+            return ("uv", "run", *own, *arguments)
         if self._folder.has("poetry.lock"):
-            return ("poetry", "run", module, *arguments)
-        interpreters = (f"{name}/bin/python" for name in _ENVIRONMENTS)
-        own = next((path for path in interpreters if self._folder.is_program(path)), "python3")
-        return (own, "-m", module, *arguments)
+            return ("poetry", "run", *own, *arguments)
+        interpreter = self._folder.above(*(f"{name}/bin/python" for name in _ENVIRONMENTS))
+        usable = interpreter if interpreter and self._folder.is_program(interpreter) else "python3"
+        return (usable, "-m", module, *arguments)
 
     def _declared(self, package: str) -> str:
-        return PYPROJECT if package in self._tools or package in self._required else ""
+        """The file that asks for a package: `pyproject.toml`, or a list of requirements."""
+        if package in self._tools or package in self._required:
+            return PYPROJECT
+        return next((name for name in _REQUIREMENTS if package in self._listed(name)), "")
+
+    def _listed(self, name: str) -> set[str]:
+        return {_package(line) for line in self._folder.text(name).splitlines()}
 
     def _section(self, file: str, name: str) -> str:
         """The file, if it has the section or one below it."""
@@ -81,11 +121,15 @@ class _Project:
         return self._section("setup.cfg", name) or self._section("tox.ini", name)
 
     def _test_file(self) -> str:
+        """A test by its name: beside the manifests, in the folder of tests, or in one inside that."""
         import re
 
-        found = self._folder.names("tests")
-        names = (f"tests/{name}" for name in found if re.fullmatch(r"test_[A-Za-z0-9_]*\.py", name))
-        return self._folder.first(*names)
+        inside = [f"{name}/" for top in _TESTS for name in (top, *(f"{top}/{one}" for one in self._folder.names(top)))]
+        for folder in ("", *inside):
+            named = [name for name in self._folder.names(folder) if re.fullmatch(r"test_[A-Za-z0-9_]*\.py", name)]
+            if found := self._folder.first(*(f"{folder}{name}" for name in named)):
+                return found
+        return ""
 
 
 def _package(requirement: str) -> str:

@@ -290,6 +290,12 @@ def _require_own(draft: Draft, path: str) -> None:
         draft.require_person(f"undo what a person decided about {decided[0]}", remedies.reopen(path))
 
 
+def _is_repeated(progress: Progress, command: cmd.RecordCheck) -> bool:
+    """Whether Holdfast ran a check of finished work once more, before the work is committed."""
+    known = progress.status == lifecycle.DONE and command.name in progress.evidence
+    return known and command.evidence.run_by == "engine"
+
+
 def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
     step, progress = draft.step(command.step)
     check = step.check(command.name)
@@ -297,7 +303,8 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
         raise refusals.no_check(command.name, command.step, [c.name for c in step.checks])
     if command.evidence.run_by == "engine" and not draft.facts.trusted:
         raise refusals.untrusted(trusted_with(draft.state, check))
-    draft.require_status(command.step, "checked", *_OPEN)
+    if not _is_repeated(progress, command):
+        draft.require_status(command.step, "checked", *_OPEN)
     if command.evidence.run_by != "engine" and check.run_by == "engine":
         untrusted = draft.facts.untrusted.get((command.step, command.name), "")
         raise refusals.engine_must_run(command.step, check, untrusted)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core import lifecycle, queries, refusals, remedies
-from holdfast.core.definition import POLICIES, Step
+from holdfast.core.apply import equipped
+from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.draft import Draft
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
@@ -36,6 +37,22 @@ def change_step(draft: Draft, command: cmd.ChangeStep) -> None:
         return
     _amend(draft, draft.state.plan.changed(command.step, lambda _: new), command.step, f"change {command.step}")
     draft.emit(ev.Amended("change", command.step, new))
+
+
+def equip(draft: Draft, command: cmd.Equip) -> None:
+    """A check without a command may get one. What somebody types in place of another is a person's to say."""
+    event = ev.Equipped(**{name: value for name, value in command.items() if name in ev.Equipped._known})
+    plan, amended = draft.state.plan, equipped(draft.state.plan, event)
+    if amended == plan:
+        return
+    if command.typed and any(check.run for check in _using(plan, command.uses)):
+        what = f"change the {command.uses} command, which gates rely on"
+        draft.require_person(what, remedies.set_command(command.uses))
+    draft.emit(event)
+
+
+def _using(plan: Plan, uses: str) -> list[Check]:
+    return [check for path in plan.paths for check in plan.step(path).checks if check.uses == uses]
 
 
 def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:

@@ -220,7 +220,7 @@ class Call:
 
     def _line(self, brief: Briefing, path: str, said: str, onward: str) -> str:
         told = bool(said)
-        said = said or self._became(brief.state, path)
+        said = said or self.became(brief.state, path)
         first = brief.first
         if first is None:
             return f"{said} · {self.style.green('all steps are done')}"
@@ -238,7 +238,8 @@ class Call:
             what = f" · {onward}{brief.step}" + ("" if brief.ready else f": {first.message}")
         return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.told(brief.now))})')}"
 
-    def _became(self, state: State, path: str) -> str:
+    def became(self, state: State, path: str) -> str:
+        """What a step is now, in a line."""
         progress = state.step(path)
         word = lifecycle.SAID.get(progress.status, progress.status)
         again = f", attempt {progress.attempt}" if progress.status == lifecycle.ACTIVE and progress.attempt > 1 else ""

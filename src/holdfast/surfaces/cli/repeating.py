@@ -27,6 +27,16 @@ def with_each_workflow(error: HoldfastError, argv: list[str], scope: Scope) -> t
     return (show, *([wait] if len(fitting) == 1 else []), *own)
 
 
+def with_each_step(error: HoldfastError, argv: list[str]) -> tuple[Remedy, ...]:
+    """The command with each step that the word could mean."""
+    word, candidates = error.facts.get("step") or error.facts.get("task"), error.facts.get("candidates")
+    if word not in argv or not isinstance(candidates, list):
+        return ()
+    at, command = argv.index(str(word)), lookup.find(argv)[0].name
+    found = [shell("holdfast", *argv[:at], path, *argv[at + 1 :]) for path in candidates[:MOST]]
+    return remedies.person("this", *found) if command in _DECIDING else tuple(found)
+
+
 def _open(command: str, argv: list[str]) -> list[str | Blank]:
     """What was typed, without the option that names a workflow, and with a blank for a report or verdict."""
     workflow = COMMON["w"].flags.split()

@@ -9,7 +9,7 @@ from holdfast.core.apply import Record
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.state import State
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.plain.digest import digest
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
@@ -93,6 +93,10 @@ def log(call: Call) -> None:
     """With `--after`, the entries that follow it, as for reading on; without, the newest ones."""
     from itertools import islice
 
+    if call.args.check:
+        _output(call)
+        return
+
     workflow, limit = call.workflow(), call.args.limit
     history = workflow.history(call.args.after or 0)
     if call.args.after is None:
@@ -104,6 +108,24 @@ def log(call: Call) -> None:
     listed = [_record(one) for one in records] if call.args.json else []
     data = {"workflow_id": workflow.id, "revision": workflow.state.revision, "records": listed}
     call.answer(data, lambda: render.log(records, call.style, call.width))
+
+
+def _output(call: Call) -> None:
+    """All that is kept of what a check printed: for the step that is named, else for the one it last ran for."""
+    from holdfast.checks import logs
+
+    workflow, name = call.workflow(), call.args.check
+    state, home = workflow.state, call.project.wired.place.home
+    having = [path for path, check in state.plan.checked() if check == name]
+    if call.args.step or not having:
+        having = [queries.step_with(state, name, workflow.path(call.args.step) if call.args.step else "")]
+    kept = {path: file for path in having if os.path.exists(file := logs.file(home, state.ulid, path, name))}
+    last = max(kept, key=lambda path: os.stat(kept[path]).st_mtime_ns, default="")
+    text = logs.read(kept[last]) if last else None
+    if text is None:
+        said = f"no output of the check {name} is kept here"
+        raise NotFound("no_output", said, remedy=remedies.next_step(workflow=state.ulid), facts={"check": name})
+    call.answer({"workflow_id": state.id, "step": last, "check": name, "output": text}, escape(text, lines=True))
 
 
 def _record(record: Record) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers, lifecycle, queries, refusals, remedies
+from holdfast.core import answers, conditions, lifecycle, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
 from holdfast.core.value import Any
@@ -58,7 +58,8 @@ def _begin(call: Call, context: dict[str, Any], *, fresh: bool) -> None:
     state, kept = workflow.state, project.set_aside
     call.about = state.ulid
     lost = [f"⚠ the state file was corrupted: starting fresh, a copy is in {kept}"] if kept else []
-    workflow.said = (*said, *_commands(state), *lost)
+    used = [one.text for one in conditions.commands(state, queries.current(state))]
+    workflow.said = (*said, *used, *lost)
     if args.json:
         data = answers.status(workflow.briefing(), call.scope())
         call.write_json({**data, "resumed": False, "said": workflow.said})
@@ -165,21 +166,6 @@ def _again(call: Call) -> Remedy:
     options = {name: getattr(args, name) for name in ("session", "title", "branch", "reading", "remind")}
     phases = ",".join(args.phases)
     return remedies.start(args.definition, args.subject, values=dict(args.values), phases=phases, **options)
-
-
-def _commands(state: State) -> list[str]:
-    """Which commands of the project the checks will run, and where they were found."""
-    import shlex
-
-    found: dict[str, str] = {}
-    for path in state.plan.paths:
-        for check in state.plan.step(path).checks:
-            if check.uses and check.run:
-                where = f" (from {check.source})" if check.source else ""
-                found[check.uses] = f"{check.uses}: {shlex.join(check.run)}{where}"
-            elif check.uses:
-                found.setdefault(check.uses, f"{check.uses}: no command found: self-reported, Holdfast does not run it")
-    return list(found.values())
 
 
 def signal(call: Call) -> None:

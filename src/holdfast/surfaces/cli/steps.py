@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from holdfast.core import gates, lifecycle, provenance, refusals, remedies
 from holdfast.core.queries import tries_left
-from holdfast.core.state import Evidence, State
+from holdfast.core.state import SAME_RUN, Evidence, State
+from holdfast.core.tasks import COMMIT
+from holdfast.core.value import Any
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
@@ -29,8 +29,31 @@ def move(call: Call) -> None:
 
 
 def done(call: Call) -> None:
-    workflow, path = call.step()
-    call.changed(workflow.done(path, dict(call.args.artifact), order=order(call), **call.how()), path)
+    """Without a step, the one that is worked on."""
+    workflow = call.workflow()
+    step = workflow.path(call.args.step) if call.args.step else ""
+    hand_in(call, workflow, step, artifacts=dict(call.args.artifact), test=call.args.test)
+
+
+def hand_in(call: Call, workflow: Workflow, step: str, **given: Any) -> None:
+    """What Holdfast ran for a step is told before what became of it, also where that is a refusal."""
+    from holdfast.surfaces.cli import live
+
+    try:
+        with live.tail() as watch:
+            workflow.done(step, order=order(call), watch=watch, **given, **call.how())
+    finally:
+        for name, evidence in workflow.ran if not call.args.json else ():
+            live.show_failure(call, name, evidence)
+            if evidence.passed:
+                call.answer({}, _said(call, name, evidence))
+    *first, last = workflow.handed or (step,)
+    ran = [{"check": name, **_told(evidence)} for name, evidence in workflow.ran]
+    made = [workflow.state.step(path).data.get(COMMIT) for path in workflow.handed if path in workflow.state.plan]
+    more = {"handed_in": list(workflow.handed), "evidence": ran, "commit": next(filter(None, made), None)}
+    for path in first:
+        call.answer({}, call.became(workflow.state, path)) if not call.args.json else None
+    call.changed(workflow, last, more={name: value for name, value in more.items() if value})
 
 
 def order(call: Call) -> Order:
@@ -71,13 +94,21 @@ def check(call: Call) -> int:
         raise refusals.misused("--run, --passed and --failed exclude each other", remedies.next_step())
     evidence = _known(workflow, args.key or "", args.name)
     if evidence is None:
+        from holdfast.surfaces.cli import live
+
         passed = args.passed if args.passed or args.failed else None
-        data = pairs(args.values)
-        evidence = workflow.check(args.name, passed=passed, step=args.step or "", data=data, echo=_echo, **call.how())
-    told = {name: getattr(evidence, name) for name in _EVIDENCE}
-    more = {"evidence": {"check": args.name, **told, **evidence.data}}
+        data = {**pairs(args.values), **({"test": args.test} if args.test else {})}
+        with live.tail() as watch:
+            how = {"data": data, "watch": watch, **call.how()}
+            evidence = workflow.check(args.name, passed=passed, step=args.step or "", **how)
+        live.show_failure(call, args.name, evidence)
+    more = {"evidence": {"check": args.name, **_told(evidence)}}
     call.changed(workflow, said=_said(call, args.name, evidence), more=more)
     return 0 if evidence.passed else CHECK_FAILED
+
+
+def _told(evidence: Evidence) -> dict[str, Any]:
+    return {**{name: getattr(evidence, name) for name in _EVIDENCE}, **evidence.data}
 
 
 def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
@@ -91,16 +122,11 @@ def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
 def _said(call: Call, name: str, evidence: Evidence) -> str:
     seen = provenance.how(evidence)
     how = ", as reported" if evidence.run_by != "engine" else f", {seen}" if seen else ""
+    if evidence.data.get(SAME_RUN):
+        how += f", in the run for {evidence.data[SAME_RUN]}: nothing changed since"
     if evidence.passed:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
         return call.ok(f"{name} passed{how}{test}")
     code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
     why = f": {gates.telling(evidence)}".removesuffix(": ")
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"
-
-
-def _echo(chunk: bytes) -> None:
-    """As it comes, and as it is: a person trusted the command to run here."""
-    sys.stderr.flush()
-    sys.stderr.buffer.write(chunk)
-    sys.stderr.buffer.flush()

@@ -14,9 +14,8 @@ from holdfast.documents.learnings import read
 from holdfast.errors import Refused
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
-from holdfast.surfaces.cli import readers
+from holdfast.surfaces.cli import readers, steps
 from holdfast.surfaces.cli.call import Call
-from holdfast.surfaces.cli.steps import order
 from holdfast.systems.seam.registry import dialect
 
 SHOWN = 5
@@ -66,17 +65,18 @@ def _learned(call: Call, workflow: Workflow) -> list[str]:
 def done(call: Call) -> None:
     workflow = call.workflow()
     path = named(workflow.state, call.args.task)
-    if workflow.state.plan.step(path).action or workflow.state.conduct.criteria:
-        workflow.done(path, order=order(call), **call.how())
-    else:
-        commit = readers.sha(call.args.commit) if call.args.commit else ""
-        if commit:
-            from holdfast import git
-            from holdfast.systems.seam.actions import require_own
+    step = workflow.state.plan.step(path)
+    if step.action or workflow.state.conduct.criteria or any(check.run for check in step.checks):
+        steps.hand_in(call, workflow, path)
+        return
+    commit = readers.sha(call.args.commit) if call.args.commit else ""
+    if commit:
+        from holdfast import git
+        from holdfast.systems.seam.actions import require_own
 
-            base = call.project.wired.place.base(workflow.state.worktree)
-            require_own(git.find(base), workflow.state, path, commit)
-        workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())
+        base = call.project.wired.place.base(workflow.state.worktree)
+        require_own(git.find(base), workflow.state, path, commit)
+    workflow.execute(cmd.Done(path, data={COMMIT: commit} if commit else {}), **call.how())
     made = workflow.state.step(path).data.get(COMMIT)
     call.changed(workflow, path, more={"commit": made} if made else {})
 

@@ -91,16 +91,16 @@ class Calls:
         self, ctx: Context[Any], tool: tools.Tool, arguments: Mapping[str, Any], session: str
     ) -> dict[str, Any]:
         """A call that may take long says every second that it goes on; when it is cancelled, so is what it runs."""
-        last, ended = [b""], [False]
+        last, ended = [""], [False]
         limit = await self._patience(arguments) if "check" in arguments else None
 
-        def hear(chunk: bytes) -> None:
-            last[0] = (last[0] + chunk)[-4096:]
+        def watch(line: str, _: float) -> None:
+            last[0] = line
 
         def work(project: Project) -> dict[str, Any]:
             self._running[id(ended)] = ended
             try:
-                return tools.call(project, tool.name, arguments, tools.Watch(hear, lambda: ended[0]))
+                return tools.call(project, tool.name, arguments, tools.Watch(watch, lambda: ended[0]))
             finally:
                 del self._running[id(ended)]
 
@@ -126,12 +126,11 @@ class Calls:
         return next((check.timeout for check in found if check is not None and check.run), None)
 
 
-async def _beat(ctx: Context[Any], last: list[bytes], limit: float | None) -> None:
+async def _beat(ctx: Context[Any], last: list[str], limit: float | None) -> None:
     began = time.monotonic()
     while True:
         await anyio.sleep(BEAT)
-        line = last[0].decode("utf-8", "replace").rstrip().rpartition("\n")[2]
-        said = "".join(c for c in line if c.isprintable())[-_SHOWN:]
+        said = "".join(c for c in last[0] if c.isprintable())[-_SHOWN:]
         await ctx.session.report_progress(time.monotonic() - began, limit, said or "at work")
 
 

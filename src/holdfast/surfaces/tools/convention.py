@@ -86,7 +86,9 @@ def get_next_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
 def validate_prerequisites(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     workflow = workflow_of(project, given)
     state, facts = workflow.state, workflow.facts()
-    path = workflow.path(str(given["step"]))
+    tops, asked = state.plan.children(""), given["step"]
+    is_number = isinstance(asked, int) and 0 < asked <= len(tops)  # as `current_step` says it
+    path = tops[asked - 1] if is_number else workflow.path(str(asked))
     plan, before = state.plan, state.plan.closure(path)
     required = [plan.number(one) for one in plan.children("") if one in before]
     absent = gates.missing(state, path, facts)
@@ -135,18 +137,23 @@ def approved_answer(workflow: Workflow, path: str) -> dict[str, Any]:
 def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Watch) -> dict[str, Any]:
     """Moves a step, names its outputs, or both. `completed` hands it in: one that people approve then waits.
 
-    Handing in a task of a document runs its criteria, which may take long.
+    Without a step it is the one that is worked on. Handing it in runs the checks that are missing, which may take long.
     """
     workflow = workflow_of(project, given)
     workflow.cancelled = watch.cancelled
-    path = workflow.path(str(given["step"]))
-    base = project.wired.place.base(workflow.state.worktree)
-    artifacts = {name: os.path.join(base, file) for name, file in (given.get("artifacts") or {}).items()}
+    if "step" not in given and given.get("status") == "completed":
+        order = Order(url=given.get("url", ""))
+        artifacts = _artifacts(project, workflow, given)
+        workflow.done(artifacts=artifacts, test=given.get("test", ""), order=order, watch=watch.told)
+        return _updated(workflow)
+    path = workflow.path(str(given["step"])) if "step" in given else workflow.worked_on()
+    artifacts = _artifacts(project, workflow, given)
     status = given.get("status", "in_progress")
     if workflow.state.step(path).status == lifecycle.PENDING:
         workflow.begin(path)
     if status == "completed":
-        workflow.done(path, artifacts, order=Order(url=given.get("url", "")))
+        test, order = given.get("test", ""), Order(url=given.get("url", ""))
+        workflow.done(path, artifacts, test=test, order=order, watch=watch.told)
     elif status == "waiting_approval":
         workflow.submit(path, artifacts)
     else:
@@ -156,7 +163,17 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
             workflow.attach(path, artifacts)
         if status == "failed":
             workflow.fail(path, given.get("reason") or "reported as failed")
-    return {"success": True, "workflow_id": workflow.id, "updated_at": moment.whole(workflow.state.updated_at)}
+    return _updated(workflow)
+
+
+def _artifacts(project: Project, workflow: Workflow, given: Mapping[str, Any]) -> dict[str, str]:
+    base = project.wired.place.base(workflow.state.worktree)
+    return {name: os.path.join(base, file) for name, file in (given.get("artifacts") or {}).items()}
+
+
+def _updated(workflow: Workflow) -> dict[str, Any]:
+    said = {"success": True, "workflow_id": workflow.id, "updated_at": moment.whole(workflow.state.updated_at)}
+    return {**said, "handed_in": list(workflow.handed)} if workflow.handed else said
 
 
 def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:

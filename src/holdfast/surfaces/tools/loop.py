@@ -38,7 +38,7 @@ def run_check(project: Project, given: Mapping[str, Any], watch: Watch) -> dict[
         passed=given.get("passed"),
         step=str(given.get("step", "")),
         data={"test": given["test"]} if "test" in given else {},
-        echo=watch.echo,
+        watch=watch.told,
     )
     tail = given.get("tail", TAIL)
     said = {one: getattr(evidence, one) for one in ("passed", "run_by", "exit_code", "detail")}

@@ -34,9 +34,9 @@ class Input(Value):
 
 
 class Watch(Value):
-    """Who waits for a call that takes long: is told what it prints, and may want it no more."""
+    """Who waits for a call that takes long: is told the last line it printed, and may want it no more."""
 
-    echo: Callable[[bytes], None] | None = None
+    told: Callable[[str, float], None] | None = None
     cancelled: Callable[[], bool] | None = None
 
 

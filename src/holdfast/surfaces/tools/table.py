@@ -62,10 +62,12 @@ CONVENTION = (
         title="Update a step",
         about="Begin a step (in_progress), hand it in (completed), or report failure; name its output files",
         inputs=(
-            *(ID, STEP),
+            ID,
+            Input("step", "step", about="number or id; the current one if left out"),
             Input("status", "string", among=STATUSES),
             Input("artifacts", "paths", about="name: path"),
             Input("reason", "string", most=4000, about="why it failed"),
+            Input("test", "string", most=1000, about="the test in question"),
             Input("url", "string", most=2000, about="of the pull request"),
         ),
         outputs=typed(f"{DONE} updated_at:string"),

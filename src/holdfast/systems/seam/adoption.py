@@ -244,7 +244,7 @@ def understood(
     if definition:
         definition, said = _with_subject(wired, definition, state)
         tools = {**equipping.tools(definition, wired.place), **(equipping.tools_of(before) if before else {})}
-        state = spoken.adopt(document, equipping.equipped(definition, tools, lacking=True), facts, state.ulid)
+        state = spoken.adopt(document, equipping.equipped(definition, tools), facts, state.ulid)
         state = state.replace(**said(state))
         check_steps(state.plan.steps)
         origin = {"type": definition.name, **{name: getattr(definition, name) for name in _TERMS}}

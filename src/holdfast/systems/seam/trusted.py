@@ -20,7 +20,9 @@ def content(path: str, root: str = "") -> Content:
     real = os.path.realpath(path)
     if os.path.join("", *real.split(os.sep)[-2:]) == tooling.CONFIG:
         tools = tooling.configured(os.path.dirname(os.path.dirname(real)))
-        commands = tuple(("commands", name, tool.run) for name, tool in tools.items() if tool.run)
+        reported = ("nothing:", "what", "is", "reported", "counts")
+        said_of = {name: reported if tool.reported else tool.run for name, tool in tools.items()}
+        commands = tuple(("commands", name, run) for name, run in said_of.items() if run)
         with open(real, "rb") as file:
             config = digest(file.read())
         offers = {name: external.offered(name) for name in external.named(os.path.dirname(os.path.dirname(real)))}

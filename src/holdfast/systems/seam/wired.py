@@ -10,14 +10,14 @@ from holdfast.core.definition import BUILT_IN
 from holdfast.core.lifecycle import FINISHED
 from holdfast.core.remedy import Scope
 from holdfast.core.value import Any, Value
-from holdfast.errors import NotFound
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.machine import place as places
 from holdfast.systems.seam.registry import folders, refused, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.core.commands import Command
-    from holdfast.core.definition import Definition
+    from holdfast.core.commands import Command, Equip
+    from holdfast.core.definition import Check, Definition
     from holdfast.core.state import Actor, Alert, State
     from holdfast.definitions import Catalogue
     from holdfast.documents.files import Documents
@@ -152,6 +152,40 @@ class Wired(Value):
                 unknown.remedies = refusal.remedies
             raise
         return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
+
+    def binding(self, state: State, path: str, check: Check) -> Equip | None:
+        """What gives a check the command that the project has for it now; None where it stays as it is."""
+        from holdfast.checks import equipping, tooling
+        from holdfast.systems.seam.trusted import content
+
+        def is_trusted() -> bool:
+            config = os.path.join(self.place.root, tooling.CONFIG)
+            return os.path.exists(config) and self.is_trusted(content(config).digest, config)
+
+        def files() -> list[str]:
+            return self.changed_for(state, path)
+
+        return equipping.binding(state, path, check, self.place, files, is_trusted)
+
+    def changed_for(self, state: State, path: str) -> list[str]:
+        """The files that the work of a task has changed, or outside of tasks the whole: paths from the top.
+
+        Where git cannot look at the tree, nothing is known to have changed.
+        """
+        from holdfast.core.tasks import task_of
+
+        base = self.place.base(state.worktree)
+        repository = git.find(base)
+        if repository is None:
+            return []
+        since = git.head(repository) if task_of(state, path) else state.head or git.head(repository)
+        try:
+            changed = self.world.changed(repository, since, self.world.aside(state))
+        except (HoldfastError, OSError):
+            return []
+        own = [name for name, one in changed.items() if state.dirt.get(name) != one.blob and one.blob]
+        inside = [os.path.relpath(os.path.join(repository.top, name), base) for name in own]
+        return [name for name in inside if not name.startswith("../")]
 
     def acts(self, state: State, path: str) -> bool:
         """Whether handing a step in means doing something. Without git, nothing is done for an adopted document."""

@@ -36,7 +36,9 @@ def load(asked: Asked, place: Place) -> Loaded:
     if typed is None:
         return loaded
     context = {name: value for name, value in loaded.context.items() if name != TEST_COMMAND}
-    run = equipping.words(typed, asked.definition, asked.subject)
+    about = asked.subject or Blank("SUBJECT")
+    again = remedies.start(asked.definition.name, about, values={TEST_COMMAND: Blank("'COMMAND'")})
+    run = equipping.words(typed, TEST_COMMAND, again)
     return loaded.replace(context=context, tools={"test": tooling.Tool(run, "")})
 
 

@@ -1,0 +1,32 @@
+"""Where the output of checks is kept: a folder for each workflow, a file for each check of a step."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.machine.place import read_regular
+
+_LARGEST = 8 << 20
+
+
+def folder(home: str, ulid: str = "") -> str:
+    return os.path.join(home, "checks", ulid)
+
+
+def file(home: str, ulid: str, step: str, check: str) -> str:
+    return os.path.join(folder(home, ulid), f"{step.replace('/', '+')}+{check}.log")
+
+
+def read(path: str) -> str | None:
+    """What the command printed when it ran last; None where nothing is kept."""
+    data = read_regular(path, _LARGEST)
+    return None if data is None else data.decode("utf-8", "replace")
+
+
+def left(home: str, known: set[str]) -> list[str]:
+    """The folders of workflows that are not among those."""
+    try:
+        names = sorted(os.listdir(folder(home)))
+    except OSError:
+        return []
+    return [folder(home, name) for name in names if name not in known]

@@ -1,0 +1,252 @@
+"""Handing in a step of a workflow: what Holdfast runs for it first, and what it does with it."""
+
+from __future__ import annotations
+
+from _collections_abc import Callable, Mapping
+
+from holdfast.core import commands as cmd
+from holdfast.core import gates, lifecycle, queries, refusals
+from holdfast.core.definition import Check
+from holdfast.core.state import SAME_RUN, Evidence
+from holdfast.core.value import Any
+from holdfast.errors import Refused, UsageError
+from holdfast.plain import plainjson
+from holdfast.project.looked import Looked
+from holdfast.systems.seam.registry import system, work
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
+    from holdfast.systems.seam.parts import Order
+
+    Watching = Callable[[str, float], None]
+
+
+class HandedIn(Looked):
+    """A workflow whose steps are checked and handed in."""
+
+    def __init__(self, *given: Any, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self.handed: tuple[str, ...] = ()
+        """The steps that the last `done` handed in."""
+        self.ran: tuple[tuple[str, Evidence], ...] = ()
+        """The checks that the last command ran, or whose run it took from another step."""
+
+    def done(
+        self,
+        step: str = "",
+        artifacts: Mapping[str, str] | None = None,
+        *,
+        test: str = "",
+        order: Order | None = None,
+        watch: Watching | None = None,
+        **how: Any,
+    ) -> Self:
+        """Hands in a step, without one that which this session works on, as far as its gates allow.
+
+        What Holdfast can check itself and was not seen to hold of this tree is run first, once; `test` names the test
+        it is about. A step with an action is done by doing it: `said` tells what was. Without a step, a commit that is
+        all that comes next is made too.
+        """
+        self.ran, self.handed = (), ()
+        if not step and how.get("key", "") in self._look().state.keys:
+            return self
+        path = self.path(step) if step else self.worked_on()
+        self._hand_in(path, artifacts, test, order, watch, **how)
+        said = self.said
+        after = "" if step or self.state.plan.step(path).action else queries.current(self.state)
+        if after and self._only_commits(after):
+            self._hand_in(after, None, "", order, watch, token=how.get("token", ""))
+            self.said = (*said, *self.said)
+        return self
+
+    def worked_on(self) -> str:
+        """The step that this session works on."""
+        state = self._look().state
+        at = queries.worked_on(state, self._wired.settings.actor.session, self.facts())
+        if at is None:
+            raise refusals.already_finished(state)
+        return at
+
+    def _only_commits(self, path: str) -> bool:
+        """Whether nothing but the commit of finished work is left of a step; a task without steps is work itself."""
+        from holdfast.core.tasks import TASK
+
+        step = self.state.plan.step(path)
+        begun = step.action == "commit" and self.state.step(path).status == lifecycle.ACTIVE
+        return begun and not (step.checks or step.outputs or (step.kind == TASK and not step.steps))
+
+    def _hand_in(
+        self,
+        path: str,
+        artifacts: Mapping[str, str] | None,
+        test: str,
+        order: Order | None,
+        watch: Watching | None,
+        **how: Any,
+    ) -> None:
+        from holdfast.systems.seam.parts import Handing, Order
+
+        own = work(self.state.dialect)
+        given = self._wired.place.all_inside(artifacts)
+        token, is_new = how.get("token", ""), how.get("key", "") not in self.state.keys
+        acts = is_new and self._wired.acts(self.state, path)
+        to_run = self._to_run(path, test) if is_new else []
+        if to_run or acts:
+            self.expect(how.pop("revision", 0))
+        if to_run:
+            self._require_room(cmd.Done(path, given), token)
+        for check in to_run:
+            self._run_or_reuse(path, check, test, watch, token)
+        handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
+        handing = own.before_done(self._wired, self.state, path, handing)
+        command = cmd.Done(path, handing.artifacts, data=handing.data)
+        said: tuple[str, ...] = ()
+        if acts:
+            command, said = self._acted(command, handing.order, watch, token=token)
+        self.said = ()
+        self.execute(command, **{"summary": handing.order.message, **how})
+        self._wired.recorded(self.state, path)
+        self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
+        self.handed += (path,)
+
+    def _to_run(self, path: str, test: str) -> list[Check]:
+        """The checks of a step that Holdfast can run and that were not seen to hold of this tree."""
+        checks = self.state.plan.step(path).checks if self.state.step(path).status in lifecycle.OPEN else ()
+        if test and not any(check.test for check in checks):
+            about = [p for p in self.state.plan.leaves() if any(c.test for c in self.state.plan.step(p).checks)]
+            said = f"{path} has no check of a test" + (f"; {about[0]} has" if about else "")
+            raise UsageError("no_test", said, remedy=queries.onward(self.state, path, self.facts()))
+        self._equip(path)
+        checks = self.state.plan.step(path).checks if checks else ()
+        if not any(check.run for check in checks):
+            return []
+        facts, progress = self.facts(), self.state.step(path)
+        runnable = [check for check in checks if check.run and gates.is_runnable(check, path, facts)]
+        other_test = [check for check in runnable if check.test and test not in ("", self._named(path, check))]
+        lacking = [check for check in runnable if gates.check_verdict(check, progress, facts) != "passed"]
+        return [check for check in runnable if check in lacking or check in other_test]
+
+    def _equip(self, path: str) -> None:
+        """Gives the checks of a step the commands that the project has for them now."""
+        for check in self.state.plan.step(path).checks if self.state.step(path).status in lifecycle.OPEN else ():
+            found = self._wired.binding(self.state, path, check)
+            if found is not None:
+                self._decide(found)
+                self._turn.forget()
+
+    def _require_room(self, command: cmd.Done, token: str) -> None:
+        """Refuses what no check could clear, before one is run."""
+        try:
+            self._wired.preview(self.state, command, token)
+        except Refused as refusal:
+            if refusal.code != "gate_unmet":
+                raise
+
+    def _named(self, path: str, check: Check) -> str:
+        evidence = self.state.step(path).evidence.get(check.name)
+        return str(evidence.data.get("test") or "") if evidence else ""
+
+    def _run_or_reuse(self, path: str, check: Check, test: str, watch: Watching | None, token: str) -> None:
+        """A tree that did not change since the same command passed for another step is not tested again."""
+        from holdfast.core import proof
+
+        runs_before = proof.has_runs(self.state, path, check)
+        tree = self._wired.world.tree(self.state) if runs_before else None
+        seen = proof.same_run(self.state, path, check, tree.id if tree else None, test)
+        if seen is None:
+            data = {"test": test} if test and check.test else {}
+            self._run_check(path, check.name, data, watch, looked=True, token=token)
+            return
+        step, evidence = seen
+        evidence = evidence.replace(data={**evidence.data, SAME_RUN: evidence.data.get(SAME_RUN, step)})
+        self._decide(cmd.RecordCheck(path, check.name, evidence), token=token)
+        self.ran += ((check.name, self.state.step(path).evidence[check.name]),)
+
+    def _prove_commit(self, path: str, watch: Watching | None, token: str) -> None:
+        """What is committed is what was proved: where the tree changed since, its checks run again and have to pass."""
+        from holdfast.core import proof
+
+        for step, check in proof.lapsed(self.state, path, self.facts()):
+            named = self._named(step, check)
+            self._run_check(step, check.name, {"test": named} if named else {}, watch, looked=True, token=token)
+        facts = self.facts()
+        if proof.lapsed(self.state, path, facts):
+            raise refusals.gate_unmet(path, queries.unmet_work(self.state, path, facts)[:1])
+
+    def _acted(
+        self, command: cmd.Done, order: Order, watch: Watching | None, *, token: str
+    ) -> tuple[cmd.Done, tuple[str, ...]]:
+        """The rules are asked before anything is done: a commit that may not count is not made."""
+        from holdfast.systems.seam import actions
+
+        self._look(writing=True)
+        path = command.step
+        form = actions.expected(self.state, path)
+        asking = command.replace(data=form.data, evidence=form.evidence)
+        self._wired.preview(self.state, asking, token)
+        if self.state.plan.step(path).action == "commit":
+            self._prove_commit(path, watch, token)
+        try:
+            acted = actions.perform(self._wired, self.state, path, order)
+        except Refused:
+            self._turn.forget()
+            if self._wired.acts(self._look(writing=True).state, path):
+                raise
+            return command, ()  # another process did it meanwhile
+        self._turn.forget()
+        return command.replace(data={**command.data, **acted.data}, evidence=acted.evidence), acted.said
+
+    def ahead(self) -> Self:
+        """Does what needs nobody: actions such as making the branch, when their step is reached."""
+        said: tuple[str, ...] = ()
+        at, actions = queries.current(self.state), system(self.state.dialect).at_once
+        while at and self.state.plan.step(at).action in actions and self.state.step(at).status == lifecycle.ACTIVE:
+            said += self.done(at).said
+            at = queries.current(self.state)
+        self.said = said
+        return self
+
+    def check(
+        self,
+        name: str,
+        *,
+        passed: bool | None = None,
+        step: str = "",
+        data: Mapping[str, Any] | None = None,
+        watch: Watching | None = None,
+        **how: Any,
+    ) -> Evidence:
+        """Runs a check, or records what somebody reports of it when `passed` is given.
+
+        `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
+        """
+        self._look(writing=passed is not None)
+        path = queries.step_with(self.state, name, self.path(step) if step else "")
+        plainjson.require(data or {}, "data")
+        self._equip(path)
+        if passed is None:
+            self._run_check(path, name, data, watch, **how)
+        else:
+            tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
+            evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
+            self._decide(cmd.RecordCheck(path, name, evidence), **how)
+        return self.state.step(path).evidence[name]
+
+    def _run_check(
+        self, path: str, name: str, data: Any = None, watch: Any = None, *, looked: bool = False, **how: Any
+    ) -> None:
+        from holdfast.checks import evidence as evidence_
+        from holdfast.checks import logs
+
+        wired, state = self._wired, self.state
+        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", "") or wired.settings.token}
+        run: dict[str, Any] = {"given": data or {}, "watch": watch, "cancelled": self.cancelled}
+        where = wired.place.base(state.worktree)
+        log = logs.file(wired.place.home, state.ulid, path, name)
+        evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, log=log, **run, **by)
+        self._turn.forget()
+        self._turn.saw_tree(state, tree)
+        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
+        self.ran += ((name, self.state.step(path).evidence[name]),)
