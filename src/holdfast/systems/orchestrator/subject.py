@@ -20,7 +20,7 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
-from holdfast.systems.seam.parts import Asked, Loaded, Subject
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,4 +166,4 @@ def _task(task: Task, beside: set[str]) -> Step:
     )
 
 
-SUBJECT = Subject(load=load, identity=identity)
+SUBJECT = Subject(load=load, identity=identity, understood=late("holdfast.systems.orchestrator.upkeep", "understood"))

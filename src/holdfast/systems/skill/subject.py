@@ -14,7 +14,7 @@ from holdfast.core.tasks import shaped
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
-from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, late, require_repository
 from holdfast.systems.skill import features
 from holdfast.systems.skill.headings import from_name
 from holdfast.systems.skill.rereading import changes, free_id, located
@@ -173,4 +173,10 @@ def _few(lines: list[str], subject: str) -> tuple[str, ...]:
     return (*lines[:_MOST_TOLD], *more)
 
 
-SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes)
+SUBJECT = Subject(
+    load=load,
+    identity=identity,
+    same=same,
+    changes=changes,
+    understood=late(f"{__package__}.understood", "understood"),
+)
