@@ -20,7 +20,7 @@ from holdfast.machine.place import Place, below, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
-from holdfast.systems.seam.parts import Asked, Loaded, Subject
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,4 +179,9 @@ def again(definition: Definition, state: State, place: Place) -> Loaded:
     return load(Asked(definition, found, {}), place)
 
 
-SUBJECT = Subject(load=load, identity=identity, again=again)
+SUBJECT = Subject(
+    load=load,
+    identity=identity,
+    again=again,
+    understood=late("holdfast.systems.orchestrator.upkeep", "understood"),
+)

@@ -19,7 +19,7 @@ def _content(path: str) -> Content | None:
     return Content(digest_of(path), tuple(commands))
 
 
-def _understood(path: str, shown: str, sure: bool) -> Understood | None:
+def understood(path: str, shown: str, sure: bool) -> Understood | None:
     if not (sure and path.endswith(".md") and _is_task_document(path)):
         return None
     from holdfast.systems.orchestrator import task_document
@@ -44,4 +44,4 @@ def _is_task_document(path: str) -> bool:
     return re.search(r"(?im)^#[\W_]*task ?:|^#{2,6}[\W_]*task\s+\d+\.\d[\d.]*\s*[:–—-]", text) is not None
 
 
-UPKEEP = Upkeep(content=_content, understood=_understood)
+UPKEEP = Upkeep(content=_content)

@@ -89,6 +89,13 @@ def require_repository(definition: Definition, place: Place) -> None:
         raise UsageError("no_repository", f"{definition.name} works in a git repository", remedy=shell("git", "init"))
 
 
+class Understood(Value):
+    """What a system reads in a file: as data, and in lines for people."""
+
+    data: Mapping[str, Any]
+    lines: tuple[str, ...]
+
+
 class Subject(Value):
     """From what a start names to a workflow."""
 
@@ -109,6 +116,9 @@ class Subject(Value):
     again: Callable[[Definition, State, Place], Loaded | None] = staticmethod(lambda _definition, _state, _place: None)
     """What the subject of a document that is adopted says: None where it makes no steps. Raises where it cannot be read
     and the document does not say it either."""
+    understood: Callable[[str, str, bool], Understood | None] = staticmethod(lambda _path, _shown, _sure: None)
+    """What the system reads in the subject at a path, which messages call by the second argument. None where it is none
+    of the system's: first each is asked for files that can be nobody else's, then for any that it would read."""
     prepare: Callable[[Wired, Start], Start] = staticmethod(lambda _, start: start)
     """Called under the lock of starts, before the run before is given up: what the work builds on, and whatever
     refuses the start. Changes nothing."""
@@ -201,13 +211,6 @@ class Content(Value):
     """What it says of secrets, where that is not what holds anyway."""
 
 
-class Understood(Value):
-    """What a system reads in a file: as data, and in lines for people."""
-
-    data: Mapping[str, Any]
-    lines: tuple[str, ...]
-
-
 def _has_ended(wired: Wired, found: Found) -> bool:
     """Whether a document is that of a workflow which ended, and does not say that it goes on."""
     from holdfast.systems.seam import returned
@@ -244,9 +247,6 @@ class Upkeep(Value):
     """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
-    understood: Callable[[str, str, bool], Understood | None] = staticmethod(lambda _path, _shown, _sure: None)
-    """What the system reads in the subject at a path, which messages call by the second argument. None where it is none
-    of the system's: first each is asked for files that can be nobody else's, then for any that it would read."""
 
 
 def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:

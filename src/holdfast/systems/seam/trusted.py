@@ -10,7 +10,7 @@ from holdfast.machine.configuration import secrets
 from holdfast.plain.digest import digest
 from holdfast.systems.seam import external
 from holdfast.systems.seam.parts import Content, Understood
-from holdfast.systems.seam.registry import systems, upkeep, words
+from holdfast.systems.seam.registry import subject, systems, upkeep, words
 
 
 def content(path: str, root: str = "") -> Content:
@@ -43,7 +43,7 @@ def understood(path: str, shown: str) -> Understood | None:
     """What a system reads in the subject at a path; None where it is none that a system reads."""
     for sure in (True, False):
         for card in systems():
-            found = upkeep(card.name).understood(path, shown, sure)
+            found = subject(card.name).understood(path, shown, sure)
             if found is not None:
                 return found
     return None

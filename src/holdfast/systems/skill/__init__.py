@@ -8,7 +8,7 @@ _DAY = 86_400
 SYSTEM = System(
     "skill",
     __name__,
-    parts=("subject", "work", "upkeep", "texts", "described"),
+    parts=("subject", "work", "texts", "described"),
     own=(".claude/workflow-state",),
     patterns=(".claude/workflow-state/active/*.json",),
     loads={"feature": Conduct(groups=("feature",)), "task": Conduct()},

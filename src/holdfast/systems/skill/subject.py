@@ -15,7 +15,7 @@ from holdfast.core.tasks import TASK, shaped
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
-from holdfast.systems.seam.parts import Asked, Loaded, Subject, require_repository
+from holdfast.systems.seam.parts import Asked, Loaded, Subject, late, require_repository
 from holdfast.systems.skill import features
 from holdfast.systems.skill.headings import from_name
 from holdfast.systems.skill.rereading import changes, free_id, located
@@ -199,4 +199,11 @@ def again(definition: Definition, state: State, place: Place) -> Loaded | None:
     return Loaded(definition.replace(steps=steps), state.subject, {})
 
 
-SUBJECT = Subject(load=load, identity=identity, same=same, changes=changes, again=again)
+SUBJECT = Subject(
+    load=load,
+    identity=identity,
+    same=same,
+    changes=changes,
+    again=again,
+    understood=late(f"{__package__}.understood", "understood"),
+)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 
 from holdfast.core.value import Any
-from holdfast.systems.seam.parts import Understood, Upkeep
+from holdfast.systems.seam.parts import Understood
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.skill.features import Feature
 
 
-def _understood(path: str, shown: str, sure: bool) -> Understood | None:
+def understood(path: str, shown: str, sure: bool) -> Understood | None:
     if sure:
         return None
     from holdfast.systems.skill import features
@@ -50,6 +50,3 @@ def _lines(feature: Feature) -> list[str]:
     lines += ["  remarks:"] if feature.remarks else []
     lines += [f"    line {one.line}: {one.text}" for one in feature.remarks]
     return lines
-
-
-UPKEEP = Upkeep(understood=_understood)
