@@ -69,6 +69,7 @@ def test_without_a_journal_the_newest_checkpoint_that_can_be_read_takes_the_plac
     assert "only claimed" in run.refused("task", "start", "1.2")["message"]
     assert run.person("approve", "--claimed", "--yes").code == 0
     run.ok("task", "start", "1.2")
+    run.ok("check", "nothing_stored_in_clear", "--passed", "--step", "1.2")
     run.ok("task", "done", "1.2")
     assert _finished(run.state) == ["1.1", "1.2"]
     assert [one["phase"] for one in run.state["milestones"]] == [0]

@@ -12,7 +12,6 @@ from holdfast.core.needs import needs
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.files import Documents
-from holdfast.documents.heard import unheard
 from holdfast.documents.lens.text import Writer
 from holdfast.engine.engine import Engine, Outcome
 from holdfast.errors import Held, HoldfastError, NotFound, Refused, UsageError
@@ -80,6 +79,8 @@ class Reconciler:
         """
         edits = [alert for alert in state.alerts if alert.code.startswith("edit_")]
         if edits:
+            from holdfast.documents.heard import unheard
+
             self._newest += unheard(self._home, edits, self._engine.world.now())
             self._newest += [alert for alert in edits[-1:] if alert.at == state.updated_at]
         if state.finalized:
