@@ -16,7 +16,17 @@ from holdfast.documents.recognition import Recognition
 from holdfast.engine.ports import Showing, Store, View
 from holdfast.errors import HoldfastError
 from holdfast.files.links import require_inside
-from holdfast.files.replace import Handles, durable_write, make_directories, read_file, remove, replace, reserve
+from holdfast.files.replace import (
+    Handles,
+    durable_write,
+    make_directories,
+    read_file,
+    remove,
+    remove_empty,
+    replace,
+    reserve,
+    stamp_of,
+)
 from holdfast.machine.place import Place
 from holdfast.plain import clock
 from holdfast.plain.digest import digest
@@ -277,7 +287,7 @@ class Documents:
         """Whether the newest rendering is in place, judged by the file's stamp when this process wrote it."""
         full = self.full(state, path)
         seen = self._seen.get(full)
-        if seen and seen.revision == state.revision and self._stamp(full) == seen.stamp:
+        if seen and seen.revision == state.revision and stamp_of(full) == seen.stamp:
             return True
         data = self.read(state, path)
         return data is not None and self.recognition.is_newest(state, path, digest(data))
@@ -285,7 +295,7 @@ class Documents:
     def is_untouched(self, state: State, path: str) -> bool:
         """Whether what was shown last is in place, by its stamp alone: enough where it is about to be replaced."""
         last, full = self._store.shown(state.ulid), f"{self._place.base(state.worktree)}/{path}"
-        return last is not None and last.path == path and self._stamp(full) == last.stamp
+        return last is not None and last.path == path and stamp_of(full) == last.stamp
 
     def is_there(self, state: State, path: str) -> bool:
         return os.path.lexists(f"{self._place.base(state.worktree)}/{path}")
@@ -355,7 +365,7 @@ class Documents:
         if branch == state.branch and not busy:
             return False
         full = os.path.join(base, path)
-        return git.tracked(repository, full) or _committed(repository, state.branch, full)
+        return git.tracked(repository, full) or git.committed(repository, state.branch, full)
 
     def _head(self, repository: git.Repository) -> tuple[str | None, str | None]:
         """Branch and unfinished operation. Git changes both by renames in its own folder, so its time tells."""
@@ -398,7 +408,7 @@ class Documents:
 
     def _put(self, state: State, path: str, full: str, last: View | None) -> tuple[bytes | None, View | None]:
         """The bytes of an edit that was displaced, and what is in place now; None where an edit is left there."""
-        stamp, mode = self._stamp(full), self.dialect(state.dialect).mode
+        stamp, mode = stamp_of(full), self.dialect(state.dialect).mode
         is_last = last is not None and last.path == path and last.stamp == stamp
         if is_last and last is not None and last.revision == state.revision:
             self._seen[full] = last
@@ -434,7 +444,7 @@ class Documents:
         return displaced, view
 
     def _placed(self, state: State, path: str, full: str, hashed: str) -> View | None:
-        stamp = self._stamp(full)
+        stamp = stamp_of(full)
         if stamp is None:
             return None
         self._seen[full] = view = View(state.revision, path, hashed, stamp)
@@ -460,7 +470,7 @@ class Documents:
         remove(self._slot(state, path))
         if data is None:
             if self.dialect(state.dialect).own_folder:
-                _remove_empty(os.path.dirname(self.full(state, path)))
+                remove_empty(os.path.dirname(self.full(state, path)))
             return
         from holdfast.documents.judging import UNUSABLE, is_torn
 
@@ -472,7 +482,7 @@ class Documents:
         if is_ours:
             remove(self.full(state, path))
             if self.dialect(state.dialect).own_folder:
-                _remove_empty(os.path.dirname(self.full(state, path)))
+                remove_empty(os.path.dirname(self.full(state, path)))
         self._seen.pop(self.full(state, path), None)
 
     def _lock(self, state: State) -> Showing:
@@ -486,26 +496,3 @@ class Documents:
             slot = os.path.join(self._place.home, "slots", f"{state.ulid}-{digest(path.encode())[:8]}")
             self._slots[state.ulid, path] = slot
         return slot
-
-    def _stamp(self, full: str) -> tuple[int, int, int] | None:
-        try:
-            found = os.stat(full)
-        except OSError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _remove_empty(folder: str) -> None:
-    try:
-        os.rmdir(folder)
-    except OSError:
-        pass  # somebody keeps something there
-
-
-def _committed(repository: git.Repository, branch: str, full: str) -> bool:
-    """Whether a branch has the file. Where another one is checked out, it is gone, or would be in git's way."""
-    inside = f":(literal){os.path.relpath(full, repository.top)}"
-    from holdfast.git.command import git as run
-
-    words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
-    return bool(run(repository.top, *words, ok=(0, 128))[1])

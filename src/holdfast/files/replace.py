@@ -206,6 +206,22 @@ def remove(path: str) -> None:
         pass
 
 
+def stamp_of(path: str) -> tuple[int, int, int] | None:
+    """What is another one when a file was changed or replaced; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def remove_empty(folder: str) -> None:
+    try:
+        os.rmdir(folder)
+    except OSError:
+        pass  # somebody keeps something there
+
+
 def not_written(path: str, failure: OSError) -> HoldfastError:
     """What to say when the file system refused a write that was then taken back."""
     full = failure.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -110,6 +110,15 @@ def tracked(repo: Repository, path: str) -> bool:
     return os.fsencode(name) in listed.split(b"\0")
 
 
+def committed(repository: Repository, branch: str, path: str) -> bool:
+    """Whether a branch has the file. Where another one is checked out, it is gone, or would be in git's way."""
+    inside = f":(literal){os.path.relpath(path, repository.top)}"
+    from holdfast.git.command import git as run
+
+    words = ("ls-tree", "-z", "--name-only", "--end-of-options", f"refs/heads/{branch}", "--", inside)
+    return bool(run(repository.top, *words, ok=(0, 128))[1])
+
+
 def head_blob(repo: Repository, path: str, sha: str = "") -> bytes | None:
     """The bytes of `path` in HEAD, or in a commit; None when that has no such file or it is larger than BLOB_LIMIT."""
     name = inside(repo, path)

@@ -13,7 +13,7 @@ from _collections_abc import Callable, Iterator
 
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
-from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, UsageError
+from holdfast.errors import Broken, Conflict, HoldfastError, UsageError
 from holdfast.files.locks import locked, unlock
 from holdfast.files.replace import (
     flush,
@@ -32,7 +32,9 @@ from holdfast.stores.lines import (
     Position,
     acknowledged,
     chained,
+    damaged,
     head,
+    missing,
     parsed,
     seal,
     sum_before,
@@ -137,10 +139,7 @@ class Journal:
         return True
 
     def read(self, most: int = 0) -> list[Line]:
-        """Whole lines that are new since the last call. An unfinished end is left alone: a write may be under way.
-
-        With `most`, so many of them: what a long journal says need not be in memory at once.
-        """
+        """Whole lines that are new since the last call, or the first `most`. An unfinished end may be being written."""
         try:
             return self._read(self._there(), most)
         except Broken:
@@ -166,7 +165,7 @@ class Journal:
         for line in self._lines(None, last.end if last else 0):
             end, seq = line.end, line.seq
         if last and end != last.end:
-            raise self._damaged(end, seq + 1)
+            raise damaged(self.path, end, seq + 1)
         return os.pread(self._descriptor(), end, 0)
 
     def writing(self) -> Writing:
@@ -218,11 +217,11 @@ class Journal:
                     self._rewrite()
                 finally:
                     self._release()
-
-            def flushed() -> None:
-                self._flush(meanwhile)
-
-            if self._witness and self._sound and self._witness.shared(seq, self._newest, flushed, self._is_there):
+            if (
+                self._witness
+                and self._sound
+                and self._witness.shared(seq, self._newest, lambda: self._flush(meanwhile), self._is_there)
+            ):
                 self.synced = seq
                 return
             self._flush()
@@ -308,7 +307,7 @@ class Journal:
                 self._fd = self._opened()
                 self._inode = os.fstat(self._fd).st_ino
             except FileNotFoundError:
-                raise self._missing() from None
+                raise missing(self.path) from None
             except OSError as failure:
                 reason = failure.strerror
                 raise HoldfastError(
@@ -355,7 +354,7 @@ class Journal:
                 try:
                     there = os.stat(self.path)
                 except FileNotFoundError:
-                    raise self._missing() from None
+                    raise missing(self.path) from None
                 if ours.st_ino == there.st_ino and ours.st_dev == there.st_dev:
                     return ours
             except BaseException:
@@ -374,7 +373,7 @@ class Journal:
         try:
             lines = self._read(found)
             if self._last is None:
-                raise self._missing()
+                raise missing(self.path)
             if found.st_size > self._last.end:
                 os.ftruncate(self._fd, self._last.end)
             if not self._sound:
@@ -391,11 +390,11 @@ class Journal:
     def _read(self, found: os.stat_result, most: int = 0) -> list[Line]:
         last = self._last
         if not found.st_nlink:
-            raise self._missing()
+            raise missing(self.path)
         if last and found.st_size == last.end and last.seq >= self.synced:
             return []
         if last and found.st_size < last.end:
-            raise self._damaged(found.st_size, last.seq) if last.seq <= self.synced else self._changed()
+            raise damaged(self.path, found.st_size, last.seq) if last.seq <= self.synced else self._changed()
         lines: list[Line] = []
         for line in self._lines(last, found.st_size):
             lines.append(line)
@@ -405,9 +404,8 @@ class Journal:
         return lines
 
     def _advance(self, lines: list[Line]) -> None:
-        if lines:
-            self._last = lines[-1]
-            self.synced = max(self.synced, *[line.synced for line in lines])
+        self._last = lines[-1] if lines else self._last
+        self.synced = max([self.synced, *[line.synced for line in lines]])
 
     def _lines(self, last: Line | Position | None, size: int) -> Iterator[Line]:
         """Good lines after one that is known, up to the first that is not good; then, if that proves a loss, Broken."""
@@ -436,7 +434,7 @@ class Journal:
         if seq <= mark and size <= at:
             raise lines_missing(self.path, seq, mark)
         if seq <= mark or acknowledged(os.pread(self._descriptor(), max(size - at, 0), at), seq):
-            raise self._damaged(at, seq)
+            raise damaged(self.path, at, seq)
 
     def _compare(self, line: Line | Position) -> None:
         expected = self._expected
@@ -478,10 +476,6 @@ class Journal:
         except OSError:
             pass  # what is left is a torn tail, which the next writer drops
 
-    def _missing(self) -> NotFound:
-        facts = {"path": self.path}
-        return NotFound("no_journal", f"there is no journal at {self.path}", remedy=remedies.listing(), facts=facts)
-
     def _changed(self) -> Conflict:
         self.overtaken = True
         return Conflict(
@@ -489,12 +483,6 @@ class Journal:
             f"{self.path} no longer holds what was read from it",
             remedy="run the command again",
             facts={"path": self.path, "seq": self._last.seq if self._last else 0},
-        )
-
-    def _damaged(self, offset: int, seq: int) -> Broken:
-        said = f"{self.path} is damaged at byte {offset}: line {seq} was acknowledged and cannot be read"
-        return Broken(
-            "journal_damaged", said, remedy=remedies.doctor(), facts={"path": self.path, "offset": offset, "seq": seq}
         )
 
 

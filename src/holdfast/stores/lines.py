@@ -6,7 +6,9 @@ and its own sum: it can be judged wherever it lies, also behind damage.
 
 from __future__ import annotations
 
+from holdfast.core import remedies
 from holdfast.core.value import Any, Value
+from holdfast.errors import Broken, NotFound
 from holdfast.plain.digest import digest
 from holdfast.plain.plainjson import scan
 
@@ -94,3 +96,12 @@ def acknowledged(data: bytes, seq: int) -> bool:
             if ended[0] + b"\n" == seal(text[: ended.start()]):
                 return True
     return False
+
+
+def damaged(path: str, offset: int, seq: int) -> Broken:
+    said = f"{path} is damaged at byte {offset}: line {seq} was acknowledged and cannot be read"
+    return Broken("journal_damaged", said, remedy=remedies.doctor(), facts={"path": path, "offset": offset, "seq": seq})
+
+
+def missing(path: str) -> NotFound:
+    return NotFound("no_journal", f"there is no journal at {path}", remedy=remedies.listing(), facts={"path": path})
