@@ -194,7 +194,7 @@ def test_every_python_dependency_has_its_reason_and_no_other_is_listed():
 
 
 def test_every_node_package_has_its_reason_and_is_pinned_with_its_hash():
-    folder = ROOT / "tests" / "surfaces" / "mcp" / "node"
+    folder = ROOT / "tests" / "node"
     wanted = json.loads((folder / "package.json").read_text())["dependencies"]
     assert justified("Node packages") == wanted.keys()
     locked = json.loads((folder / "package-lock.json").read_text())["packages"]

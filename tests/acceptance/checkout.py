@@ -278,7 +278,8 @@ class Checkout:
 
     def red(self, task: Task) -> None:
         self.write(task.test_file, task.test)
-        self.passes("test_fails", "red")
+        self.ok("check", "test_fails", "--set", f"test={task.test_name}")
+        self.ok("done", "red")
 
     def green(self, task: Task) -> None:
         self.write(task.code_file, task.right)

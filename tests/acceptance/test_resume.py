@@ -22,7 +22,7 @@ RESUME = ("start", "dev", FEATURE, "--resume")
 FIRST, SECOND = ({"CLAUDE_CODE_SESSION_ID": name} for name in ("first", "second"))
 STATE = ".claude/workflow-state"
 SHELL = """\
-"$PYTHON" -m holdfast check test_fails || exit
+"$PYTHON" -m holdfast check test_fails --set test=test_user || exit
 "$PYTHON" -m holdfast done red || exit
 printf '%s' "$CODE" > auth/user.py
 GATE="$DOOR" "$PYTHON" -m holdfast check test_passes
@@ -215,7 +215,7 @@ def test_an_expired_session_is_taken_over_and_then_may_not_write_itself(checkout
     assert checkout.refused("block", "red", "--reason", "mine", env=FIRST, code=5)["code"] == "lease_held"
     assert checkout.ok(*RESUME, "--json", env=FIRST).json["read_only"] is True
     checkout.write(TASKS[0].test_file, TASKS[0].test)
-    checkout.ok("check", "test_fails", env=SECOND)
+    checkout.ok("check", "test_fails", "--set", "test=test_user", env=SECOND)
     checkout.ok("done", "red", env=SECOND)
 
 

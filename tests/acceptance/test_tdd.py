@@ -48,7 +48,7 @@ def test_nothing_but_a_test_that_was_seen_failing_ends_red(begun):
     assert begun.failing("test_fails") == "no test failed: a test that passes at once shows nothing"
     begun.write(LOGIN.test_file, LOGIN.test)
     begun.write(LOGIN.code_file, LOGIN.wrong)
-    assert begun.failing("test_fails", "--set", "test=test_logout").startswith("test_logout did not run: ")
+    assert begun.failing("test_fails", "--set", "test=test_logout").startswith("test_logout was not collected: ")
     named = begun.failing("test_fails", "--set", "test=test_house")
     assert named == "tests/test_house.py::test_house passes already: a test that passes at once shows nothing"
     assert begun.refused("done", "red", "--test", "test_house")["code"] == "gate_unmet"
@@ -68,17 +68,17 @@ def test_where_it_is_not_clear_which_test_must_fail_the_way_on_names_it(begun):
     assert refusal["remedy"] == named
     assert "tests/test_door.py::test_door, tests/test_key.py::test_key" in refusal["message"]
     assert begun.ok("next", "--json").json["required_action"] == named
-    assert begun.failing("test_fails", "--set", "test=test_other").startswith("test_other did not run")
+    assert begun.failing("test_fails", "--set", "test=test_other").startswith("test_other was not collected")
     assert begun.refused("done", "red")["remedy"] == named
     begun.ok("done", "--test", "test_key")
 
 
-def test_the_test_is_named_where_the_output_is_of_no_known_tool(checkout):
-    checkout.write("own_tests.py", "raise SystemExit('FAIL: test_door (tests.Door)')\n")
+def test_no_test_is_named_as_proved_where_the_output_is_of_no_known_tool(checkout):
     checkout.ok(*START, "--set", "test_command=python own_tests.py")
-    assert checkout.failing("test_fails").endswith("name the test that must fail")
-    assert checkout.refused("done", "red")["remedy"] == "holdfast done --test NAME"
-    checkout.ok("done", "--test", "test_door")
+    checkout.write("own_tests.py", "raise SystemExit('FAIL: test_door (tests.Door)')\n")
+    answer = checkout.ok("check", "test_fails", "--run", "--set", "test=test_door")
+    assert "test_fails passed, by exit code only ·" in answer.out
+    checkout.ok("done", "red")
 
 
 def test_green_and_refactor_end_only_with_the_test_passing_on_what_lies_there(begun):
@@ -101,7 +101,7 @@ def test_a_test_that_is_thrown_away_is_not_green(begun):
     begun.red(LOGIN)
     (begun.root / LOGIN.test_file).unlink()
     begun.write("tests/test_house.py", PASSING)
-    assert begun.failing("test_passes") == "tests/test_login.py did not run"
+    assert begun.failing("test_passes") == "test_login was deleted: tests/test_login.py is not there any more"
 
 
 def test_the_commit_closes_the_cycle_with_exactly_what_it_wrote(refactored):
@@ -211,7 +211,7 @@ def test_a_cycle_is_judged_by_the_report_that_the_test_command_writes(checkout):
     checkout.ok(*START, *JUNIT)
     checkout.write(LOGIN.test_file, LOGIN.test)
     checkout.write(LOGIN.code_file, LOGIN.wrong)
-    assert checkout.failing("test_fails", "--set", "test=test_logout").startswith("test_logout did not run: ")
+    assert checkout.failing("test_fails", "--set", "test=test_logout").startswith("test_logout was not collected: ")
     assert checkout.ok("check", "test_fails", "--json").json["evidence"]["failing"] != []
     checkout.ok("done", "red")
     assert checkout.failing("test_passes").endswith("assert False")

@@ -279,7 +279,7 @@ def test_a_report_that_a_tool_prints_is_read_wherever_it_is_cut(printed, size):
 
 def test_the_test_anything_protocol_is_read_where_there_is_a_plan():
     points = (
-        "ok 1 - old\nnot ok 2 - says the size\n  ---\n  message: no\n  ...\nok 3 later # SKIP no disk\nok 4 # TODO\n"
+        "ok 1 - old\nnot ok 2 - says the size\n  ---\n  message: no\n  ...\nok 3 later # SKIP no disk\nok 4 # Todo\n"
     )
     results = followed(f"TAP version 13\n{points}1..4\n")
     assert (results.passing, results.failing) == (("old",), ("says the size",))

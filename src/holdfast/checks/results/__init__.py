@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from _collections_abc import Sequence
 
 from holdfast.checks.results.model import Results, together
 
 _LONGEST_LINE = 4000  # bytes; what follows on the same line is dropped
+_TELLING = (
+    rb"\x1b|::|==|\.\.\. |--- |----|\.go:|--> |Running |Doc-tests |Error:| in [\d.]+s"
+    rb"|^(?:_|E  |    |#|\?|\{\"|\[gw|1\.\.|ok\b|not ok|PASS|FAIL|ERROR|XPASS|SUBFAILED|Import|collect"
+    rb"|panic|test |running |failures:|thread |error|warning)"
+)
+"""What a line has that a reader may take notice of: most lines have nothing, and reading them would cost the most."""
+_AFTER_PANIC = 3
+"""How many lines after a panic are read: the reason is one of them."""
 _REPORT_OPTIONS = ("--junitxml", "--junit-xml", "--junitfile", "--log-junit", "--output-junit")
 
 
@@ -21,6 +30,8 @@ class Reading:
         from holdfast.checks.results.tap_output import TapOutput
 
         self._line = bytearray()
+        self._telling = re.compile(_TELLING).search
+        self._after = 0
         self._junit = JunitInOutput()
         self._pytest = PytestOutput()
         self._others = (CargoOutput(), GoOutput())
@@ -45,8 +56,12 @@ class Reading:
     def _close(self) -> None:
         from holdfast.checks.results.gathered import plain
 
-        line = plain(self._line.decode("utf-8", "replace"))
+        raw = bytes(self._line)
         self._line.clear()
+        self._after = _AFTER_PANIC if b"panicked" in raw else self._after - 1
+        if self._after < 0 and not self._telling(raw):
+            return
+        line = plain(raw.decode("utf-8", "replace"))
         self._pytest.take(line)
         if not self._pytest.holds_the_floor:
             for reader in (*self._others, self._tap):

@@ -30,7 +30,7 @@ def _tell(**said: Any) -> None:
 def _reason(report: Any) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
     if crash is not None:
-        return str(crash.message)
+        return str(crash.message).split("\n", 1)[0]
     lines = str(report.longrepr or "").splitlines()
     marked = [line[1:].strip() for line in lines if line.startswith("E  ")]
     return (marked[-1:] or [line for line in lines if line.strip()][-1:] or [""])[0]
