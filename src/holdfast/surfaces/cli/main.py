@@ -174,6 +174,7 @@ def _report(
 def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Any, ...]:
     """The remedies without the command that was refused; where that is ambiguous, it is repeated with each `-w`."""
     from holdfast.core import remedies
+    from holdfast.core.gates import MEND
     from holdfast.core.remedy import quoted, typed
 
     if error.code == "ambiguous_workflow":
@@ -188,7 +189,10 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
     others = tuple(
         one
         for one in error.remedies
-        if isinstance(one, str) or one.who == "person" or typed(one.replace(text=""), scope) != refused
+        if isinstance(one, str)
+        or one.who == "person"
+        or one.text == MEND
+        or typed(one.replace(text=""), scope) != refused
     )
     return others or tuple(remedies.status() for _ in error.remedies[:1])
 

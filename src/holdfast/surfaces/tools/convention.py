@@ -145,7 +145,7 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
         order = Order(url=given.get("url", ""))
         artifacts = _artifacts(project, workflow, given)
         workflow.done(artifacts=artifacts, test=given.get("test", ""), order=order, watch=watch.told)
-        return _updated(workflow)
+        return {**_updated(workflow), "handed_in": list(workflow.handed)}
     path = workflow.path(str(given["step"])) if "step" in given else workflow.worked_on()
     artifacts = _artifacts(project, workflow, given)
     status = given.get("status", "in_progress")
@@ -172,8 +172,7 @@ def _artifacts(project: Project, workflow: Workflow, given: Mapping[str, Any]) -
 
 
 def _updated(workflow: Workflow) -> dict[str, Any]:
-    said = {"success": True, "workflow_id": workflow.id, "updated_at": moment.whole(workflow.state.updated_at)}
-    return {**said, "handed_in": list(workflow.handed)} if workflow.handed else said
+    return {"success": True, "workflow_id": workflow.id, "updated_at": moment.whole(workflow.state.updated_at)}
 
 
 def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
