@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable
 
 from holdfast import git
-from holdfast.core import lifecycle, record, tasks
+from holdfast.core import lifecycle, provenance, record, tasks
 from holdfast.core.definition import Check
 from holdfast.core.state import Evidence, State
 from holdfast.git import history
@@ -75,7 +75,8 @@ def how(check: Check, evidence: Evidence) -> str:
     if evidence.run_by != "engine":
         return f"{word}{named}, reported by {_plain(evidence.by or 'somebody')}, not run by Holdfast"
     command = f" `{_code(shlex.join(check.run))}`" if check.run else ""
-    only = ", by exit code only" if evidence.data.get("by_exit_code") else ""
+    seen = provenance.how(evidence)
+    only = f", {seen}" if seen else ""
     code = f", exit code {evidence.exit_code}" if evidence.exit_code is not None else ""
     return f"{word}{named}, run by Holdfast:{command} at {evidence.at}{code}{only}"
 
