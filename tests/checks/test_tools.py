@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -56,6 +57,9 @@ def test_a_new_test_is_red_then_green_and_gone_is_never_green(project):
     assert (seen.passed, seen.data["test"], seen.data["test_file"]) == (True, kit.id, kit.test_file), seen.detail
     assert (how(seen), seen.data["failing"]) == ("", [kit.id])
     project.cycle.done("red")
+    red = json.loads(project.bench.ok("show").out)["state_machine"]["phases"][0]
+    own = kit.id.removeprefix(f"{kit.test_file}::").removeprefix(f"{kit.test_file} > ")
+    assert (red["test_file"], red["test_name"]) == (kit.test_file, own)
     kit.write_work(project.bench)
     seen = project.passes()
     assert (seen.passed, seen.data["test"], how(seen)) == (True, kit.id, ""), (seen.detail, seen.tail)

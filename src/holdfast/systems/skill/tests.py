@@ -68,7 +68,8 @@ def _is_red(state: State, path: str) -> bool:
 def _test(evidence: Evidence) -> tuple[str, str]:
     """The file and the name of a test."""
     test, file = str(evidence.data.get("test") or ""), str(evidence.data.get("test_file") or "")
-    return file, "" if test == file else test.removeprefix(f"{file}::") if file else test
+    own = test.removeprefix(f"{file}::").removeprefix(f"{file} > ") if file else test
+    return file, "" if test == file else own
 
 
 def _implementation(state: State, path: str, evidence: Evidence) -> Any:
