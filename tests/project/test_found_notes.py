@@ -106,9 +106,8 @@ def test_every_state_file_is_adopted_and_those_that_cannot_be_read_are_told(hous
     bad = house.account("Broken", "broken", phase={"current": 0})
     torn = house.write("untracked/workflow-state/torn/state-torn-20251209_143052.json", "{")
     wrong = adopt_at_once(house.open("human").wired)
-    assert sorted(listed(house)) == [("Case Studies", "compaction"), ("Migration", "compaction")]
-    assert len(wrong) == 2
-    assert any("phase.current" in one for one in wrong)
+    assert sorted(name for name, _ in listed(house)) == ["Broken", "Case Studies", "Migration"]
+    assert len(wrong) == 1
     assert torn.read_text() == "{"
     assert json.loads(house.read(bad))["workflow"] == "Broken"
 

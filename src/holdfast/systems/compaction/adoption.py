@@ -82,6 +82,9 @@ def read_phase(document: Mapping[str, Any], wrong: Callable[[str], UsageError] =
 
 def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
     """The state a document speaks of. A definition gives the phases their names and gates where it has as many."""
+    from holdfast.systems.compaction.defaults import filled
+
+    found, document = document, filled(document)
     title, type = document.get("workflow"), document.get("definition", document.get("workflow_type"))
     if not isinstance(title, str) or not title.strip() or len(title) > LONGEST_NAME:
         raise _READER.refused("it has no workflow that could be a name")
@@ -102,8 +105,8 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         progress=_progress(steps, phase),
         reading=_texts(document, "required_reading"),
         reminders=_texts(document, "key_reminders"),
-        alerts=_put_back(steps, phase, facts.now),
-        base=document,
+        alerts=(*_put_back(steps, phase, facts.now), *_assumed(document.assumed, facts.now)),
+        base=found,
     )
 
 
@@ -142,6 +145,11 @@ def _put_back(steps: tuple[Step, ...], phase: Phase, now: str) -> tuple[Alert, .
     named = ", ".join(step.label for step in steps)
     said = f"the document counts {phase.total} phases, and its definition has {named}: put back, with their gates"
     return (Alert(now, "steps_put_back", said),) if len(steps) > phase.total else ()
+
+
+def _assumed(what: tuple[str, ...], now: str) -> tuple[Alert, ...]:
+    """What is told of a document that leaves something out."""
+    return (Alert(now, "document_assumed", f"the state file was taken up although {'; '.join(what)}"),) if what else ()
 
 
 def _progress(steps: tuple[Step, ...], phase: Phase) -> dict[str, Progress]:
