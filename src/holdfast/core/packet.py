@@ -8,7 +8,7 @@ from holdfast.core import lifecycle, record, remedies, tasks
 from holdfast.core.briefing import Briefing, alert_text
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
 from holdfast.core.record import Output
-from holdfast.core.remedy import Scope, Telling, quoted, typed
+from holdfast.core.remedy import Blank, Scope, Telling, quoted, typed
 from holdfast.core.remedy import told as typable
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -48,16 +48,35 @@ TYPED = Voice()
 
 
 def packet(
-    brief: Briefing, *, others: Sequence[str] = (), occasion: str = "compact", limit: int = 9000, voice: Voice = TYPED
+    brief: Briefing,
+    *,
+    others: Sequence[str] = (),
+    occasion: str = "compact",
+    limit: int = 9000,
+    voice: Voice = TYPED,
+    why: str = "",
 ) -> str:
-    """What a session is told that takes the workflow up, in at most `limit` characters from 600 on."""
-    text, is_whole = _packet(brief, others, occasion, limit, voice, item=WHOLE)
-    return text if is_whole else _packet(brief, others, occasion, limit, voice, item=ITEM)[0]
+    """What a session is told that takes the workflow up, in at most `limit` characters from 600 on.
+
+    `why` is why it is this one, where there are others.
+    """
+    beside = _others(others, why, voice)
+    text, is_whole = _packet(brief, beside, occasion, limit, voice, item=WHOLE)
+    return text if is_whole else _packet(brief, beside, occasion, limit, voice, item=ITEM)[0]
 
 
-def _packet(
-    brief: Briefing, others: Sequence[str], occasion: str, limit: int, voice: Voice, *, item: int
-) -> tuple[str, bool]:
+def _others(others: Sequence[str], why: str, voice: Voice) -> Part:
+    lines = list(listed(others, ITEM))
+    if why and others:
+        switch = voice.tell((remedies.resume_packet(workflow=Blank("ID")),), Scope())
+        lines += [
+            told(f"This one was chosen because {why}.", ITEM),
+            Line(f"To take up another one: {switch}", whole=True),
+        ]
+    return Part("other workflows", "Other active workflows:", tuple(lines))
+
+
+def _packet(brief: Briefing, others: Part, occasion: str, limit: int, voice: Voice, *, item: int) -> tuple[str, bool]:
     """The text, and whether everything fitted with items of that length."""
     state = brief.state
     most = max(DESCRIPTION, item)
@@ -89,7 +108,7 @@ def _packet(
         Part("already done", "Already done, newest first:", listed(_done(brief), item)),
         Part("learned", "Learned:", listed(learned[: -NEWEST - 1 : -1], item)),
         Part("notes", "Notes:", listed(notes[: -NEWEST - 1 : -1], item)),
-        Part("other workflows", "Other active workflows:", listed(others, item)),
+        others,
     )
     closing = (_actions(brief, name, voice), _next(brief, name, limit, voice))
     text = assembled(body, closing, _IMPORTANCE, limit, voice.rest(name))

@@ -16,6 +16,7 @@ from holdfast.errors import UsageError
 from holdfast.systems.compaction.adoption import LONGEST_NAME, MOST_PHASES, STATUS
 
 _POSITION = r"(?i)\s*(?:phase\s+)?#?([0-9]{1,4})(?:\s*(?:/|of\s)\s*([0-9]{1,4}))?\s*[:.–—-]*\s*(.*)"
+_ACTIVE = str(STATUS.encode(lifecycle.ACTIVE))
 _STATUS = {"completed": "completed", "not_started": "not_started", "blocked": "blocked", "cancelled": "blocked"}
 
 
@@ -87,10 +88,10 @@ def _status(said: Any, assumed: list[str]) -> str:
         return str(word)
     except UsageError:
         if not isinstance(said, str) or not said:
-            return STATUS.encode(lifecycle.ACTIVE)
+            return _ACTIVE
     from holdfast.systems.compaction.detection import words
 
-    near = _STATUS.get(words.said(said), STATUS.encode(lifecycle.ACTIVE))
+    near = _STATUS.get(words.said(said), _ACTIVE)
     assumed.append(f"its phase.status is {said[:80]!r}: {near} is assumed")
     return near
 

@@ -47,23 +47,41 @@ def take_sightings(wired: Wired, actor: Actor) -> list[str]:
     from holdfast.systems.compaction.detection import detect
 
     wrong = []
+    named: set[str] = set()
     for sighting in detect(base):
         try:
-            _take(wired, sighting, actor)
+            ulid_ = _take(wired, sighting, actor)
+            named |= set() if _is_plan(sighting) else {ulid_}
         except HoldfastError as refusal:
             wrong.append(refusal.message)
+    if named and not wrong:
+        _forget(wired, named, actor)
     return wrong
 
 
-def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
+def _forget(wired: Wired, named: set[str], actor: Actor) -> None:
+    """The workflows that the notes named before and name no longer."""
+    rest = [entry.ulid for entry in wired.store.active() if _is_ours(wired, entry) and entry.ulid not in named]
+    for state in loaded(wired, rest[:MOST_COMPARED]):
+        if seen(state).get(NOTES[0]):
+            gone = {"source": NOTES[0], "account": {}}
+            wired.execute(state.ulid, cmd.Own(DIALECT.name, "sight", gone), actor)
+
+
+def _take(wired: Wired, sighting: Sighting, actor: Actor) -> str:
+    """The ULID of the active workflow that the sighting is about; empty where there is none."""
     known = _known(wired, sighting)
     if known is None:
-        if _goes_on(sighting) and not _is_over(wired, sighting):
-            _begin(wired, sighting, actor)
-        return
+        starts = _goes_on(sighting) and not _is_over(wired, sighting)
+        return _begin(wired, sighting, actor) if starts else ""
+    _merge(wired, sighting, known, actor)
+    return known.ulid
+
+
+def _merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None:
     shown_at = _written(wired, DIALECT.document.path(known))
     state = wired.reconciler.reconcile(known)
-    before = seen(state).get(sighting.source)
+    before = seen(state).get(sighting.source) or None
     if before == _account(sighting) or not queries.is_active(state):
         return
     moved_at = shown_at if before is None or state.revision != known.revision else _moved_at(state)
@@ -174,7 +192,7 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
+def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     """Written down as the agent would have: a state file, from the moment it is seen."""
     now = wired.world.now()
     document = {
@@ -194,6 +212,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)
     wired.execute(state.ulid, _sight(sighting), actor)
+    return state.ulid
 
 
 def _sight(sighting: Sighting) -> cmd.Own:
@@ -267,4 +286,10 @@ def _name(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".json").removeprefix("state-")
 
 
-UPKEEP = Upkeep(name=_name, touched=lambda entry: file_of(entry.id), sightings=take_sightings)
+UPKEEP = Upkeep(
+    name=_name,
+    touched=lambda entry: file_of(entry.id),
+    sources=lambda state: tuple(source for source, account in seen(state).items() if account),
+    own_notes=NOTES[:1],
+    sightings=take_sightings,
+)
