@@ -118,7 +118,7 @@ def test_each_of_two_sessions_gets_its_own_workflow_back(house, project):
 
 
 def test_twelve_days_of_a_project(house, project):
-    """Plans are opened, paused and finished, notes change, two sessions work at a time: the right one always returns."""
+    """Plans are opened, paused and finished, notes change, two sessions work at once: the right one returns."""
     one, two = Session(house, "S1"), Session(house, "S2")
     project.plan(1, "Login", age=12 * DAY)
     assert named(one.compact()) == "Plan 001: Login"

@@ -60,13 +60,13 @@ def packet(
 
     `why` is why it is this one, where there are others.
     """
-    beside = _others(others, why, voice)
-    text, is_whole = _packet(brief, beside, occasion, limit, voice, item=WHOLE)
-    return text if is_whole else _packet(brief, beside, occasion, limit, voice, item=ITEM)[0]
+    asked = (brief, others, why, occasion, limit, voice)
+    text, is_whole = _packet(*asked, item=WHOLE)
+    return text if is_whole else _packet(*asked, item=ITEM)[0]
 
 
-def _others(others: Sequence[str], why: str, voice: Voice) -> Part:
-    lines = list(listed(others, ITEM))
+def _others(others: Sequence[str], why: str, voice: Voice, item: int) -> Part:
+    lines = list(listed(others, item))
     if why and others:
         switch = voice.tell((remedies.resume_packet(workflow=Blank("ID")),), Scope())
         lines += [
@@ -76,7 +76,9 @@ def _others(others: Sequence[str], why: str, voice: Voice) -> Part:
     return Part("other workflows", "Other active workflows:", tuple(lines))
 
 
-def _packet(brief: Briefing, others: Part, occasion: str, limit: int, voice: Voice, *, item: int) -> tuple[str, bool]:
+def _packet(
+    brief: Briefing, others: Sequence[str], why: str, occasion: str, limit: int, voice: Voice, *, item: int
+) -> tuple[str, bool]:
     """The text, and whether everything fitted with items of that length."""
     state = brief.state
     most = max(DESCRIPTION, item)
@@ -101,14 +103,14 @@ def _packet(brief: Briefing, others: Part, occasion: str, limit: int, voice: Voi
         _held(brief, name),
         _reading(brief),
         Part("reminders", "Key Reminders:", listed(state.reminders, item)),
-        Part("context", "Context:", json_object(state.context)),
+        Part("context", "Context:", json_object(state.context, max(DESCRIPTION, item))),
         Part("alerts", "What happened to its document:", listed(map(alert_text, brief.alerts), item)),
         Part("failures", "Last failures:", listed([*brief.all_failures, *brief.output], max(FAILURE, item))),
         Part("do not do again", "Do not do again:", listed(brief.avoid, item)),
         Part("already done", "Already done, newest first:", listed(_done(brief), item)),
         Part("learned", "Learned:", listed(learned[: -NEWEST - 1 : -1], item)),
         Part("notes", "Notes:", listed(notes[: -NEWEST - 1 : -1], item)),
-        others,
+        _others(others, why, voice, item),
     )
     closing = (_actions(brief, name, voice), _next(brief, name, limit, voice))
     text = assembled(body, closing, _IMPORTANCE, limit, voice.rest(name))

@@ -86,7 +86,10 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
         own, why = best or (own, "")
     if own is not None:
         running = [entry for entry in running if entry.ulid != own.ulid]
-        first: State | None = looked_at(project, own)
+        ended = looked_at(project, own)
+        first: State | None = ended
+        if running and not queries.is_active(ended):
+            return chosen(project, session)  # its document is gone: that ended it
     else:
         first = None
         while running and first is None:
