@@ -18,7 +18,7 @@ from holdfast.core.remedy import Scope, naming, told, typed
 from holdfast.core.secrets import harmless
 from holdfast.core.standing import position
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError
+from holdfast.errors import Broken, HoldfastError
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.plain.plainjson import compact
@@ -139,10 +139,15 @@ def _before_compaction(project: Project, event: Mapping[str, Any], session: str)
 
 def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     _adopt(project)
-    workflow, others = seats.chosen(project, session)
-    if workflow is None:
-        return _context("SessionStart", quick.UNREADABLE) if project.troubles else ""
     source = event.get("source")
+    broken: HoldfastError | None = None
+    try:
+        workflow, others = seats.chosen(project, session)
+    except Broken as wrong:
+        workflow, others, broken = None, [], wrong
+        project.troubles.append(wrong.message)
+    if workflow is None:
+        return _without_journal(project, broken, str(source)) if project.troubles else ""
     if source in FRESH and not (session and session in workflow.state.seats):
         return _context("SessionStart", _one_line(workflow, others))
     if source == "compact" and session and queries.has_caught_up(workflow.state, session):
@@ -154,7 +159,21 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
-    return _context("SessionStart", workflow.packet(occasion=str(source), others=others, limit=most))
+    told = workflow.packet(occasion=str(source), others=others, limit=most)
+    if project.wired.troubles:
+        from holdfast.surfaces.hooks import fallback
+
+        text = fallback.unreadable(project, most - len(told) - 2)
+        told = f"{told}\n\n{text}" if text else told
+    return _context("SessionStart", told)
+
+
+def _without_journal(project: Project, wrong: HoldfastError | None, occasion: str) -> str:
+    """What the newest state file says, where no journal can be read."""
+    from holdfast.surfaces.hooks import fallback
+
+    wrong = wrong or Broken("journal_broken", project.troubles[0], remedy=remedies.doctor())
+    return _context("SessionStart", fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE)
 
 
 def _count_compaction(workflow: Workflow, project: Project) -> None:
