@@ -485,7 +485,7 @@ def test_what_was_cut_is_said_with_how_much_of_it_is_left():
     assert len(last) < 302
     said = next(line for line in outside_fences(text) if line.startswith("(cut"))
     assert f"reminders {len(whole)} of 100, context" in said
-    assert said.endswith("notes, other workflows – all of it: holdfast show -w release-1, holdfast log -w release-1)")
+    assert said.endswith("notes – all of it: holdfast show -w release-1, holdfast log -w release-1)")
 
 
 def test_what_matters_less_goes_first():
@@ -495,6 +495,33 @@ def test_what_matters_less_goes_first():
     assert "Other active workflows:" not in text
     assert "(cut: " in text
     assert "Key Reminders:" in text
+
+
+def test_a_long_value_is_told_without_its_middle_and_pushes_nothing_out():
+    play = full()
+    play.do(Record({"dump": "begin " + "x" * 20_000 + " end", "rows": list(range(9000)), "after": 1}))
+    text = told(play, others=["other"], required=[READ])
+    found = json.loads("\n".join(part(text, "Context:")))
+    assert found["dump"].startswith("begin x")
+    assert found["dump"].endswith("x end")
+    assert "(20010 characters)" in found["dump"]
+    assert (len(found["rows"]) < 1000, found["after"]) == (True, 1)
+    for heading in ("Key Reminders:", "Notes:", "Learned:", "Other active workflows:"):
+        assert part(text, heading)
+
+
+def test_every_part_has_a_share_although_one_is_very_long():
+    state = huge()
+    text = packet(state, full().facts(), required=MANY, others=["other"], limit=9000)
+    for heading in ("Key Reminders:", "Context:", "Last failures:", "Notes:", "Learned:", "Other active workflows:"):
+        assert part(text, heading), heading
+
+
+def test_it_is_said_why_it_is_this_one_and_how_to_take_up_another():
+    text = told(full(), others=["docs-2: step 1 of 4"], why="this session worked on it last")
+    *_, why, way = part(text, "Other active workflows:")
+    assert why == "This one was chosen because this session worked on it last."
+    assert way == "To take up another one: holdfast resume-packet -w ID"
 
 
 def long_winded() -> Play:

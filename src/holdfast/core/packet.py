@@ -8,7 +8,7 @@ from holdfast.core import lifecycle, record, remedies, tasks
 from holdfast.core.briefing import Briefing, alert_text
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
 from holdfast.core.record import Output
-from holdfast.core.remedy import Scope, Telling, quoted, typed
+from holdfast.core.remedy import Blank, Scope, Telling, quoted, typed
 from holdfast.core.remedy import told as typable
 from holdfast.core.state import State
 from holdfast.core.value import Value
@@ -48,15 +48,36 @@ TYPED = Voice()
 
 
 def packet(
-    brief: Briefing, *, others: Sequence[str] = (), occasion: str = "compact", limit: int = 9000, voice: Voice = TYPED
+    brief: Briefing,
+    *,
+    others: Sequence[str] = (),
+    occasion: str = "compact",
+    limit: int = 9000,
+    voice: Voice = TYPED,
+    why: str = "",
 ) -> str:
-    """What a session is told that takes the workflow up, in at most `limit` characters from 600 on."""
-    text, is_whole = _packet(brief, others, occasion, limit, voice, item=WHOLE)
-    return text if is_whole else _packet(brief, others, occasion, limit, voice, item=ITEM)[0]
+    """What a session is told that takes the workflow up, in at most `limit` characters from 600 on.
+
+    `why` is why it is this one, where there are others.
+    """
+    asked = (brief, others, why, occasion, limit, voice)
+    text, is_whole = _packet(*asked, item=WHOLE)
+    return text if is_whole else _packet(*asked, item=ITEM)[0]
+
+
+def _others(others: Sequence[str], why: str, voice: Voice, item: int) -> Part:
+    lines = list(listed(others, item))
+    if why and others:
+        switch = voice.tell((remedies.resume_packet(workflow=Blank("ID")),), Scope())
+        lines += [
+            told(f"This one was chosen because {why}.", ITEM),
+            Line(f"To take up another one: {switch}", whole=True),
+        ]
+    return Part("other workflows", "Other active workflows:", tuple(lines))
 
 
 def _packet(
-    brief: Briefing, others: Sequence[str], occasion: str, limit: int, voice: Voice, *, item: int
+    brief: Briefing, others: Sequence[str], why: str, occasion: str, limit: int, voice: Voice, *, item: int
 ) -> tuple[str, bool]:
     """The text, and whether everything fitted with items of that length."""
     state = brief.state
@@ -83,14 +104,14 @@ def _packet(
         _held(brief, name),
         _reading(brief),
         Part("reminders", "Key Reminders:", listed(state.reminders, item)),
-        Part("context", "Context:", json_object(state.context)),
+        Part("context", "Context:", json_object(state.context, max(DESCRIPTION, item))),
         Part("alerts", "What happened to its document:", listed(map(alert_text, brief.alerts), item)),
         Part("failures", "Last failures:", listed([*brief.all_failures, *brief.output], max(FAILURE, item))),
         Part("do not do again", "Do not do again:", listed(brief.avoid, item)),
         Part("already done", "Already done, newest first:", listed(_done(brief), item)),
         Part("learned", "Learned:", listed(learned[: -NEWEST - 1 : -1], item)),
         Part("notes", "Notes:", listed(notes[: -NEWEST - 1 : -1], item)),
-        Part("other workflows", "Other active workflows:", listed(others, item)),
+        _others(others, why, voice, item),
     )
     closing = (_actions(brief, name, voice), _next(brief, name, limit, voice))
     text = assembled(body, closing, _IMPORTANCE, limit, voice.rest(name))

@@ -17,6 +17,8 @@ _FENCES = len(OPENS) + len(CLOSES) + 2
 _BETWEEN = "\n\n"
 LIST = 500
 """How long a list on one line may be."""
+_SHARED_FROM = 3000
+"""Characters of a text in which every part has a share; in a shorter one the most important parts have all of it."""
 _SHORTEST = 24
 """A line that is cut keeps at least so many characters; with less room it is left out."""
 _UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
@@ -72,6 +74,15 @@ def short(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
+def middle_out(text: str, most: int) -> str:
+    """A long text without its middle, with how long it is: the end of a value often matters as much as its begin."""
+    if len(text) <= most:
+        return text
+    gap = f" … ({len(text)} characters) … "
+    left = max(most - len(gap), 2)
+    return f"{text[: left - left // 3]}{gap}{text[-(left // 3) :]}"
+
+
 def told(text: str, most: int) -> Line:
     """A line of data."""
     return Line(short(clean(text), most), data=True)
@@ -112,19 +123,27 @@ def _is_plain(path: str) -> bool:
     return bool(path.strip()) and clean(path) == path
 
 
-def json_object(values: Mapping[str, Any]) -> tuple[Line, ...]:
-    """One JSON object, a line for each key. What is cleaned after it was written as JSON is still JSON."""
+def json_object(values: Mapping[str, Any], most: int) -> tuple[Line, ...]:
+    """One JSON object, a line for each key. What is cleaned after it was written as JSON is still JSON.
+
+    A value that is longer than `most` is a text without its middle.
+    """
     if not values:
         return ()
-    pairs = [f"  {clean(f'{quote(str(name))}: {spaced(value)}')}" for name, value in values.items()]
+    pairs = [f"  {clean(f'{quote(str(name))}: {_brief(value, most)}')}" for name, value in values.items()]
     inner = (Line(pair, data=True, item=True) for pair in (*(f"{pair}," for pair in pairs[:-1]), pairs[-1]))
     return (Line("{", data=True), *inner, Line("}", data=True))
+
+
+def _brief(value: Any, most: int) -> str:
+    whole: str = spaced(value)
+    return whole if len(whole) <= most else quote(middle_out(value if isinstance(value, str) else whole, most))
 
 
 def assembled(
     body: Sequence[Part], closing: Sequence[Part], importance: Sequence[str], limit: int, rest: Sequence[str]
 ) -> str:
-    """The parts in their order, in at most `limit` characters.
+    """The parts in their order, in at most `limit` characters. Each has a share; the rest goes by importance.
 
     What was cut is said between body and closing, with the commands `rest` that tell all of it.
     """
@@ -135,8 +154,11 @@ def assembled(
     reserved = min(len(_note([_loss(part, part.lines) for part in parts], rest, limit)), limit // 6)
     room = limit - reserved
     kept: dict[str, tuple[Line, ...]] = {}
+    share = room // (2 * len(parts)) if limit >= _SHARED_FROM else 0
+    shares = {part.name: min(share, len(_rendered(_lines(part))) + len(_BETWEEN)) for part in parts}
     for part in sorted(parts, key=lambda part: importance.index(part.name)):
-        left = room - len(_BETWEEN)
+        del shares[part.name]
+        left = room - len(_BETWEEN) - sum(shares.values())
         kept[part.name] = _fitting(part, min(left, part.most or left))
         room -= len(_rendered(kept[part.name])) + len(_BETWEEN) if kept[part.name] else 0
     cut = [_loss(part, kept[part.name]) for part in parts if kept[part.name] != _lines(part)]

@@ -32,6 +32,8 @@ class Looked:
         self.state = state
         self.said: tuple[str, ...] = ()
         """What an action that Holdfast did itself has to tell."""
+        self.chosen = ""
+        """Why it was chosen, where there are others."""
         self.cancelled: Callable[[], bool] | None = None
         """Asked while checks run: the caller may not want them any more."""
 
@@ -127,7 +129,9 @@ class Looked:
         from holdfast.machine import configuration
 
         most = limit or configuration.resuming(self._wired.place.root).packet_limit
-        return packet(self.briefing(), others=others, occasion=occasion, limit=most, voice=voice or TYPED)
+        return packet(
+            self.briefing(), others=others, occasion=occasion, limit=most, voice=voice or TYPED, why=self.chosen
+        )
 
     def out_of_sync(self) -> str:
         """What is wrong between the checkpoints and git; empty when all is well."""

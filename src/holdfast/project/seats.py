@@ -23,6 +23,8 @@ LONGEST = 100
 """How much of a session's id is kept, here as in the environment."""
 OTHERS = 5
 """How many of the other workflows a session is told of one by one."""
+COMPARED = 8
+"""How many of the active workflows, those touched last, are opened to find the one to go on with."""
 
 
 def hook_of(session: str) -> Actor:
@@ -59,8 +61,8 @@ def named_or_chosen(project: Project, word: str, session: str, *, finished: bool
 
 
 def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
-    """The workflow a session goes on with, and a line of each other: its own first, else the one last worked on here,
-    on this branch where there is one; where none is active here, the only one, as for a command without `-w`.
+    """The workflow a session goes on with, and a line of each other: by the evidence where there are several (see
+    `choosing`); where none is active here, the only one, as for a command without `-w`.
 
     There may be a great many: only those are opened that are told of. Where the session's own cannot be read, this
     fails: another one in its place would lead the agent to somebody else's work.
@@ -72,10 +74,22 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
     running = [entry for entry in wired.store.active() if entry.worktree == wired.place.key()]
     running = running or list(meant if len(meant) == 1 else ())
     running.sort(key=lambda entry: (entry in meant, _touched(project, entry)), reverse=True)
-    own = _newest(session, [wired.store.load(ulid) for ulid in _seated(project, session)])
+    seated = [wired.store.load(ulid) for ulid in _seated(project, session)]
+    own = _newest(session, seated)
+    why = ""
+    if len(running) > 1:
+        from holdfast.project import choosing
+
+        here = [entry.ulid for entry in running[:COMPARED]]
+        others = loaded(wired, [ulid for ulid in here if all(state.ulid != ulid for state in seated)], quietly=True)
+        best = choosing.best(wired, [*seated, *others], session, [entry.ulid for entry in meant])
+        own, why = best or (own, "")
     if own is not None:
         running = [entry for entry in running if entry.ulid != own.ulid]
-        first: State | None = looked_at(project, own)
+        ended = looked_at(project, own)
+        first: State | None = ended
+        if running and not queries.is_active(ended):
+            return chosen(project, session)  # its document is gone: that ended it
     else:
         first = None
         while running and first is None:
@@ -83,10 +97,13 @@ def chosen(project: Project, session: str) -> tuple[Workflow | None, list[str]]:
             first = next((state for state in states if queries.is_active(state)), None)
         left = loaded(wired, [] if first else [entry.ulid for entry in wired.to_finalize()])
         first = first or max(left, key=lambda state: state.updated_at, default=None)
-    others = [position(Briefing(state, Facts(""))) for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
+    others_ = [position(Briefing(state, Facts(""))) for state in loaded(wired, [e.ulid for e in running[:OTHERS]])]
     if running[OTHERS:]:
-        others.append(f"and {len(running) - OTHERS} more: holdfast list")
-    return Workflow(wired, first) if first is not None else None, others
+        others_.append(f"and {len(running) - OTHERS} more: holdfast list")
+    workflow = Workflow(wired, first) if first is not None else None
+    if workflow is not None and others_:
+        workflow.chosen = why
+    return workflow, others_
 
 
 def _touched(project: Project, entry: Entry) -> float:

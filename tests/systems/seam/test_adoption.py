@@ -332,7 +332,6 @@ OTHER = {
     "skill": (".claude/workflow-state/active/odd.json", {"workflow": "x", "state_machine": []}),
     "story": ("workspace/workflow-state/odd.json", {"workflow_id": "odd", "workflow_type": "generation"}),
     "orchestrator": (".claude/agent-state.json", {"orchestrator": {"status": "executing"}, "pending_tasks": ["x"]}),
-    "compaction": ("untracked/workflow-state/odd/state-odd.json", {"workflow": "Odd", "phase": "x"}),
     "gated": (
         "workflow/odd/workflow-state.json",
         {"feature": "odd", "status": "in_progress", "phases": {"05-documentation": {"status": "in_progress"}}},

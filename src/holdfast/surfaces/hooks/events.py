@@ -18,7 +18,7 @@ from holdfast.core.remedy import Scope, naming, told, typed
 from holdfast.core.secrets import harmless
 from holdfast.core.standing import position
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError
+from holdfast.errors import Broken, HoldfastError
 from holdfast.machine import place as places
 from holdfast.machine import settings as settings_
 from holdfast.plain.plainjson import compact
@@ -139,10 +139,15 @@ def _before_compaction(project: Project, event: Mapping[str, Any], session: str)
 
 def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     _adopt(project)
-    workflow, others = seats.chosen(project, session)
-    if workflow is None:
-        return _context("SessionStart", quick.UNREADABLE) if project.troubles else ""
     source = event.get("source")
+    broken: HoldfastError | None = None
+    try:
+        workflow, others = seats.chosen(project, session)
+    except Broken as wrong:
+        workflow, others, broken = None, [], wrong
+        project.troubles.append(wrong.message)
+    if workflow is None:
+        return _without_journal(project, broken, str(source)) if project.troubles else ""
     if source in FRESH and not (session and session in workflow.state.seats):
         return _context("SessionStart", _one_line(workflow, others))
     if source == "compact" and session and queries.has_caught_up(workflow.state, session):
@@ -154,7 +159,21 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
-    return _context("SessionStart", workflow.packet(occasion=str(source), others=others, limit=most))
+    told = workflow.packet(occasion=str(source), others=others, limit=most)
+    if project.wired.troubles:
+        from holdfast.surfaces.hooks import fallback
+
+        text = fallback.unreadable(project, most - len(told) - 2)
+        told = f"{told}\n\n{text}" if text else told
+    return _context("SessionStart", told)
+
+
+def _without_journal(project: Project, wrong: HoldfastError | None, occasion: str) -> str:
+    """What the newest state file says, where no journal can be read."""
+    from holdfast.surfaces.hooks import fallback
+
+    wrong = wrong or Broken("journal_broken", project.troubles[0], remedy=remedies.doctor())
+    return _context("SessionStart", fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE)
 
 
 def _count_compaction(workflow: Workflow, project: Project) -> None:
@@ -200,13 +219,17 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     wired = project.wired
     if wired.store.read_only:
         return ""
+    _adopt(project)
     own, said = seats.bound(project, session), compact(event.get("tool_input") or {})
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
     known = loaded(wired, here if len(here) <= MOST_LOOKED_AT else [], quietly=True)
     written = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
     for state in written or ([own] if own else known[:1]):
         seats.looked_at(project, state)
+    if len(written) == 1 and session and session not in written[0].seats:
+        wired.engine.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
+    told += [clean(one) for one in dict.fromkeys(wired.troubles)]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
 
 

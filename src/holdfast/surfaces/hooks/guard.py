@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _HOST_VARIABLES = ("CLAUDECODE", "CLAUDE_CODE_", "CODEX_", "OPENCODE", "GEMINI_CLI", "COPILOT_CLI", "CURSOR_AGENT")
 _WITH_VALUE = ("-w", "--workflow", "--token", "--key", "--as")
 _WORKFLOW = ("-w", "--workflow")
-_UNKNOWN = ("$", "`")
+_UNKNOWN = ("$", "`", "{}")
 _LOOKING = frozenset(
     (
         *("status", "next", "show", "list", "log", "metrics", "diagram", "signal", "wait"),
@@ -127,6 +127,8 @@ def _meant(words: list[str], workflows: list[dict[str, Any]], mine: list[dict[st
 
 
 def _needs_a_person(words: list[str], workflows: list[dict[str, Any]]) -> bool:
+    if "--help" in words or "-h" in words:
+        return False  # it only prints what the command does
     names = {name for workflow in workflows for step in rows(workflow, "human") for name in texts(step, "names")}
     free = _free(words)
     if free[:1] == ["approve"] and names:

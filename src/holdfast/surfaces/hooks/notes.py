@@ -54,7 +54,7 @@ def log(root: str, event: str, sentence: str) -> None:
 def may_write(root: str) -> bool:
     """Nothing is left in a project of another user before a person trusts them. What root owns is nobody else's."""
     home = root + "/.holdfast"
-    if not places.below(root, places.real(home)):
+    if not places.is_folder(home) or not places.below(root, places.real(home)):
         return False
     for folder in (root, home):
         owner = posix.stat(folder).st_uid

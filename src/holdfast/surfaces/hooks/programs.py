@@ -23,6 +23,8 @@ _WRAPPERS = {  # the letters of options that take a value, and how many words co
     "flock": ("wE", 1),
     **dict.fromkeys(("command", "builtin", "nohup", "setsid", "unbuffer"), ("", 0)),
 }
+_CARRIERS = frozenset(("tmux", "screen", "zellij", "dtach", "abduco", "ssh", "mosh", "watch", "parallel", "entr"))
+"""Programs that run a command somewhere among their words: in another terminal, on another machine, many times."""
 FILE, FOLDER, TRACKED = "file", "folder", "tracked"
 """What is written by a path: a file, a folder with all it holds, or what git keeps there."""
 _MOST_WRAPPERS = 50
@@ -58,6 +60,11 @@ def base(word: str) -> str:
 
 def is_shell(word: str) -> bool:
     return base(word) in _SHELLS
+
+
+def reads_commands(word: str) -> bool:
+    """Whether a program runs the commands that it is given to read."""
+    return is_shell(word) or base(word) in ("at", "batch", "ssh")
 
 
 def unwrapped(words: list[str]) -> Seen:
@@ -135,6 +142,10 @@ def _scripts(seen: Seen, name: str) -> None:
             seen.inner.append(text)
     elif name == "eval":
         seen.inner.append(" ".join(words[1:]))
+    elif name in _CARRIERS:
+        seen.inner += [word.replace("\\n", "\n") for word in words[1:] if " " in word]
+        begins = (at for at, word in enumerate(words[1:], 1) if base(word) in ("holdfast", "env", "sudo", *_SHELLS))
+        seen.inner += [words[at:] for at in begins]
     elif name == "find":
         end = 0
         for at, word in enumerate(words):

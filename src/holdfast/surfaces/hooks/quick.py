@@ -269,11 +269,15 @@ def _after_tool(hook: Hook) -> str:
     given = said if isinstance(said, dict) else {}
     spots = (places.real(writes.absolute(name, hook.folder)) for name, _ in writes.edited(tool, given)[:100])
     paths = [inside[:1000] for spot in spots if (inside := places.below(hook.worktree, spot))]
-    if paths:
+    if paths and hook.root:
         hook.note(paths=paths, agent=hook.text("agent_id", 100))
     line = writes.line_of(given) if tool.lower() in writes.SHELLS else ""
     line = line if isinstance(line, str) else " ".join(line)
     shell = (line, hook.folder) if line else ()
+    if any(path.startswith(_TRACES[0] + "/") and path.endswith(".json") for path in paths):
+        return hook.engine()  # it may be the first of a workflow, also where Holdfast has not been before
+    if not hook.root:
+        return ""
     named = any(mark in text for mark in _DOCUMENTS for text in (*paths, *shell))
     named = named or (".json" in line and any(str(one.get("id")) in line for one in hook.active()))
     return hook.engine() if named and hook.is_active() else ""
@@ -325,7 +329,7 @@ _NOTED = {  # by event: what a note calls it, what the host calls it, and how mu
     "PostCompact": (("trigger", "trigger", 64),),
     "SessionEnd": (("reason", "reason", 64),),
 }
-_ROOTLESS = ("SessionStart", "PreCompact", "PreToolUse")
+_ROOTLESS = ("SessionStart", "PreCompact", "PreToolUse", "PostToolUse")
 _REACTIONS: dict[str, Callable[[Hook], str]] = {
     "PreToolUse": _before_tool,
     "PostToolUse": _after_tool,

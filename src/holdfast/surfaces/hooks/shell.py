@@ -49,7 +49,7 @@ def commands(line: str | list[str]) -> list[Command]:
             seen = programs.unwrapped(command.words)
             command.bare, command.cleared, command.folder = seen.words, seen.cleared, seen.folder
             inner += seen.inner
-            if seen.words and programs.is_shell(seen.words[0]):
+            if seen.words and programs.reads_commands(seen.words[0]):
                 inner += _read_by(command)
         found += here
         if depth < DEEPEST and len(found) < _MOST:

@@ -82,6 +82,9 @@ def read_phase(document: Mapping[str, Any], wrong: Callable[[str], UsageError] =
 
 def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Facts, ulid: str) -> State:
     """The state a document speaks of. A definition gives the phases their names and gates where it has as many."""
+    from holdfast.systems.compaction.defaults import filled
+
+    found, document = document, filled(document)
     title, type = document.get("workflow"), document.get("definition", document.get("workflow_type"))
     if not isinstance(title, str) or not title.strip() or len(title) > LONGEST_NAME:
         raise _READER.refused("it has no workflow that could be a name")
@@ -103,8 +106,12 @@ def adopt(document: Mapping[str, Any], definition: Definition | None, facts: Fac
         progress=_progress(steps, phase),
         reading=_texts(document, "required_reading"),
         reminders=_texts(document, "key_reminders"),
-        alerts=(*_put_back(steps, phase, facts.now), *_unknown(unknown, facts.now)),
-        base=document,
+        alerts=(
+            *_put_back(steps, phase, facts.now),
+            *_unknown(unknown, facts.now),
+            *_assumed(document.assumed, facts.now),
+        ),
+        base=found,
     )
 
 
@@ -150,6 +157,11 @@ def _put_back(steps: tuple[Step, ...], phase: Phase, now: str) -> tuple[Alert, .
 def _unknown(name: str, now: str) -> tuple[Alert, ...]:
     said = f"there is no definition {name[:80]!r} here, which the document names: a person has to approve every phase"
     return (Alert(now, "definition_unknown", said),) if name else ()
+
+
+def _assumed(what: tuple[str, ...], now: str) -> tuple[Alert, ...]:
+    """What is told of a document that leaves something out."""
+    return (Alert(now, "document_assumed", f"the state file was taken up although {'; '.join(what)}"),) if what else ()
 
 
 def _progress(steps: tuple[Step, ...], phase: Phase) -> dict[str, Progress]:

@@ -44,6 +44,7 @@ from holdfast.systems.compaction.adoption import (
     read_phase,
     unnamed,
 )
+from holdfast.systems.compaction.defaults import filled, found_at
 
 _NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
 WORKFLOW_WORDS = spelled(
@@ -147,8 +148,9 @@ def _edited(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> lis
     if not isinstance(said, Mapping):
         wrong = deleted("phase") if said is None else wrong_shape("phase must be an object")
         return [Part("phase", (("phase",),), wrong=wrong)]
-    read = _usual(said, object_in(old, "phase"))
-    both = (state, old, {"phase": read})
+    before = filled(old)["phase"]
+    read = _usual(said, before)
+    both = (state, {"phase": before}, {"phase": read})
     parts = [asked("phase", position, *both)]
     if parts[0].wrong is None:
         parts.append(asked("phase.total", left_out, *both, removes=True))
@@ -267,6 +269,7 @@ DOCUMENT = Document(
     former=_former,
     also=_edited,
     stamp="updated_at",
+    as_found=True,
     parts=(
         Field("workflow", lambda s, _: named(s), meaning=Meaning.TITLE, shape=_TITLE, required=True),
         Field("workflow_type", _type, TYPE, meaning=Meaning.KEPT, required=True),
@@ -322,5 +325,6 @@ DIALECT = Dialect(
     missing="completed",
     sign=FOLDER,
     adopt=adopt,
+    found_at=found_at,
     own_folder=True,
 )

@@ -11,12 +11,12 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
-from holdfast.core.state import Actor, State
+from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.edits import finishing
+from holdfast.documents.reconcile import FILE
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
-from holdfast.machine.place import read_regular
 from holdfast.plain import ulid
 from holdfast.systems.compaction.adoption import file_of
 from holdfast.systems.compaction.document import DIALECT, left_out, position
@@ -29,7 +29,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.compaction.detection import Sighting
 
-LARGEST_PLAN = 1 << 20
+MOST_COMPARED = 50
+"""How many active workflows are opened to find the one of a plan."""
+_ENDS = ("completed", "cancelled")
 NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
 """Where a project keeps notes of workflows."""
 
@@ -45,29 +47,54 @@ def take_sightings(wired: Wired, actor: Actor) -> list[str]:
     from holdfast.systems.compaction.detection import detect
 
     wrong = []
-    sightings = detect(base)
-    for sighting in sightings:
+    named: set[str] = set()
+    for sighting in detect(base):
         try:
-            _take(wired, sighting, actor)
+            ulid_ = _take(wired, sighting, actor)
+            named |= set() if _is_plan(sighting) else {ulid_}
         except HoldfastError as refusal:
             wrong.append(refusal.message)
-    return wrong + _end_plans(wired, {sighting.source for sighting in sightings}, actor)
+    if named and not wrong:
+        _forget(wired, named, actor)
+    return wrong
 
 
-def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
+def _forget(wired: Wired, named: set[str], actor: Actor) -> None:
+    """The workflows that the notes named before and name no longer."""
+    rest = [entry.ulid for entry in wired.store.active() if _is_ours(wired, entry) and entry.ulid not in named]
+    for state in loaded(wired, rest[:MOST_COMPARED]):
+        if seen(state).get(NOTES[0]):
+            gone = {"source": NOTES[0], "account": {}}
+            wired.execute(state.ulid, cmd.Own(DIALECT.name, "sight", gone), actor)
+
+
+def _take(wired: Wired, sighting: Sighting, actor: Actor) -> str:
+    """The ULID of the active workflow that the sighting is about; empty where there is none."""
     known = _known(wired, sighting)
     if known is None:
-        if not _is_over(wired, sighting):
-            _begin(wired, sighting, actor)
-        return
+        starts = _goes_on(sighting) and not _is_over(wired, sighting)
+        return _begin(wired, sighting, actor) if starts else ""
+    _merge(wired, sighting, known, actor)
+    return known.ulid
+
+
+def _merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None:
+    shown_at = _written(wired, DIALECT.document.path(known))
     state = wired.reconciler.reconcile(known)
-    account = _account(sighting)
-    before = seen(state).get(sighting.source)
-    if before == account:
+    before = seen(state).get(sighting.source) or None
+    if before == _account(sighting) or not queries.is_active(state):
         return
+    moved_at = shown_at if before is None or state.revision != known.revision else _moved_at(state)
+    is_newer = _written(wired, sighting.source) > moved_at
     sight = _sight(sighting)
-    additions = _additions(state, sighting, before or {})
-    moves = _moves(wired, state, sighting, before)
+    if _is_plan(sighting) and sighting.status in _ENDS:
+        if before is not None and before["phase"]["status"] not in _ENDS:
+            _end(wired, state, sighting)
+        else:
+            wired.execute(state.ulid, sight, actor)
+        return
+    additions = _additions(state, sighting, before or {}, is_newer)
+    moves = _moves(wired, state, sighting, before, is_newer)
     for more in ((*additions, *moves), tuple(additions)):
         try:
             outcome = wired.engine.execute(state.ulid, cmd.Together((sight, *more)), actor)
@@ -77,6 +104,29 @@ def _take(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     else:
         outcome = wired.engine.execute(state.ulid, sight, actor)
     wired.reconciler.settle(outcome)
+
+
+def _is_plan(sighting: Sighting) -> bool:
+    return sighting.source.startswith(NOTES[1])
+
+
+def _goes_on(sighting: Sighting) -> bool:
+    """Whether a workflow begins that nobody knows: for a plan, only where its status says that it is worked on."""
+    return not _is_plan(sighting) or sighting.status == "in_progress"
+
+
+def _written(wired: Wired, path: str) -> float:
+    """When a file of the worktree was last written; never, where it is not there."""
+    try:
+        return os.stat(os.path.join(wired.place.worktree, path)).st_mtime if path else 0.0
+    except OSError:
+        return 0.0
+
+
+def _moved_at(state: State) -> float:
+    """When a phase last began or ended."""
+    times = [time for one in state.progress.values() for time in (one.started_at, one.finished_at) if time]
+    return max(map(moment.to_epoch, times), default=0.0)
 
 
 def _is_over(wired: Wired, sighting: Sighting) -> bool:
@@ -92,34 +142,40 @@ def _is_over(wired: Wired, sighting: Sighting) -> bool:
     return seen(last).get(sighting.source) == _account(sighting) or written <= moment.to_epoch(last.updated_at)
 
 
-def _end_plans(wired: Wired, running: set[str], actor: Actor) -> list[str]:
-    """A workflow that a plan speaks of ends when the plan says that it is over; says which gate blocks it."""
-    wrong = []
-    for entry in wired.store.active():
-        if not _is_ours(wired, entry) or not entry.title.startswith("Plan"):
-            continue
-        for state in loaded(wired, [entry.ulid]):
-            plans = [source for source in seen(state) if source.startswith(NOTES[1])]
-            over = any(_says_it_is_over(os.path.join(wired.place.worktree, one)) for one in plans)
-            if over and not running.intersection(plans):
-                ending = cmd.Together(tuple(finishing(state, "its plan is no longer in progress")))
-                try:
-                    wired.execute(state.ulid, ending, actor)
-                except HoldfastError as refusal:
-                    wrong.append(refusal.message)
-    return wrong
+def _end(wired: Wired, state: State, sighting: Sighting) -> None:
+    """A plan whose status says that it is over ends its workflow; a copy of the document is kept.
 
-
-def _says_it_is_over(plan: str) -> bool:
-    """A plan that can be read, and speaks of being complete: one that is empty for a moment says nothing."""
-    text = (read_regular(plan, LARGEST_PLAN) or b"").decode("utf-8", "replace").casefold()
-    return "✅" in text or "complete" in text
+    It counts as said by a file: whoever puts the document back takes the workflow up again.
+    """
+    path, said = DIALECT.document.path(state), f"{sighting.source} says: {sighting.reason}"
+    data = wired.documents.read(state, path) if path else None
+    kept = wired.documents.quarantine(path, data, said) if data else ""
+    alert = cmd.Alarm(Alert(wired.world.now(), "ended_by_plan", f"{said}, so the workflow ended", path, kept))
+    ending = [cmd.Cancel(said)] if sighting.status == "cancelled" else finishing(state, said)
+    wired.execute(state.ulid, cmd.Together((_sight(sighting), alert, *ending)), FILE)
 
 
 def _known(wired: Wired, sighting: Sighting) -> State | None:
-    """The active workflow of that name, the one last worked on where there are several."""
-    same = _called(wired, sighting.workflow, wired.store.active())
-    return max((s for s in same if queries.is_active(s)), key=lambda state: state.updated_at, default=None)
+    """The active workflow that the notes are about, the one last worked on where there are several of the name.
+
+    A plan may be known by another name: its workflow was seen in it before, has it among its reading, or its number.
+    """
+    active = wired.store.active()
+    same = [state for state in _called(wired, sighting.workflow, active) if queries.is_active(state)]
+    if not same and _is_plan(sighting):
+        own = [entry for entry in active if _is_ours(wired, entry)][:MOST_COMPARED]
+        states = [state for state in loaded(wired, [entry.ulid for entry in own]) if queries.is_active(state)]
+        same = [state for state in states if _is_about(state, sighting)]
+    return max(same, key=lambda state: state.updated_at, default=None)
+
+
+def _is_about(state: State, sighting: Sighting) -> bool:
+    plans = {entry for entry in state.reading if entry.startswith(f"@{NOTES[1]}/") and entry.endswith("/PLAN.md")}
+    if plans or any(source.startswith(NOTES[1]) for source in seen(state)):
+        return f"@{sighting.source}" in plans or sighting.source in seen(state)
+    number, name = sighting.context.get("plan_number"), _plain(str(sighting.context["plan_name"]))
+    said = str(state.context.get("plan_number", "")).lstrip("0")
+    return (number is not None and said == str(number)) or _plain(state.title) == name
 
 
 def _called(wired: Wired, name: str, among: list[Entry]) -> list[State]:
@@ -136,7 +192,7 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().split())
 
 
-def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
+def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     """Written down as the agent would have: a state file, from the moment it is seen."""
     now = wired.world.now()
     document = {
@@ -156,6 +212,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> None:
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)
     wired.execute(state.ulid, _sight(sighting), actor)
+    return state.ulid
 
 
 def _sight(sighting: Sighting) -> cmd.Own:
@@ -177,11 +234,13 @@ def _account(sighting: Sighting) -> dict[str, Any]:
 
 
 def _phase(sighting: Sighting) -> dict[str, Any]:
-    return {"current": sighting.current, "total": sighting.total, "name": sighting.phase, "status": sighting.status}
+    """The position as a document says it. A plan that has begun and does not go on is blocked, whatever its word."""
+    status = "blocked" if _is_plan(sighting) and sighting.status == "not_started" else sighting.status
+    return {"current": sighting.current, "total": sighting.total, "name": sighting.phase, "status": status}
 
 
-def _additions(state: State, sighting: Sighting, before: Mapping[str, Any]) -> list[cmd.Command]:
-    """What the notes say now and did not say before, and the workflow does not have."""
+def _additions(state: State, sighting: Sighting, before: Mapping[str, Any], is_newer: bool) -> list[cmd.Command]:
+    """What the notes say now and did not say before, and the workflow does not have. Of two values the newer counts."""
     out: list[cmd.Command] = []
     for what, has in (("reading", state.reading), ("reminders", state.reminders)):
         said, old = getattr(sighting, what), before.get(what, ())
@@ -189,26 +248,48 @@ def _additions(state: State, sighting: Sighting, before: Mapping[str, Any]) -> l
         if new:
             out.append(cmd.Brief(what, add=new))
     old = before.get("context", {})
-    values = {k: v for k, v in sighting.context.items() if k not in state.context and old.get(k) != v}
+    new_values = {k: v for k, v in sighting.context.items() if old.get(k) != v and state.context.get(k) != v}
+    values = {k: v for k, v in new_values.items() if is_newer or k not in state.context}
     return [*out, cmd.Record(values)] if values else out
 
 
-def _moves(wired: Wired, state: State, sighting: Sighting, before: Mapping[str, Any] | None) -> list[cmd.Command]:
-    """A position that changed in the notes since they were last looked at is news, like an edit of the document."""
-    if before is None or before.get("phase") == _phase(sighting):
+def _moves(
+    wired: Wired, state: State, sighting: Sighting, before: Mapping[str, Any] | None, is_newer: bool
+) -> list[cmd.Command]:
+    """A position that changed in the notes since they were last looked at is news, like an edit of the document.
+
+    Where the document has moved meanwhile, or was there first, the newer of the two counts, and that is told.
+    """
+    said = _phase(sighting)
+    if before is not None and before.get("phase") == said:
         return []
     shown = wired.documents.value(state)
-    if not _is_as_sighted(shown, before["phase"]):
-        return []  # an agent has moved it since, and knows better
+    agrees = before is not None and _is_as_sighted(shown, before["phase"])
+    if not agrees and _is_as_sighted(shown, said):
+        return []
+    both = shown, {**shown, "phase": said}
     try:
-        both = shown, {**shown, "phase": _phase(sighting)}
-        return [*position(state, *both), *left_out(state, *both)]
+        moves = [*position(state, *both), *left_out(state, *both)] if agrees or is_newer else []
     except HoldfastError:
         return []  # a gate holds
+    reason = f"{sighting.source} says: {sighting.reason}"
+    moves = [one.replace(reason=reason) if isinstance(one, cmd.Block) else one for one in moves]
+    if agrees:
+        return moves
+    here, there = (f"{one['current']}/{one['total']}, {one['status']}" for one in (said, shown["phase"]))
+    told = f"{sighting.source} says phase {here}, and the state file {there}: the newer counts, which is "
+    told += sighting.source if is_newer else "the state file"
+    return [*moves, cmd.Alarm(Alert(wired.world.now(), "notes_differ", told, DIALECT.document.path(state)))]
 
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2].removesuffix(".json").removeprefix("state-")
 
 
-UPKEEP = Upkeep(name=_name, touched=lambda entry: file_of(entry.id), sightings=take_sightings)
+UPKEEP = Upkeep(
+    name=_name,
+    touched=lambda entry: file_of(entry.id),
+    sources=lambda state: tuple(source for source, account in seen(state).items() if account),
+    own_notes=NOTES[:1],
+    sightings=take_sightings,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterable, Mapping
+from _collections_abc import Iterable, Iterator, Mapping
 
 from holdfast.core import remedies
 from holdfast.core.patterns import matches
@@ -141,6 +141,13 @@ def _files(worktree: str, card: System) -> list[tuple[str, str]]:
             if upkeep(card.name).lost(worktree, f"{folder}/{name}"):
                 found.append((f"{folder}/{name}", card.name))
     return found
+
+
+def kept_by_agents(worktree: str) -> Iterator[Found]:
+    """The documents that agents keep by themselves, whoever knows them, the one that was written last first."""
+    files = [pair for card in systems() if card.adopt_at_once for pair in _files(worktree, card)]
+    files.sort(key=lambda pair: os.stat(os.path.join(worktree, pair[0])).st_mtime, reverse=True)
+    return (look(worktree, path, dialect(name)) for path, name in files)
 
 
 def _folders(worktree: str, pattern: str) -> list[str]:

@@ -243,6 +243,10 @@ class Upkeep(Value):
     """What doctor reports of a workflow: what is wrong, and with which file."""
     touched: Callable[[Entry], str] = staticmethod(lambda _: "")
     """A further file whose time is activity of the workflow."""
+    sources: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
+    """The files of the project that speak of a workflow now."""
+    own_notes: tuple[str, ...] = ()
+    """Those of them in which an agent says which workflow it is at."""
     sightings: Callable[[Wired, Actor], list[str]] = staticmethod(lambda _wired, _actor: [])
     """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)

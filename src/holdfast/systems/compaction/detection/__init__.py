@@ -19,13 +19,12 @@ LARGEST = 1 << 20
 
 
 def detect(base: str) -> list[Sighting]:
-    """Every workflow that the notes and the running plans below a folder speak of."""
+    """Every workflow that the notes and the plans below a folder speak of, whatever its status."""
     found = notes.noted(_text(base, notes.FILE))
     for folder in _plan_folders(base):
         source = f"{plans.FOLDER}/{folder}/PLAN.md"
-        text = _text(base, source)
-        if plans.is_running(text):
-            found.append(plans.planned(folder, source, text))
+        seen = plans.planned(folder, source, _text(base, source))
+        found += [seen] if seen else []
     return found
 
 

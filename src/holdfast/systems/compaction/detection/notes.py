@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-from holdfast.systems.compaction.adoption import STATUS_WORDS, TYPES
-from holdfast.systems.compaction.detection import prose
+from holdfast.systems.compaction.adoption import TYPES
+from holdfast.systems.compaction.detection import prose, words
 
 FILE = "CLAUDE.local.md"
 _MOST_BLOCKS, _MOST_REMINDERS, _MOST_CONTEXT = 20, 20, 50
 
 
 def noted(text: str) -> list[prose.Sighting]:
-    plain = re.sub(r"[*_`]+", "", text.lower()).replace("：", ":")
-    if not all(words in plain for words in ("workflow state", "workflow:", "phase:")):
+    plain = re.sub(r"[*`]+", "", text.lower()).replace("：", ":")
+    if not re.search(r"workflow[ _-]stat(?:e|us)", plain):
         return []
     reader = _Reader()
     for raw in prose.lines_of(text):
@@ -27,7 +27,7 @@ class _Block:
     """What the notes say of one workflow, gathered line by line."""
 
     def __init__(self, name: str) -> None:
-        self.name = prose.clean(name)
+        self.name = prose.clean(name).strip("\"'")
         self.said: dict[str, str] = {}
         self.reading: dict[str, None] = {}
         self.context: dict[str, str | int] = {}
@@ -44,11 +44,11 @@ class _Block:
 
     def sighting(self) -> prose.Sighting | None:
         """Nothing when the name or the phase is missing: then it was prose about workflows."""
-        words = prose.plain_name(self.said.get("phase", ""))
-        if not self.name or not words:
+        named = prose.plain_name(self.said.get("phase", ""))
+        if not self.name or not named:
             return None
-        current, total, phase = prose.progress_in(words) or (1, 1, words)
-        status = self._word("status", "_")
+        current, total, phase = prose.progress_in(named) or (1, 1, named)
+        status = words.said(self.said.get("status", ""))
         reminders = (prose.clean(one, prose.LONGEST_TEXT) for one in self.reminders)
         return prose.Sighting(
             source=FILE,
@@ -58,7 +58,8 @@ class _Block:
             total=max(total, current, 1),
             phase=phase,
             names=(),
-            status=status if status in STATUS_WORDS.values() else "in_progress",
+            status=status if status in (words.DONE, words.TODO, words.HELD) else words.RUNNING,
+            reason=prose.clean(self.said.get("status", "")),
             reading=tuple(f"@{path}" for path in self.reading)[: prose.MOST_READING],
             context=self.context,
             reminders=tuple(one for one in reminders if one)[:_MOST_REMINDERS],

@@ -1,62 +1,76 @@
-"""Plans of a project, `CLAUDE/Plan/*/PLAN.md`: whether one is worked on, and at which of its phases."""
+"""Plans of a project, `CLAUDE/Plan/*/PLAN.md`: what their status is, and at which of their phases they are."""
 
 from __future__ import annotations
 
 import re
 from _collections_abc import Iterable, Iterator
 
-from holdfast.systems.compaction.detection import prose
+from holdfast.systems.compaction.detection import prose, words
+from holdfast.systems.compaction.detection.outline import is_part, is_running, labelled, level_of, outline
 
 FOLDER = "CLAUDE/Plan"
-RUNNING = "🔄🟡"
-STATUS_MARKS = frozenset(prose.MARKS) - frozenset("📋🎯\ufe0f")
-_LABELS = ("status", "current status", "workflow status")
-_NO_WORDS = rf"[{prose.MARKS}\s*_`~#>|:：()\[\]+•–—-]+"
 _MENTION = (
     rf"(?<![A-Za-z0-9_./-])(?:\./)?((?:CLAUDE|\.claude)/[{prose.PATH_SIGN}]{{1,{prose.LONGEST_PATH}}}?\.md)"
     r"(?![A-Za-z0-9_/-]|\.[A-Za-z0-9])"
 )
+_FORMAL = r"(?i)phase|workflow|step|stage|milestone|sprint|task|フェーズ|阶段|étape|schritt|etapa|\[[ xX~]\]"
+"""What a plan speaks of that is worked on in parts."""
 
 
-def is_running(text: str) -> bool:
-    """Whether a line about the status of a plan with phases says that it is worked on."""
-    lower = text.lower()
-    if "phase" not in lower and "workflow" not in lower:
-        return False
-    return any(map(_says_running, _outside_fences(lower)))
-
-
-def _says_running(line: str) -> bool:
-    """A line with marks of several statuses explains them, and an item of a list or table speaks of something else."""
-    mark = re.search(f"[{RUNNING}]", line)
-    if not mark or "in progress" not in line[mark.end() :] or len(set(line) & STATUS_MARKS) > 1:
-        return False
-    before = line[: mark.start()]
-    said = " ".join(re.sub(_NO_WORDS, " ", before).split())
-    if said:
-        return prose.Line.of(before).heading or said in _LABELS
-    return not prose.Line.of(before).item and "|" not in before
-
-
-def planned(folder: str, source: str, text: str) -> prose.Sighting:
+def planned(folder: str, source: str, text: str) -> prose.Sighting | None:
+    """What a plan says; None where it says nothing of its status."""
     lines = list(_outside_fences(text))
+    value, said = _status(lines)
+    if not said or not re.search(_FORMAL, text):
+        return None
     match = re.fullmatch(r"([0-9]{1,9})(?:[-_. ]+(.*))?", folder)
     number, rest = (match[1], match[2] or "") if match else ("", folder)
     name = _title(lines) or prose.clean(rest) or prose.clean(folder)
     paths = (mention[1] for mention in re.finditer(_MENTION, text))
     reading = [f"@{source}", *(f"@{path}" for path in paths if ".." not in path.split("/"))]
-    current, total, phase, names = _phases(lines)
+    found = outline(lines, value)
     return prose.Sighting(
         source=source,
         workflow=prose.clean(f"Plan {number}: {name}" if number else f"Plan: {name}"),
         type="implementation",
-        current=current,
-        total=total,
-        phase=phase,
-        names=names,
+        current=found.current,
+        total=found.total,
+        phase=found.phase,
+        names=found.names,
+        status=words.HELD if said == words.OTHER else said,
+        reason=prose.clean(value),
         reading=tuple(dict.fromkeys(reading))[: prose.MOST_READING],
         context={"plan_number": int(number), "plan_name": name} if number else {"plan_name": name},
     )
+
+
+def _status(lines: list[str]) -> tuple[str, str]:
+    """What a plan says of itself: the first line about its status that is in no phase; else a mark of a phase."""
+    inside = 0
+    for number, line in enumerate(lines):
+        level = level_of(line)
+        if level > 1 and is_part(line.lstrip("# ")):
+            inside = inside or level
+        elif line == "---" or 0 < level <= inside:
+            inside = 0
+        if inside:
+            continue
+        label, value = labelled(line)
+        if label and not value and level:
+            value = next((one for one in lines[number + 1 :] if one.strip()), "")
+        value = value if label else _begins(line, level)
+        if value and (said := words.said(value)):
+            return value, said
+    return ("", words.RUNNING) if is_running(lines) else ("", "")
+
+
+def _begins(line: str, level: int) -> str:
+    """What a line says that begins with a mark, or a title that ends with one."""
+    mark = re.search(r"[🔄🟡]\ufe0f?\W*in[ -]progress", line, re.IGNORECASE)
+    head = prose.Line.of(line[: mark.start()]) if mark else None
+    if not mark or not head or (not level and (head.item or re.search(r"[^\s*_`>(]", head.body))):
+        return ""
+    return line[mark.start() :] if level < 2 else ""
 
 
 def _outside_fences(text: str) -> Iterator[str]:
@@ -72,49 +86,7 @@ def _outside_fences(text: str) -> Iterator[str]:
             yield line[: prose.LONGEST_LINE]
 
 
-def _headings(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    for line in lines:
-        if match := re.match(r" {0,3}(#{1,6})\s+(.*)", line):
-            yield len(match[1]), re.sub(r"\s#+\s*$", "", match[2])
-
-
 def _title(lines: Iterable[str]) -> str:
-    title = next((text for level, text in _headings(lines) if level == 1), "")
+    title = next((line for line in lines if level_of(line) == 1), "")
+    title = re.sub(r"\s#+\s*$", "", title.lstrip().removeprefix("#"))
     return re.sub(r"(?ai)^plan(?: #?[0-9]+)?(?: ?[:：]| [–—-]+ |$) ?", "", prose.plain_name(title))
-
-
-def _phases(lines: list[str]) -> tuple[int, int, str, tuple[str, ...]]:
-    """The phase that is worked on, how many there are, its name, and the names of all where every one has a heading.
-
-    Where a plan counts from zero, its first phase is still the first.
-    """
-    names: dict[int, str] = {}
-    done: set[int] = set()
-    running: list[int] = []
-    stated, count, words = _stated(lines)
-    for level, text in _headings(lines):
-        plain = prose.plain_name(text) if 2 <= level <= 4 else ""
-        progress = prose.progress_in(plain) if plain.lower().startswith("phase ") else None
-        if progress:
-            number, of, name = progress
-            names[number] = names.get(number) or name
-            count = max(count, of)
-            running += [number] if "🔄" in text or "🟡" in text else []
-            done |= {number} if "✅" in text or "[x]" in text.lower() else set()
-    shift = 1 if 0 in names else 0
-    total = max(1, stated, count, max(names, default=0) + shift)
-    undone = [number + shift for number in sorted(names) if number not in done]
-    current = [*(number + shift for number in running), *([stated] if stated else undone), total][0]
-    whole = len(names) == total and all(names.values())
-    phase = names.get(current - shift) or (words if current == stated else "")
-    return current, total, phase, tuple(names[number] for number in sorted(names)) if whole else ()
-
-
-def _stated(lines: Iterable[str]) -> tuple[int, int, str]:
-    """What a line such as `Phase: 2/5` says, and zeros when there is none."""
-    for line in lines:
-        label, value = prose.Line.of(line).label() if "phase" in line.lower() else ("", "")
-        progress = prose.progress_in(prose.plain_name(value)) if label == "phase" else None
-        if progress and progress[1]:
-            return progress[0], max(progress[0], progress[1]), progress[2]
-    return 0, 0, ""

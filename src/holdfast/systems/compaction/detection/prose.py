@@ -19,12 +19,14 @@ MARKS = "🔄🟡✅☑✔⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe
 _STATUS_WORDS = r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped)"
 _EDGES = " -–—:：|"
 _PROGRESS = (
-    r"(?ai)(?:phase\s+)?#?([0-9]{1,4})(?:\s*(?:/|of\s)\s*([0-9]{1,4}))?(?![0-9a-z]|\.[0-9])(?:\s*[:：.–—-]+)?\s*(.*)"
+    r"(?ai)(?:phase\s+)?#?([0-9]{1,4})(?:\s*(?:/|of\s|von\s)\s*([0-9]{1,4}))?(?![0-9a-z]|\.[0-9])"
+    r"(?:\s*[:：.–—-]+)?\s*(.*)"
 )
 LONGEST_LINE, LONGEST_PATH = 1000, 400
 _MARKUP = r"(\s*)((?:(?:>|#{1,6}(?=\s)|[-*+•](?=\s)|[0-9]{1,3}[.)](?=\s)|\[[ xX]\](?=\s))\s*)*)"
 _LABEL = (
-    r"(?ai)([*_`~]*)(?:(?:current|workflow)\s+)?(workflow|phase|status|type)([*_`~]*)\s*[:：]([*_`~]*)(?P<value>.*)"
+    r"(?ai)([*_`~]*)(?:(?:current|workflow)\s+)?(workflow|phase|step|stage|milestone|status|type)([*_`~]*)\s*"
+    r"[:：|]([*_`~]*)(?P<value>.*)"
 )
 # Letters of every script, with the signs which some scripts put on them.
 PATH_SIGN = r"\w./\u0300-\u036f\u0900-\u0963\u0966-\u0eff\u3099\u309a\-"
@@ -41,6 +43,9 @@ class Sighting(Value):
     phase: str
     names: tuple[str, ...]
     status: str = "in_progress"
+    """A word of `words`; `cancelled` and a `completed` whole only of plans."""
+    reason: str = ""
+    """What it says of its status, as it stands there."""
     reading: tuple[str, ...] = ()
     context: Mapping[str, Any] = {}
     reminders: tuple[str, ...] = ()
@@ -69,11 +74,13 @@ class Line(Value):
 
     def label(self) -> tuple[str, str]:
         """The word before the colon and what follows, where it is a word that says something of a workflow."""
-        match = re.match(_LABEL, self.body.lstrip(MARKS + " "))
+        row = self.body.startswith("|")
+        match = re.match(_LABEL, self.body.lstrip(MARKS + (" |" if row else " ")))
         if not match:
             return "", ""
-        value = match["value"].strip()
-        return match[2].lower(), value if match[3] or match[4] else value.removesuffix(match[1])
+        value, label = match["value"].strip(" \t|" if row else None), match[2].lower()
+        label = "phase" if label in ("step", "stage", "milestone") else label
+        return label, value if match[3] or match[4] else value.removesuffix(match[1])
 
     def list_name(self) -> str:
         """Which list this line announces; empty when it announces none."""
@@ -89,8 +96,9 @@ class Line(Value):
 
 
 def progress_in(name: str) -> tuple[int, int, str] | None:
-    """`4/10 - Name` as its parts. Without a total it is zero; without a number there is nothing."""
-    match = re.match(_PROGRESS, name)
+    """`4/10 - Name` or `Name (4/10)` as its parts. Without a total it is zero; without a number there is nothing."""
+    last = re.fullmatch(r"(?a)(\D.*?)\s*\(([0-9]{1,4}\s*/\s*[0-9]{1,4})\)", name)
+    match = re.match(_PROGRESS, f"{last[2]} - {last[1]}" if last else name)
     if not match:
         return None
     name = match[3].strip(_EDGES)
