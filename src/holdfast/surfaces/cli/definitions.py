@@ -18,6 +18,7 @@ from holdfast.plain.terminal import columns, escape, pad
 from holdfast.surfaces.cli.call import Call
 from holdfast.systems.seam.external import Offer
 from holdfast.systems.seam.parts import Content
+from holdfast.systems.seam.registry import systems, upkeep
 from holdfast.systems.seam.trusted import content
 
 
@@ -50,10 +51,8 @@ def _lines(call: Call, entries: list[Entry]) -> str:
 def check(call: Call) -> None:
     file = call.args.file
     if file.endswith(".md"):
-        about = dict(content(file, call.project.root).about)
-        title = about.pop("title", "")
-        counts = "".join(f", {number} {what}" for what, number in about.items())
-        call.answer({"ok": True, "title": title, **about}, call.ok(f"{file} is valid: {title}{counts}"))
+        seen = content(file, call.project.root)
+        call.answer({"ok": True, **seen.about}, lambda: _understood(call, file, seen))
         return
     found = call.project.wired.catalogue.load(file)
     steps = len(Plan(found.steps).leaves())
@@ -61,12 +60,25 @@ def check(call: Call) -> None:
     call.answer(data, call.ok(f"{file} is valid: {found.name}, {steps} step{'s' if steps != 1 else ''}"))
 
 
+def _understood(call: Call, file: str, seen: Content) -> str:
+    """What a subject file means, as it was understood, and what of it has no effect."""
+    told = [f"  {escape(line)}" for line in seen.lines]
+    warnings = [f"{file}:{one['line']}: {one['message']}" for one in seen.about.get("warnings", ())]
+    title = seen.about.get("title", "")
+    said = call.ok(f"{file} is valid: {title}")
+    return "\n".join([said, *told, *(call.style.yellow(escape(f"! {one}")) for one in warnings)])
+
+
 def new(call: Call) -> None:
     name, project = call.args.name, call.project
-    text = template(name)
-    path = os.path.join(project.wired.place.home, "workflows", f"{name}.toml")
-    project.wired.prepare()
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if call.args.task_document:
+        text = next(text for card in systems() if (text := upkeep(card.name).starter(name)))
+        path, then = project.wired.place.typed(f"{name}.md"), remedies.check_file(f"{name}.md")
+    else:
+        text, then = template(name), remedies.start(name)
+        path = os.path.join(project.wired.place.home, "workflows", f"{name}.toml")
+        project.wired.prepare()
+        os.makedirs(os.path.dirname(path), exist_ok=True)
     shown = os.path.relpath(path, project.root)
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -74,7 +86,7 @@ def new(call: Call) -> None:
     except FileExistsError:
         said = f"{shown} is there already"
         raise Conflict("file_exists", said, remedy=remedies.check_file(shown), facts={"path": shown}) from None
-    call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: holdfast start {name}"))
+    call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: {then}"))
 
 
 def trust(call: Call) -> None:

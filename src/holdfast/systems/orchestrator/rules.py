@@ -30,6 +30,11 @@ class Supervision(Value):
     """What a run keeps of its supervisor. The interventions are the newest ones, in the words of the document."""
 
     enabled: bool = False
+    frequency: Sequence[str] = ()
+    """When it is asked: `pre_task`, `post_task`."""
+    required: bool = False
+    """Whether no task begins before its check."""
+    instructions: str = ""
     auto_fix: bool = False
     checks: int = 0
     conflicts: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.core.briefing import TaskText
 from holdfast.core.state import State
 from holdfast.core.tasks import TASK
+from holdfast.systems.orchestrator.words import PLAN, REVIEW
 from holdfast.systems.seam.parts import Texts
 
 
@@ -14,9 +15,9 @@ def task(state: State, path: str) -> TaskText:
     file = str(context.get("task_doc") or "")
     if step.kind == TASK:
         return TaskText(step.description or step.label, file)
-    wanted = context.get("success_criteria")
+    review = state.plan.step(REVIEW).checks if path == PLAN and REVIEW in state.plan else ()
     text = " – ".join(filter(None, (str(context.get("goal") or ""), step.description)))
-    return TaskText(text, file, tuple(map(str, wanted)) if isinstance(wanted, (list, tuple)) else ())
+    return TaskText(text, file, tuple(check.text for check in review))
 
 
 TEXTS = Texts(task=task)

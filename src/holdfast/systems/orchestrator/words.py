@@ -17,6 +17,7 @@ FOLDER = ".claude"
 FILE = "agent-state.json"
 LEARNINGS = f"{FOLDER}/learnings.jsonl"
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
+PHASE = "phase"
 PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED = "planning", "executing", "reviewing", "completed", "failed"
 STATUSES = (PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED)
 WORKFLOW_WORDS = spelled(

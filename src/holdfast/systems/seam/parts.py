@@ -180,7 +180,9 @@ class Content(Value):
     digest: str
     commands: tuple[tuple[str, str, tuple[str, ...]], ...]
     about: Mapping[str, Any] = {}
-    """What the file is about: its title, and how much of what it has."""
+    """What was understood of the file: its title, its `warnings` by line, and all that has an effect."""
+    lines: tuple[str, ...] = ()
+    """The same for a terminal, without the warnings."""
     systems: Mapping[str, Offer | None] = {}
     """The systems that it enables, with what installed packages offer under that name."""
     seals: tuple[str, ...] = ()
@@ -225,6 +227,8 @@ class Upkeep(Value):
     """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
+    starter: Callable[[str], str] = staticmethod(lambda _: "")
+    """A task document of this name to begin with, where the system reads such documents."""
 
 
 def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:
