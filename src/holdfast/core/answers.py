@@ -10,7 +10,7 @@ from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.commands import Facts
 from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told
-from holdfast.core.state import State
+from holdfast.core.state import HELD, State
 from holdfast.core.value import Any
 
 
@@ -47,7 +47,14 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "blockers": blockers(brief, scope),
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
-            {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}
+            {
+                "bound": u.bound,
+                "used": u.used_text,
+                "limit": u.limit_text,
+                "left": u.left_text,
+                "percent": u.percent,
+                "measured": u.bound != "cost" or not queries.is_cost_unknown(state),
+            }
             for u in queries.usages(state, facts.now)
         ],
         "agents": [
@@ -91,6 +98,10 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
     said = {"path": path, "name": defined.label, **at, **times}
     if defined.checks:
         said["checks"] = {check.name: gates.check_verdict(check, progress, facts) for check in defined.checks}
+        if texts := {check.name: check.text for check in defined.checks if check.text}:
+            said["criteria"] = texts
+        if held := progress.data.get(HELD):
+            said["held_before"] = list(held)
     if gates.policy(defined):
         said["approval"] = gates.grant_verdict(state, path, facts)
         if progress.grant:

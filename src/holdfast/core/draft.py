@@ -102,7 +102,7 @@ class Draft:
         attempt = progress.attempt
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
-            limit = self.state.bounds.max_iterations
+            limit = queries.most_tries(self.state, path)
             if limit and attempt > limit and self.is_bounded(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, **said))

@@ -19,8 +19,16 @@ BASE, BEGAN = "base_sha", "began_at"
 """Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
 BY_HAND = "by_hand"
 """The fact about a step that a person does it."""
+HELD = "held_before"
+"""The fact about a step: the checks that passed when it began. They prove nothing about the work."""
+FREE_TRIES = "free_tries"
+"""The fact about a step: how many of its tries do not count, because its plan changed under it."""
+CHECKED = "supervised"
+"""The fact about a step: which checks of a supervisor were made of it."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
+LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES)
+"""The facts that hold for all tries at a step."""
 
 
 class Actor(Value):

@@ -10,7 +10,7 @@ from holdfast.core import queries
 from holdfast.core.definition import Step
 from holdfast.core.gates import check_verdict, policy
 from holdfast.core.lifecycle import ACTIVE
-from holdfast.core.state import Evidence, Lease
+from holdfast.core.state import CHECKED, FREE_TRIES, HELD, Evidence, Lease
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, Refused
 from holdfast.plain import plainjson
@@ -33,7 +33,25 @@ class Workflow(Looked):
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
 
     def begin(self, step: str, **how: Any) -> Self:
-        return self.execute(cmd.Begin(self.path(step)), **how)
+        """A check that passes when its step begins is noted: it will prove nothing about the work."""
+        path = self.path(step)
+        is_new = self.state.step(path).attempt == 0
+        self.execute(cmd.Begin(path), **how)
+        if is_new and self.state.plan.step(path).kind in self.state.conduct.checkpointed:
+            self._note_held(path, how.get("token", ""))
+        return self
+
+    def _note_held(self, path: str, token: str) -> None:
+        from holdfast.errors import HoldfastError
+
+        held = []
+        for check in self.state.plan.step(path).checks:
+            try:
+                held += [check.name] if check.run and self._seen(path, check.name, token=token).passed else []
+            except HoldfastError:  # nobody trusts it yet, or it was ended: nothing is known
+                continue
+        if held:
+            self._decide(cmd.Record({HELD: held}, path), token=token)
 
     def done(
         self, step: str, artifacts: Mapping[str, str] | None = None, *, order: Order | None = None, **how: Any
@@ -222,7 +240,7 @@ class Workflow(Looked):
         from holdfast.core.refusals import require_free
 
         plainjson.require(values, "values")
-        require_free(values, dialect(self.state.dialect).reserved)
+        require_free(values, (*dialect(self.state.dialect).reserved, HELD, FREE_TRIES, CHECKED))
         return self.execute(cmd.Record(values, self.path(step) if step else ""), **how)
 
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
@@ -332,16 +350,21 @@ class Workflow(Looked):
     def _run_check(
         self, path: str, name: str, data: Any = None, echo: Any = None, *, looked: bool = False, **how: Any
     ) -> None:
+        evidence = self._seen(path, name, data, echo, token=how.get("token", ""))
+        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
+
+    def _seen(self, path: str, name: str, data: Any = None, echo: Any = None, *, token: str = "") -> Evidence:
+        """What a check shows now; nothing is recorded."""
         from holdfast.checks import evidence as evidence_
 
         wired, state = self._wired, self.state
-        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", "") or wired.settings.token}
+        by: dict[str, Any] = {"actor": wired.settings.actor, "token": token or wired.settings.token}
         run: dict[str, Any] = {"given": data or {}, "echo": echo, "cancelled": self.cancelled}
         where = wired.place.base(state.worktree)
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, **run, **by)
         self._turn.forget()
         self._turn.saw_tree(state, tree)
-        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
+        return evidence
 
     def step(self, step: str) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""

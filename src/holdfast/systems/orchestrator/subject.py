@@ -8,6 +8,7 @@ from _collections_abc import Sequence
 from holdfast import git
 from holdfast.core import remedies
 from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry, Step
+from holdfast.core.lifecycle import DONE
 from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, Scope, shell, told
 from holdfast.core.state import State
@@ -21,6 +22,7 @@ from holdfast.machine.place import Place, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
 from holdfast.systems.orchestrator.task_document import wording
+from holdfast.systems.orchestrator.task_document.model import PRE_TASK
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
 from holdfast.systems.seam.parts import Asked, Loaded, Subject
 
@@ -91,8 +93,9 @@ def work(
 def milestone(forge: Forge, state: State, path: str) -> str:
     """Opens the issue that stands for a finished phase; gives its address."""
     step = state.plan.step(path)
-    done = [state.plan.step(task) for task in state.plan.children(path)]
-    body = "\n".join(f"- [x] {task.id} {task.label}" for task in done) + "\n"
+    tasks = state.plan.children(path)
+    rows = ((state.plan.step(task), "x" if state.step(task).status == DONE else " ") for task in tasks)
+    body = "\n".join(f"- [{box}] {task.id} {task.label}" for task, box in rows) + "\n"
     try:
         return forge.open_issue(f"Milestone: {step.label}", body)
     except Refused as refusal:
@@ -124,7 +127,8 @@ def digest_of(path: str) -> str:
 
 def _steps(definition: Definition, said: TaskDocument, *, has_git: bool) -> tuple[Step, ...]:
     own = {step.id: step for step in definition.steps}
-    phases = [_phase(phase, before) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
+    checked = PRE_TASK if said.supervisor.required else ""
+    phases = [_phase(phase, before, checked) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
     last = f"phase-{said.phases[-1].number}"
     closing = []
     if said.outer.enabled or said.criteria:
@@ -157,7 +161,7 @@ def _checks(criteria: Sequence[Criterion]) -> tuple[Check, ...]:
     return tuple(found.values())
 
 
-def _phase(phase: Phase, before: Phase | None) -> Step:
+def _phase(phase: Phase, before: Phase | None, supervised: str) -> Step:
     """Every phase waits for the plan: when that is opened again, nothing new begins."""
     return Step(
         id=f"phase-{phase.number}",
@@ -167,11 +171,11 @@ def _phase(phase: Phase, before: Phase | None) -> Step:
         checks=_checks(phase.criteria),
         requires=(PLAN, f"phase-{before.number}") if before else (PLAN,),
         parallel=True,
-        steps=tuple(_task(task, {other.number for other in phase.tasks}) for task in phase.tasks),
+        steps=tuple(_task(task, {other.number for other in phase.tasks}, supervised) for task in phase.tasks),
     )
 
 
-def _task(task: Task, beside: set[str]) -> Step:
+def _task(task: Task, beside: set[str], supervised: str) -> Step:
     """A task waits for those of its phase that it names; earlier phases are over anyway."""
     return Step(
         id=task.number,
@@ -180,6 +184,7 @@ def _task(task: Task, beside: set[str]) -> Step:
         kind=TASK,
         agents=task.agents,
         requires=tuple(number for number in task.dependencies if number in beside) or None,
+        supervised=supervised,
         checks=_checks(task.criteria),
         retry=Retry(1),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from holdfast import git
-from holdfast.core import queries, refusals, remedies, tasks
+from holdfast.core import lifecycle, queries, refusals, remedies, tasks
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Evidence, State
 from holdfast.errors import Conflict, HoldfastError, Refused, UsageError
@@ -295,11 +295,17 @@ def _base(repository: git.Repository, branch: str) -> str:
 
 
 def body(state: State) -> str:
-    """What a pull request says: the tasks that were done, and what was checked."""
-    lines = [f"From `{state.subject}`." if state.subject else state.title, ""]
+    """What a pull request says: which tasks were done and which not, and what was checked."""
+    own = work(state.dialect).body
+    if own is not None:
+        return own(state)
+    subject = os.path.basename(state.subject) if os.path.isabs(state.subject) else state.subject
+    lines = [f"From `{subject}`." if subject else state.title, ""]
     for task in state.plan.of_kind(tasks.TASK):
-        sha = state.step(task).data.get(tasks.COMMIT)
-        lines.append(f"- [x] {state.plan.step(task).name}" + (f" ({str(sha)[:7]})" if sha else ""))
+        progress = state.step(task)
+        sha, done = progress.data.get(tasks.COMMIT), progress.status == lifecycle.DONE
+        said = (f" ({str(sha)[:7]})" if sha else "") if done else f" – **{progress.status}**"
+        lines.append(f"- [{'x' if done else ' '}] {state.plan.step(task).name}{said}")
     checks = [f"{name}" for one, name in state.plan.checked() if name in state.step(one).evidence and "/" not in one]
     if checks:
         lines += ["", f"Checked: {', '.join(checks)}."]

@@ -162,6 +162,8 @@ class Work(Value):
     """Called after every change, with the state before it; gives what the user should be told."""
     commit: Callable[[State, str, str], tuple[str, str]] | None = None
     """Where commits are of steps: the step that a word names, and the message of its commit."""
+    body: Callable[[State], str] | None = None
+    """What the pull request of a workflow says, in the system's own way."""
     handed_in: Callable[[Wired, State, str], tuple[str, ...]] = staticmethod(lambda _wired, _state, _path: ())
     """What to tell the user when a step was handed in."""
     reviewed: Callable[[Wired, State, str, str], tuple[str, str]] | None = None
