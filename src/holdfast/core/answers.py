@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
+from holdfast.core import allowance, gates, lifecycle, queries
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.commands import Facts
@@ -53,7 +53,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
                 "limit": u.limit_text,
                 "left": u.left_text,
                 "percent": u.percent,
-                "measured": u.bound != "cost" or not queries.is_cost_unknown(state),
+                "measured": u.bound != "cost" or not allowance.is_cost_unknown(state),
             }
             for u in queries.usages(state, facts.now)
         ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, queries
+from holdfast.core import allowance, gates, lifecycle
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
 from holdfast.core.moment import ago
@@ -42,7 +42,7 @@ def of_step(state: State, path: str, facts: Facts) -> tuple[Condition, ...]:
 
 def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
-    step, progress, most = state.plan.step(path), state.step(path), queries.most_tries(state, path)
+    step, progress, most = state.plan.step(path), state.step(path), allowance.most_tries(state, path)
     if most and step.kind in state.conduct.iterated:
         return f"try {progress.attempt} of {most}" if progress.attempt > 1 else ""
     if step.retry and progress.failures:

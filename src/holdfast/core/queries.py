@@ -8,7 +8,7 @@ from holdfast.core import gates, lifecycle, moment, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import BY_HAND, FREE_TRIES, Progress, State
+from holdfast.core.state import BY_HAND, Progress, State
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
@@ -260,18 +260,6 @@ def absent_because(state: State, needed: str, facts: Facts) -> gates.Unmet:
         return gates.Unmet("approval", needed, f"the approval of {needed} {said}", own)
     message = f"the checks of {needed} are only claimed by the document it was adopted from"
     return gates.Unmet("check", needed, message, (*reopening(state, needed), remedies.confirm()))
-
-
-def most_tries(state: State, path: str) -> int:
-    """How many tries the bound allows a step, with those that do not count; 0 is no bound."""
-    free = state.step(path).data.get(FREE_TRIES)
-    return (state.bounds.max_iterations or 0) + (free if state.bounds.max_iterations and isinstance(free, int) else 0)
-
-
-def is_cost_unknown(state: State) -> bool:
-    """Whether cost is bounded, work was done, and nobody ever said what it cost."""
-    worked = any(progress.attempt for path, progress in state.progress.items() if "/" in path)
-    return bool(state.bounds.max_cost) and not state.spent and worked
 
 
 def elapsed(state: State, now: str) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import moment, queries
+from holdfast.core import allowance, moment, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
@@ -48,7 +48,7 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
         moment.span(queries.elapsed(state, now)),
     ]
     if state.bounds.max_cost:
-        spent = "cost not measured here" if queries.is_cost_unknown(state) else moment.money(state.spent)
+        spent = "cost not measured here" if allowance.is_cost_unknown(state) else moment.money(state.spent)
         facts_shown.append(f"{spent} of {moment.money(state.bounds.max_cost)}")
     elif state.spent:
         facts_shown.append(moment.money(state.spent))
@@ -128,7 +128,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
             colour = style.red if usage.percent >= queries.WARN_AT[1] else style.yellow
             text = f"{usage.percent} % of the {usage.bound} is used: {usage.used_text} of {usage.limit_text}"
             rows.append(("Bounds", colour, text))
-    tried = ((path, queries.most_tries(state, path)) for path in queries.open_steps(state))
+    tried = ((path, allowance.most_tries(state, path)) for path in queries.open_steps(state))
     rows += [
         ("Bounds", style.yellow, f"{path} is at its last of {limit} attempts")
         for path, limit in tried

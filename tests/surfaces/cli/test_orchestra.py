@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from holdfast.systems.seam.trusted import content
 from tests.forges.github.server import GitHub
 from tests.surfaces.cli.conftest import Project
 from tests.systems.orchestrator.test_orchestrating import DOCUMENT, FILE
@@ -125,7 +126,7 @@ def test_a_document_is_checked_before_it_is_run(written):
     written.write("wrong.md", DOCUMENT.replace("**Maximum cost**: $1", "**Maximum cost**: plenty"))
     answer = written.agent("workflows", "check", "wrong.md", "--json")
     assert (answer.code, answer.error["code"]) == (2, "bad_task_document")
-    assert "wrong.md:8" in json.dumps(answer.error["facts"])
+    assert "wrong.md:9" in json.dumps(answer.error["facts"])
 
 
 def test_what_has_no_effect_is_told_with_its_line(written):
@@ -341,7 +342,7 @@ def test_a_supervisors_answer_is_taken_from_a_file_or_standard_input(at_work):
     at_work.write("answer.json", json.dumps(ANSWER))
     at_work.ok("supervise", "post_task", "1.1", "--file", "answer.json")
     (found,) = document(at_work)["supervisor"]["interventions"]
-    assert (found["severity"], found["resolution"]) == ("critical", "a secret in the code")
+    assert (found["severity"], found["resolution"]) == ("critical", "a secret in the code; use the environment")
     assert at_work.step("phase-1/1.1") == "pending"
     fix = {"verdict": "AUTO_FIX", "conflict": {"type": "pattern"}, "auto_fixes": ["renamed a", "renamed b"]}
     answer = at_work.agent("supervise", "on_demand", "--file", "-", stdin=json.dumps(fix))

@@ -121,7 +121,7 @@ def _changes(call: Call, state: State, path: str) -> dict[str, Any]:
         return {"files": [], "diff": ""}
     since = str(state.step(path).data.get(BASE) or "") if path else ""
     since = since or str(state.head or "") or str(git.head(repository) or "")
-    files = wired.world.changed(repository, since or None, wired.world.aside(state))
+    files = content.changed(repository, since or None, wired.world.aside(state))  # keeps nothing: this only looks
     diff = content.diff(repository, since or None, LONGEST_DIFF)
     return {"since": since, "files": sorted(files)[: subject.MOST_FILES], "diff": diff}
 
