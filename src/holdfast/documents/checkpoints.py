@@ -115,8 +115,9 @@ def _same(content: bytes, data: bytes) -> bool:
         return False
 
 
-def adopted(spoken: Dialect, state: State, data: bytes | None) -> State | None:
+def adopted(spoken: Dialect, state: State, number: int, read: Callable[[State, str], bytes | None]) -> State | None:
     """The state at a checkpoint that no journal knows, by the copy that lies there; the plan stays as it is."""
+    data = read(state, spoken.checkpoints(state, number)) if spoken.checkpoints else None
     document = object_in(data) if data else None
     if document is None:
         return None
