@@ -61,7 +61,15 @@ def _under_way(root: str, tasks: int, learnings: int) -> Workflow:
 
 
 def _task_document(tasks: int) -> str:
-    lines = ["# Task: A long run", "", "## Safety Bounds", "**Maximum iterations per task**: 1000", "", "## Phases"]
+    lines = [
+        "# Task: A long run",
+        "**Plan approval**: relayed",
+        "",
+        "## Safety Bounds",
+        "**Maximum iterations per task**: 1000",
+        "",
+        "## Phases",
+    ]
     for number in range(tasks):
         phase, inside = number // IN_A_PHASE + 1, number % IN_A_PHASE + 1
         if inside == 1:

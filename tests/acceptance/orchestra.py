@@ -57,6 +57,9 @@ Let users log in.
 ## Outer Ralph Loop
 **Enable**: Yes
 **Maximum Iterations**: 2
+
+## Settings
+**Plan approval**: relayed
 """
 DOCUMENT = "docs/task.md"
 STATE = ".claude/agent-state.json"

@@ -35,7 +35,7 @@ from holdfast.systems.gated import words as gated_words
 from holdfast.systems.orchestrator import document as orchestrator
 from holdfast.systems.orchestrator.task_document import model
 from holdfast.systems.orchestrator.task_document.blocks import normal
-from holdfast.systems.orchestrator.task_document.sections import LABELS, kind_of
+from holdfast.systems.orchestrator.task_document.sections import _SETTINGS, field_of, kind_of
 from holdfast.systems.skill import document as skill
 from holdfast.systems.skill.document import DOCUMENT
 from holdfast.systems.story import document as story
@@ -384,10 +384,15 @@ def test_the_trailers_of_a_feature_s_commits_are_documented_and_no_others():
 def test_every_label_of_a_task_document_is_documented_and_no_others():
     _, _, text = page("task-document.md").partition("## Tasks\n")
     tasks, _, settings_text = text.partition("## Settings\n")
-    assert {normal(label) for label in first_column(tasks)} == LABELS["task"].keys()
-    second = "\n".join(re.findall(r"^\|[^|]*\| ([^|]+) \|", settings_text.partition("\n## ")[0], flags=re.MULTILINE))
-    known = {label for kind, labels in LABELS.items() if kind != "task" for label in labels}
-    assert {normal(label) for label in re.findall(r"`([^`]+)`", second)} == known
+    tasks = tasks.partition("## Criteria\n")[0]
+    told = {field_of("task", normal(label))[1] for label in first_column(tasks)}
+    assert told == {"description", "criteria", "dependencies", "agents", "complexity", "effort"}
+    rows = re.findall(r"^\|([^|]*)\| (`[^|]+) \|", settings_text.partition("\n## ")[0], flags=re.MULTILINE)
+    kind, found = "", set()
+    for section, labels in rows:
+        kind = kind_of(section.strip(), within_phase=False) or (kind if not section.strip() else "other")
+        found |= {field_of(kind, normal(label)) for label in re.findall(r"`([^`]+)`", labels)}
+    assert found == {(kind, field) for kind, fields in _SETTINGS.items() for field in fields}
 
 
 def test_the_headings_of_a_task_document_open_what_the_reference_says():
@@ -400,6 +405,7 @@ def test_the_headings_of_a_task_document_open_what_the_reference_says():
         "safety",
         "supervisor",
         "outer",
+        "settings",
     }
 
 

@@ -97,7 +97,7 @@ class TestTheCopies:
 
     def test_of_many_only_the_newest_are_looked_after(self, bench):
         tasks = "".join(f"\n### Task 1.{number}: Piece {number}\nText.\n" for number in range(1, LOOKED_AT + 3))
-        run = Run(bench, f"# Task: Pieces\n\n## Phase 1: All\n{tasks}").planned()
+        run = Run(bench, f"# Task: Pieces\n**Plan approval**: relayed\n\n## Phase 1: All\n{tasks}").planned()
         run.finish(*(f"1.{number}" for number in range(1, LOOKED_AT + 3)))
         for number in (2, 3, LOOKED_AT):
             run.checkpoint(number).unlink()

@@ -67,6 +67,7 @@ STEP = de.Step(
     kind="task",
     action="commit",
     own_fact="order",
+    supervised="pre_task",
     result="log",
     passed="OK",
     failed="NOT OK",

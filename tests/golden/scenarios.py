@@ -113,6 +113,7 @@ FAILED_RESULT = """\
 """
 TASKS = """\
 # Task: Login
+**Plan approval**: relayed
 
 ## Goal
 People log in by name.

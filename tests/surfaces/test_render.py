@@ -68,7 +68,7 @@ def test_the_whole_picture_at_eighty_columns():
         status(release(), after=400)
         == """\
 Release 1.4.0                                                        in progress
-▰▰▰▰▰▰▱▱▱▱ 3/5 · 60% · 32m 0s · $7.70 of $10.00
+▰▰▰▰▱▱▱▱▱▱ 3/5 · 42% done · 32m 0s · $7.70 of $10.00
 release-1 · release · branch main
 
   ✓ 1. Plan the release  2 steps                                           3m 0s
@@ -155,7 +155,7 @@ def test_when_all_is_done_next_and_status_say_so():
     story = Story({"id": "a"}).do(cmd.Begin("a")).do(cmd.Done("a"))
     assert render.next_step(Briefing(story.state, story.facts()), PLAIN) == "✓ release-1: all steps are done\n"
     assert "completed" in status(story).splitlines()[0]
-    assert "▰▰▰▰▰▰▰▰▰▰ 1/1 · 100% · 2m 0s" in status(story, after=999)
+    assert "▰▰▰▰▰▰▰▰▰▰ 1/1 · 100% done · 2m 0s" in status(story, after=999)
     assert "Now     all steps are done" in status(story)
 
 

@@ -75,14 +75,14 @@ def desk(tmp_path) -> Desk:
 
 def test_it_names_the_workflow_the_step_and_what_is_spent(desk):
     workflow = desk.start()
-    assert desk.line() == f"{workflow.id} ▰▰▰▱▱▱▱▱▱▱ 1/3 draft · $0.00/$10.00"
+    assert desk.line() == f"{workflow.id} ▱▱▱▱▱▱▱▱▱▱ 1/3 draft · $0.00/$10.00"
 
 
 def test_it_moves_with_the_work_and_says_who_is_waited_for(desk):
     workflow = desk.start()
     desk.line()
     workflow.begin("draft").done("draft")
-    assert "▰▰▰▰▰▰▱▱▱▱ 2/3 sign-off" in desk.line()
+    assert "▰▰▰▱▱▱▱▱▱▱ 2/3 sign-off" in desk.line()
     workflow.begin("sign-off").submit("sign-off")
     assert re.search(r"sign-off · .*approv", desk.line())
 

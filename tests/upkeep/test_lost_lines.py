@@ -15,6 +15,7 @@ from tests.tiers import is_full
 from tests.workbench import Bench
 
 PLAN = """# Task: Login
+**Plan approval**: relayed
 
 ## Phase 1: Base
 

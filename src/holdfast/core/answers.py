@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
+from holdfast.core import allowance, gates, lifecycle, queries
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
 from holdfast.core.commands import Facts
 from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told
-from holdfast.core.state import State
+from holdfast.core.state import HELD, State
 from holdfast.core.value import Any
 
 
@@ -48,7 +48,14 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "commands": [{name: value for name, value in one.items() if name != "text"} for one in brief.commands],
         "steps": [step(state, path, facts) for path in state.plan.paths],
         "bounds": [
-            {"bound": u.bound, "used": u.used_text, "limit": u.limit_text, "left": u.left_text, "percent": u.percent}
+            {
+                "bound": u.bound,
+                "used": u.used_text,
+                "limit": u.limit_text,
+                "left": u.left_text,
+                "percent": u.percent,
+                "measured": u.bound != "cost" or not allowance.is_cost_unknown(state),
+            }
             for u in queries.usages(state, facts.now)
         ],
         "agents": [
@@ -94,6 +101,10 @@ def step(state: State, path: str, facts: Facts) -> dict[str, Any]:
         said["checks"] = {check.name: gates.check_verdict(check, progress, facts) for check in defined.checks}
         reported = [name for name, seen in progress.evidence.items() if seen.run_by != "engine" and not seen.claimed]
         said.update({"reported": reported} if reported else {})
+        if texts := {check.name: check.text for check in defined.checks if check.text}:
+            said["criteria"] = texts
+        if held := progress.data.get(HELD):
+            said["held_before"] = list(held)
     if gates.policy(defined):
         said["approval"] = gates.grant_verdict(state, path, facts)
         if progress.grant:

@@ -339,9 +339,7 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
         changes.update(attempt=event.attempt, started_at=at, finished_at="", reviewed=False)
         if step.attempt:
             # Facts about a try are not facts about the next one.
-            changes["data"] = {
-                name: step.data[name] for name in (states.BASE, states.BEGAN, states.FOUND) if name in step.data
-            }
+            changes["data"] = {name: step.data[name] for name in states.LASTING if name in step.data}
     if event.feedback:
         changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
     changes["advice"] = cycle.advice(step, event)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, provenance
+from holdfast.core import allowance, gates, lifecycle, provenance
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
 from holdfast.core.moment import ago
 from holdfast.core.remedy import quoted
-from holdfast.core.state import Progress, State
+from holdfast.core.state import HELD, Progress, State
 from holdfast.core.value import Value
 
 
@@ -78,7 +78,7 @@ def _using(check: Check) -> Using:
 
 def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
-    step, progress, most = state.plan.step(path), state.step(path), state.bounds.max_iterations
+    step, progress, most = state.plan.step(path), state.step(path), allowance.most_tries(state, path)
     if most and step.kind in state.conduct.iterated:
         return f"try {progress.attempt} of {most}" if progress.attempt > 1 else ""
     if step.retry and progress.failures:
@@ -102,8 +102,9 @@ def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str]:
 
 def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
+    before = ", held before the work" if check.name in progress.data.get(HELD, ()) else ""
     if evidence is None:
-        return verdict, "has not run"
+        return verdict, f"has not run{before}"
     when = ago(evidence.at, facts.now)
     seen = f", {provenance.how(evidence)}" if provenance.how(evidence) else ""
     reported = seen if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"
@@ -113,7 +114,7 @@ def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     if verdict == "claimed":
         return verdict, "only claimed by the document it was adopted from"
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
-    return verdict, f"{verdict}{exit_code}, {when}{reported}"
+    return verdict, f"{verdict}{exit_code}, {when}{reported}{before}"
 
 
 def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:

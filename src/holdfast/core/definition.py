@@ -124,6 +124,8 @@ class Step(Value):
     kind: str = ""
     agents: tuple[str, ...] = ()
     requires: tuple[str, ...] | None = None
+    supervised: str = ""
+    """The check of a supervisor that has to be made before the step begins."""
     outputs: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     review: Review | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
+from holdfast.core import allowance, lifecycle, queries, refusals, remedies
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
@@ -102,7 +102,7 @@ class Draft:
         attempt = progress.attempt
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
-            limit = self.state.bounds.max_iterations
+            limit = allowance.most_tries(self.state, path)
             if limit and attempt > limit and self.is_bounded(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, **said))

@@ -6,7 +6,7 @@ from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.remedy import Blank, Remedy, one_of, told
-from holdfast.core.state import RELAYED, Evidence, Progress, State
+from holdfast.core.state import CHECKED, RELAYED, Evidence, Progress, State
 from holdfast.core.value import Any, Value
 
 _UNDONE = {
@@ -319,6 +319,16 @@ def holds(state: State, path: str, facts: Facts) -> bool:
     if policy(step) and grant_verdict(state, path, facts) != "valid":
         return False
     return not claimed_checks(state, path)
+
+
+def unsupervised(state: State, path: str) -> list[Unmet]:
+    """The check of a supervisor that a step may not begin without."""
+    step = state.plan.step(path)
+    if not step.supervised or step.supervised in state.step(path).data.get(CHECKED, ()):
+        return []
+    way = remedies.named("supervise", {"check_type": step.supervised, "task": path})
+    said = f"the supervisor has not made its check {step.supervised!r}"
+    return [Unmet("supervisor", step.supervised, said, (way,))]
 
 
 def missing(state: State, path: str, facts: Facts) -> list[str]:

@@ -106,7 +106,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "session cancel": ("", "NAME --yes"),
     "workflows": ("", ""),
     "workflows check": ("", "FILE"),
-    "workflows new": ("", "NAME"),
+    "workflows new": ("", "NAME --task-document"),
     "trust": ("", "definition:[FILE_OR_NAME] --owner --remove --yes"),
     "schema": ("", "[DIALECT]"),
     "install": ("", "[HOST] --scope=project|user --dry-run"),

@@ -193,6 +193,8 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         absent = gates.missing(state, path, facts)
         if absent:
             return [absent_because(state, needed, facts) for needed in absent]
+        if unsupervised := gates.unsupervised(state, path):
+            return unsupervised
         return [gates.Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
     if progress.status == lifecycle.BLOCKED:
         again = (remedies.unblock(path),)

@@ -23,8 +23,16 @@ REMOVED = "removed_tasks"
 """The fact about a step that lists the tasks below it which a person took out, each with its path and the reason."""
 SAME_RUN = "same_run"
 """What evidence says that is of a run for another step, on the same tree: that step."""
+HELD = "held_before"
+"""The fact about a step: the checks that passed when it began. They prove nothing about the work."""
+FREE_TRIES = "free_tries"
+"""The fact about a step: how many of its tries do not count, because its plan changed under it."""
+CHECKED = "supervised"
+"""The fact about a step: which checks of a supervisor were made of it."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
+LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES)
+"""The facts that hold for all tries at a step."""
 
 
 class Actor(Value):

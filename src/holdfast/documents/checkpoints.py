@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable
 
+from holdfast.core.commands import Facts
 from holdfast.core.state import Snapshot, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.mapping import put
-from holdfast.documents.lens.spec import Dialects
+from holdfast.documents.lens.spec import Dialect, Dialects
 from holdfast.documents.lens.text import Writer
 from holdfast.files.replace import durable_write
 from holdfast.machine.place import Place
@@ -112,3 +113,14 @@ def _same(content: bytes, data: bytes) -> bool:
         return compact(parse(content)) == compact(parse(data))
     except ValueError:
         return False
+
+
+def adopted(spoken: Dialect, state: State, number: int, read: Callable[[State, str], bytes | None]) -> State | None:
+    """The state at a checkpoint that no journal knows, by the copy that lies there; the plan stays as it is."""
+    data = read(state, spoken.checkpoints(state, number)) if spoken.checkpoints else None
+    document = object_in(data) if data else None
+    if document is None:
+        return None
+    said = spoken.adopt(document, None, Facts(now=state.updated_at), state.ulid)
+    kept = {path: said.step(path) for path in state.plan.paths if path in said.plan}
+    return state.replace(progress={**state.progress, **kept})

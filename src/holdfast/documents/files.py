@@ -217,7 +217,9 @@ class Documents:
         """The state as it was when a snapshot was taken."""
         found = next((one for one in state.snapshots if one.number == number), None)
         if found is None or not found.revision:
-            return None
+            from holdfast.documents.checkpoints import adopted
+
+            return adopted(self.dialect(state.dialect), state, number, self.read) if found else None
         return replay(self._store.history(state.ulid, until=found.revision))
 
     def enlist(self, state: State) -> None:

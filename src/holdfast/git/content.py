@@ -148,6 +148,12 @@ def added(repo: git.Repository, since: str | None, chosen: Mapping[str, Changed]
     return {name: lines.get(name, 0) for name in chosen}
 
 
+def diff(repo: git.Repository, since: str | None, most: int) -> str:
+    """What changed in the files that git knows since a commit, as a patch of at most so many characters."""
+    words = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options", tree_of(repo, since), "--")
+    return run(repo.top, *words)[1].decode("utf-8", "replace")[:most]
+
+
 def _submodules(repo: git.Repository) -> set[bytes]:
     listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")
     return {row.partition(b"\t")[2] for row in listed if row.startswith(GITLINK)}

@@ -237,16 +237,21 @@ class HandedIn(Looked):
     def _run_check(
         self, path: str, name: str, data: Any = None, watch: Any = None, *, looked: bool = False, **how: Any
     ) -> None:
+        evidence = self._seen(path, name, data, watch, token=how.get("token", ""))
+        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
+        self.ran += ((name, self.state.step(path).evidence[name]),)
+
+    def _seen(self, path: str, name: str, data: Any = None, watch: Any = None, *, token: str = "") -> Evidence:
+        """What a check shows now; nothing is recorded."""
         from holdfast.checks import evidence as evidence_
         from holdfast.checks import logs
 
         wired, state = self._wired, self.state
-        by: dict[str, Any] = {"actor": wired.settings.actor, "token": how.get("token", "") or wired.settings.token}
+        by: dict[str, Any] = {"actor": wired.settings.actor, "token": token or wired.settings.token}
         run: dict[str, Any] = {"given": data or {}, "watch": watch, "cancelled": self.cancelled}
         where = wired.place.base(state.worktree)
         log = logs.file(wired.place.home, state.ulid, path, name)
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, log=log, **run, **by)
         self._turn.forget()
         self._turn.saw_tree(state, tree)
-        (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
-        self.ran += ((name, self.state.step(path).evidence[name]),)
+        return evidence

@@ -9,7 +9,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import remedies
 from holdfast.core.definition import Step
 from holdfast.core.gates import policy
-from holdfast.core.state import REMOVED, Lease
+from holdfast.core.state import CHECKED, FREE_TRIES, HELD, REMOVED, Lease
 from holdfast.core.value import Any
 from holdfast.errors import Conflict
 from holdfast.plain import plainjson
@@ -31,7 +31,25 @@ class Workflow(HandedIn):
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
 
     def begin(self, step: str, **how: Any) -> Self:
-        return self.execute(cmd.Begin(self.path(step)), **how)
+        """A check that passes when its step begins is noted: it will prove nothing about the work."""
+        path = self.path(step)
+        is_new = self.state.step(path).attempt == 0
+        self.execute(cmd.Begin(path), **how)
+        if is_new and self.state.plan.step(path).kind in self.state.conduct.checkpointed:
+            self._note_held(path, how.get("token", ""))
+        return self
+
+    def _note_held(self, path: str, token: str) -> None:
+        from holdfast.errors import HoldfastError
+
+        held = []
+        for check in self.state.plan.step(path).checks:
+            try:
+                held += [check.name] if check.run and self._seen(path, check.name, token=token).passed else []
+            except HoldfastError:  # nobody trusts it yet, or it was ended: nothing is known
+                continue
+        if held:
+            self._decide(cmd.Record({HELD: held}, path), token=token)
 
     def iterate(self, step: str, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""
@@ -165,7 +183,7 @@ class Workflow(HandedIn):
         from holdfast.core.refusals import require_free
 
         plainjson.require(values, "values")
-        require_free(values, (*dialect(self.state.dialect).reserved, REMOVED))
+        require_free(values, (*dialect(self.state.dialect).reserved, REMOVED, HELD, FREE_TRIES, CHECKED))
         used = {check.uses for path in self.state.plan.paths for check in self.state.plan.step(path).checks}
         given = {} if step else {name: equipping.typed(name) for name in values}
         given = {name: uses for name, uses in given.items() if uses in used - {""}}

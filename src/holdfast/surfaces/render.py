@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import moment, queries
+from holdfast.core import allowance, moment, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
@@ -42,12 +42,17 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
     title = clip(escape(brief.title), width - columns(shown) - 2)
     gap = " " * (width - columns(title) - columns(shown))
     out = [f"{style.bold(title)}{gap}{style.bold(paint(style, brief.status)(shown))}"]
-    facts_shown = [f"{brief.number}/{brief.total}", f"{brief.percent}%", moment.span(queries.elapsed(state, now))]
+    facts_shown = [
+        f"{brief.number}/{brief.total}",
+        f"{brief.finished_percent}% done",
+        moment.span(queries.elapsed(state, now)),
+    ]
     if state.bounds.max_cost:
-        facts_shown.append(f"{moment.money(state.spent)} of {moment.money(state.bounds.max_cost)}")
+        spent = "cost not measured here" if allowance.is_cost_unknown(state) else moment.money(state.spent)
+        facts_shown.append(f"{spent} of {moment.money(state.bounds.max_cost)}")
     elif state.spent:
         facts_shown.append(moment.money(state.spent))
-    out.append(f"{bar(style, brief.percent)} {clip(' · '.join(facts_shown), width - 11)}")
+    out.append(f"{bar(style, brief.finished_percent)} {clip(' · '.join(facts_shown), width - 11)}")
     names = [state.id if brief.title != state.id else "", state.type]
     names += [f"branch {state.branch}" if state.branch else "", f"session {state.session}" if state.session else ""]
     out.append(style.dim(clip(escape(" · ".join(name for name in names if name)), width)))
@@ -123,11 +128,11 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
             colour = style.red if usage.percent >= queries.WARN_AT[1] else style.yellow
             text = f"{usage.percent} % of the {usage.bound} is used: {usage.used_text} of {usage.limit_text}"
             rows.append(("Bounds", colour, text))
-    limit = state.bounds.max_iterations
+    tried = ((path, allowance.most_tries(state, path)) for path in queries.open_steps(state))
     rows += [
         ("Bounds", style.yellow, f"{path} is at its last of {limit} attempts")
-        for path in queries.open_steps(state)
-        if limit and 1 < limit <= state.step(path).attempt
+        for path, limit in tried
+        if 1 < limit <= state.step(path).attempt
     ]
     own = {check.uses for check in state.plan.step(brief.step).checks} if brief.step else set()
     used = [one for one in brief.commands if one.command or one.uses in own] if queries.is_active(state) else []

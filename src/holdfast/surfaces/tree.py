@@ -87,7 +87,7 @@ class TreeView:
         if self._collapses(path):
             return out
         if progress.status != lifecycle.PENDING:
-            out += self.gates(path, indent + INDENT * 2)
+            out += self.gates(path, indent + INDENT * 2, about=True)
             out += self.stands(path, indent + INDENT * 2)
         elif self.folded and not plan.is_leaf(path):
             return out
@@ -129,8 +129,8 @@ class TreeView:
             words.append(moment.span(taken))
         return " · ".join(word for word in words if word)
 
-    def gates(self, path: str, indent: str) -> list[str]:
-        """Every gate of a step with its verdict, one line each."""
+    def gates(self, path: str, indent: str, *, about: bool = False) -> list[str]:
+        """Every gate of a step with its verdict, one line each; below it what it is about, where that is asked for."""
         rows = conditions.of_step(self.state, path, self.facts)
         widest = min(20, max((columns(escape(row.name)) for row in rows), default=0))
         out = []
@@ -140,6 +140,8 @@ class TreeView:
             label = pad(clip(escape(name), widest), widest)
             room = self.width - len(indent) - widest - 4
             out.append(f"{indent}{colour(_VERDICTS[verdict])} {label}  {colour(clip(escape(text), room))}")
+            if about and row.about:
+                out += [f"{indent}    {line}" for line in wrap(escape(row.about), self.width - len(indent) - 4, 6)]
         return out
 
     def stands(self, path: str, indent: str, most: int = 2) -> list[str]:

@@ -82,6 +82,17 @@ def test_amend_all_takes_everything_over_and_leaves_tasks_alone(project):
     assert paths[:4] == ["draft", "verify", "verify/1", "extra"]
 
 
+def test_amend_all_tells_what_it_applied_and_what_was_refused(project):
+    change(project, 'name = "Write the draft"', 'name = "Draft it"')
+    change(project, 'approval = { by = "human" }\n', "")
+    refused = project.agent("amend", "--all", "--json")
+    assert (refused.code, refused.error["code"]) == (3, "amended_in_part")
+    assert refused.error["facts"]["amended"] == [{"op": "change", "path": "draft"}]
+    assert [one["path"] for one in refused.error["facts"]["refused"]] == ["sign-off"]
+    assert "draft is changed; sign-off is not changed: only a person" in refused.error["message"]
+    assert [one["path"] for one in project.ok("amend", "--json").json["changes"]] == ["sign-off"]
+
+
 def test_loosening_a_gate_needs_a_person(project):
     change(project, 'approval = { by = "human" }\n', "")
     refused = project.agent("amend", "sign-off", "--json")

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from holdfast.systems.seam.trusted import content
 from tests.forges.github.server import GitHub
 from tests.surfaces.cli.conftest import Project
 from tests.systems.orchestrator.test_orchestrating import DOCUMENT, FILE
@@ -115,13 +116,38 @@ def test_a_start_with_another_document_is_refused_as_well(run):
 
 
 def test_a_document_is_checked_before_it_is_run(written):
-    assert written.ok("workflows", "check", FILE).out == f"✓ {FILE} is valid: User authentication, 2 phases, 4 tasks\n"
+    shown = written.ok("workflows", "check", FILE).out
+    assert shown.startswith(f"✓ {FILE} is valid: User authentication\n  bounds: ")
     said = written.ok("workflows", "check", FILE, "--json").json
-    assert (said["ok"], said["title"], said["phases"], said["tasks"]) == (True, "User authentication", 2, 4)
+    assert (said["ok"], said["title"], len(said["phases"])) == (True, "User authentication", 2)
+    for one in (one for phase in said["phases"] for task in phase["tasks"] for one in task["criteria"]):
+        how = f"run: {' '.join(one['command'])}" if one["how"] == "run" else "reported"
+        assert f"{one['text']} ({how})" in shown
     written.write("wrong.md", DOCUMENT.replace("**Maximum cost**: $1", "**Maximum cost**: plenty"))
     answer = written.agent("workflows", "check", "wrong.md", "--json")
     assert (answer.code, answer.error["code"]) == (2, "bad_task_document")
-    assert "wrong.md:8" in json.dumps(answer.error["facts"])
+    assert "wrong.md:9" in json.dumps(answer.error["facts"])
+
+
+def test_what_has_no_effect_is_told_with_its_line(written):
+    written.write("vague.md", DOCUMENT + "\n## Risks\nRain.\n")
+    line = DOCUMENT.count("\n") + 2
+    assert f"! vague.md:{line}: the section 'Risks' is not read" in written.ok("workflows", "check", "vague.md").out
+    assert written.ok("workflows", "check", "vague.md", "--json").json["warnings"][-1]["line"] == line
+
+
+def test_a_new_task_document_is_valid_as_it_stands_and_is_not_written_over(written):
+    assert written.ok("workflows", "new", "shop", "--task-document").out.startswith("✓ wrote shop.md")
+    assert written.ok("workflows", "check", "shop.md", "--json").json["warnings"] == []
+    assert written.agent("workflows", "new", "shop", "--task-document").code == 5
+
+
+def test_trust_shows_the_commands_of_every_level(written):
+    text = DOCUMENT + "\n## Success Criteria\n- [ ] All: `true`\n- [ ] `no-such-tool x` passes\n"
+    written.write("more.md", text)
+    listed = content(str(written.root / "more.md")).commands
+    assert ("review", "all", ("true",)) in listed
+    assert ("review", "no_such_tool_x_passes", ("no-such-tool", "x")) in listed
 
 
 # Trust
@@ -316,7 +342,7 @@ def test_a_supervisors_answer_is_taken_from_a_file_or_standard_input(at_work):
     at_work.write("answer.json", json.dumps(ANSWER))
     at_work.ok("supervise", "post_task", "1.1", "--file", "answer.json")
     (found,) = document(at_work)["supervisor"]["interventions"]
-    assert (found["severity"], found["resolution"]) == ("critical", "a secret in the code")
+    assert (found["severity"], found["resolution"]) == ("critical", "a secret in the code; use the environment")
     assert at_work.step("phase-1/1.1") == "pending"
     fix = {"verdict": "AUTO_FIX", "conflict": {"type": "pattern"}, "auto_fixes": ["renamed a", "renamed b"]}
     answer = at_work.agent("supervise", "on_demand", "--file", "-", stdin=json.dumps(fix))

@@ -15,6 +15,7 @@ from tests.trusted import trust_file
 
 TASKS = """\
 # Task: Greeting
+**Plan approval**: relayed
 
 ### Phase 1: Words
 

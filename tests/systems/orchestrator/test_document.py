@@ -12,7 +12,7 @@ from holdfast.core import lifecycle
 from holdfast.core.commands import Facts
 from holdfast.core.state import State
 from holdfast.documents.lens.mapping import put
-from holdfast.errors import UsageError
+from holdfast.errors import NotFound, UsageError
 from holdfast.systems.orchestrator.document import DIALECT, DOCUMENT
 from holdfast.systems.orchestrator.rules import supervision
 from holdfast.upkeep import schemas
@@ -73,6 +73,18 @@ class TestTheExampleOfTheConvention:
         assert [(lease.role, lease.step) for lease in state.leases.values()] == [("task-executor", "phase-2/2.1")]
         assert state.step("phase-1").data == {"issue_url": "https://github.com/user/repo/issues/123"}
         assert state.plan.step("phase-1").name == "Foundation"
+
+    def test_a_checkpoint_is_restored_by_the_number_that_is_shown(self, bench, found):
+        then = example()
+        then["pending_tasks"].insert(0, {"phase": 1, "task": "1.2", "name": "Implement JWT authentication"})
+        del then["completed_tasks"][1]
+        found()
+        bench.write(".claude/checkpoint-001.json", json.dumps(then))
+        bench.open("human").workflow().restore(1)
+        state = bench.open().workflow().state
+        assert [state.step(f"phase-1/{task}").status for task in ("1.1", "1.2")] == ["done", "pending"]
+        with pytest.raises(NotFound):  # its copy is not there
+            bench.open("human").workflow().restore(2)
 
     def test_that_it_counts_its_phases_from_one_is_said(self):
         assert [alert.code for alert in adopted(example()).alerts] == ["counted_from_one"]

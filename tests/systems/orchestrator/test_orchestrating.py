@@ -16,6 +16,7 @@ from tests.workbench import Bench
 
 DOCUMENT = """\
 # Task: User authentication
+**Plan approval**: relayed
 
 ## Goal
 Let users log in.

@@ -357,7 +357,9 @@ def test_an_agent_waits_or_is_blocked_with_its_task(executing):
 
 
 def test_a_run_without_bounds_says_so(bench):
-    run = Run(bench, "# Task: Small\n\n## Phase 1: Only\n\n### Task 1.1: One\n- [ ] It is there\n")
+    run = Run(
+        bench, "# Task: Small\n**Plan approval**: relayed\n\n## Phase 1: Only\n\n### Task 1.1: One\n- [ ] It is there\n"
+    )
     bounds = run.document["safety_bounds"]
     assert (bounds["max_cost"], bounds["max_time"], bounds["max_iterations_per_task"]) == (None, None, 30)
     assert run.document["supervisor"]["enabled"] is False

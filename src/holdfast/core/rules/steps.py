@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
+from holdfast.core import allowance, gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text, optional_text
 from holdfast.core.needs import trusted_with
@@ -41,6 +41,8 @@ def require(draft: Draft, path: str) -> None:
     if missing:
         why = [queries.absent_because(draft.state, needed, draft.facts) for needed in missing]
         raise refusals.step_blocked(path, missing, why)
+    if unsupervised := gates.unsupervised(draft.state, path):
+        raise refusals.step_blocked(path, [one.name for one in unsupervised], unsupervised)
 
 
 def attach(draft: Draft, command: cmd.Attach) -> None:
@@ -209,7 +211,7 @@ def iterate(draft: Draft, command: cmd.Iterate) -> None:
 def _may_try_again(draft: Draft, path: str, *, is_reopened: bool) -> bool:
     """A failure is recorded whatever else holds; the next try begins only if work may go on from there."""
     state, facts = draft.state, draft.facts
-    limit = state.bounds.max_iterations
+    limit = allowance.most_tries(state, path)
     if state.paused or draft.is_spent or (limit and state.step(path).attempt >= limit):
         return False
     return not is_reopened or not (gates.missing(state, path, facts) or queries.used_up_after(state, path))

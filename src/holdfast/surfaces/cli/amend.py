@@ -13,7 +13,7 @@ from holdfast.core.state import State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.definitions import Change, changes
-from holdfast.errors import NotFound, Refused
+from holdfast.errors import HoldfastError, NotFound, Refused
 from holdfast.plain.terminal import escape
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
@@ -103,13 +103,32 @@ def _take_over(call: Call, workflow: Workflow) -> None:
     if call.args.step:
         wanted = _wanted(workflow.state, call.args.step, found)
         found = [change for change in found if change.path == wanted]
+    made: list[dict[str, Any]] = []
+    refused: list[tuple[Change, HoldfastError]] = []
     for change in found:
-        _require_trust(call, workflow.state, definition, change)
-    for change in found:
-        workflow.execute(_command(workflow.state, change), **call.how())
-    made: list[dict[str, Any]] = [{"op": change.op, "path": change.path} for change in found]
-    said = ", ".join(f"{change.path} is {_DONE[change.op]}" for change in found) or "nothing to apply"
+        try:
+            _require_trust(call, workflow.state, definition, change)
+            workflow.execute(_command(workflow.state, change), **call.how())
+            made.append({"op": change.op, "path": change.path})
+        except HoldfastError as refusal:
+            refused.append((change, refusal))
+    said = ", ".join(f"{one['path']} is {_DONE[one['op']]}" for one in made) or "nothing to apply"
+    if refused:
+        raise _in_part(said if made else "", made, refused)
     call.changed(workflow, said=call.ok(said), more={"amended": made})
+
+
+def _in_part(said: str, made: list[dict[str, Any]], refused: list[tuple[Change, HoldfastError]]) -> HoldfastError:
+    """The first refusal, with what was applied all the same and what else was refused."""
+    first = refused[0][1]
+    if not said and len(refused) == 1:
+        return first
+    told = "; ".join(f"{change.path} is not {_DONE[change.op]}: {one.message}" for change, one in refused)
+    listed = [
+        {"op": change.op, "path": change.path, "code": one.code, "reason": one.message} for change, one in refused
+    ]
+    message = f"{said}; {told}" if said else told
+    return Refused("amended_in_part", message, remedy=first.remedies, facts={"amended": made, "refused": listed})
 
 
 def _wanted(state: State, word: str, found: list[Change]) -> str:

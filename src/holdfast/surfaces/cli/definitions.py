@@ -18,6 +18,7 @@ from holdfast.plain.terminal import columns, escape, pad
 from holdfast.surfaces.cli.call import Call
 from holdfast.systems.seam.external import Offer
 from holdfast.systems.seam.parts import Content
+from holdfast.systems.seam.registry import systems, upkeep
 from holdfast.systems.seam.trusted import content, understood
 
 
@@ -62,10 +63,14 @@ def check(call: Call) -> None:
 
 def new(call: Call) -> None:
     name, project = call.args.name, call.project
-    text = template(name)
-    path = os.path.join(project.wired.place.home, "workflows", f"{name}.toml")
-    project.wired.prepare()
-    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if call.args.task_document:
+        text = next(text for card in systems() if (text := upkeep(card.name).starter(name)))
+        path, then = project.wired.place.typed(f"{name}.md"), remedies.check_file(f"{name}.md")
+    else:
+        text, then = template(name), remedies.start(name)
+        path = os.path.join(project.wired.place.home, "workflows", f"{name}.toml")
+        project.wired.prepare()
+        os.makedirs(os.path.dirname(path), exist_ok=True)
     shown = os.path.relpath(path, project.root)
     try:
         with open(path, "x", encoding="utf-8") as file:
@@ -73,7 +78,7 @@ def new(call: Call) -> None:
     except FileExistsError:
         said = f"{shown} is there already"
         raise Conflict("file_exists", said, remedy=remedies.check_file(shown), facts={"path": shown}) from None
-    call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: holdfast start {name}"))
+    call.answer({"name": name, "path": shown}, call.ok(f"wrote {shown} · edit it, then: {then}"))
 
 
 def trust(call: Call) -> None:

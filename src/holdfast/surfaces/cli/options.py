@@ -146,6 +146,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "session status name": ("the session (default: the one in use)", "word"),
     "workflows check file": ("", "path"),
     "workflows new name": ("", "name:workflow"),
+    "workflows new task_document": "write NAME.md, a task document for orchestrate, in place of a definition",
     "trust definition": ("a file, or the name of a definition", "word"),
     "trust remove": "no longer trust it",
     "trust owner": "trust the user that a project belongs to: its folder, by default this one",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import moment, queries
+from holdfast.core import allowance, moment, queries
 from holdfast.plain.terminal import Style, bar, escape, wants_colour
 from holdfast.project import seats
 from holdfast.surfaces.hooks import events
@@ -28,7 +28,7 @@ def line(folder: str, session: str) -> tuple[str, str]:
 
 def shown(brief: Briefing, style: Style) -> str:
     """`release-1.4 ▰▰▰▰▱▱▱▱▱▱ 2/5 verify · the check tests is missing · $1.20/$10.00`."""
-    head = f"{style.bold(_cut(brief.state.id))} {bar(style, brief.percent)} {brief.number}/{brief.total}"
+    head = f"{style.bold(_cut(brief.state.id))} {bar(style, brief.finished_percent)} {brief.number}/{brief.total}"
     parts = [f"{head} {_cut(brief.step)}" if brief.step else f"{head} {style.green('all steps are done')}"]
     parts += [brief.tries] if brief.tries else []
     parts += [style.yellow(_cut(brief.left))] if brief.left else []
@@ -42,7 +42,8 @@ def _used(brief: Briefing, style: Style) -> list[str]:
     if spent and not any(usage.bound == "cost" for usage in usages):
         found.append(moment.money(spent))
     for usage in usages:
-        text = f"{usage.used_text}/{usage.limit_text}"
+        unknown = usage.bound == "cost" and allowance.is_cost_unknown(brief.state)
+        text = f"{'not measured' if unknown else usage.used_text}/{usage.limit_text}"
         is_high = usage.percent >= queries.WARN_AT[0]
         found.append((style.red if usage.reached else style.yellow)(text) if is_high else text)
     return found

@@ -229,7 +229,7 @@ def _path(steps: tuple[Step, ...], number: object) -> str:
 
 
 def _snapshots(document: Mapping[str, Any]) -> tuple[Snapshot, ...]:
-    """What it says was kept. No journal knows these, so they cannot be restored from it."""
+    """What it says was kept. No journal knows these: they are restored from the copies beside the document."""
     found = []
     for one in _READER.objects(document, "checkpoints"):
         digits = str(one.get("state_snapshot") or "").removeprefix("checkpoint-").removesuffix(".json")

@@ -9,11 +9,12 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, refusals, remedies, tasks
 from holdfast.core.remedy import Blank, shell
+from holdfast.core.state import BASE, HELD, State
 from holdfast.core.value import Any
 from holdfast.documents.learnings import read
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
-from holdfast.plain.plainjson import parse
+from holdfast.plain.plainjson import parse, spaced
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import subject, words
 from holdfast.systems.orchestrator.rules import supervision
@@ -21,7 +22,9 @@ from holdfast.systems.seam import actions
 from holdfast.systems.seam.ports import Call, Workflow
 from holdfast.systems.seam.registry import work
 
-LARGEST = 1 << 20
+LARGEST = 1 << 16
+"""Bytes of a supervisor's answer, which is kept whole."""
+LONGEST_DIFF = 100_000
 ISSUE = "issue_url"
 """What a phase remembers the address of its milestone as."""
 
@@ -61,7 +64,7 @@ def supervise(call: Call) -> None:
     args, workflow = call.args, call.workflow()
     found = _verdict(call)
     if not found:
-        call.write_json(_request(workflow, args.check_type, args.task or ""))
+        call.write_json(_request(call, workflow, args.check_type, args.task or ""))
         return
     workflow.supervise(args.check_type, args.task or "", **found, **call.how())
     kept = supervision(workflow.state)
@@ -70,12 +73,57 @@ def supervise(call: Call) -> None:
     call.changed(workflow, said=said, more={"verdict": found["verdict"], "checks_performed": kept.checks})
 
 
-def _request(workflow: Workflow, check_type: str, task: str) -> dict[str, Any]:
-    path = tasks.named(workflow.state, task) if task else ""
-    step = workflow.state.plan.step(path) if path else None
-    about = {"task": task, "name": step.label, "description": step.description} if step else {}
-    known = {"context": dict(workflow.state.context), "state": workflow.document()}
-    return {"check_type": check_type, "task": about, **known}
+def _request(call: Call, workflow: Workflow, check_type: str, task: str) -> dict[str, Any]:
+    """What the supervisor looks at: the task, its criteria, who works on it, what changed, and the whole state."""
+    state, document = workflow.state, workflow.document()
+    path = tasks.named(state, task) if task else ""
+    about: dict[str, Any] = {}
+    if path:
+        step = state.plan.step(path)
+        about = {"task": task, "name": step.label, "description": step.description, "agents": list(step.agents)}
+    return {
+        "check_type": check_type,
+        "task": about,
+        "criteria": _criteria(workflow, path) if path else [],
+        "agents": document.get("active_agents", []),
+        "changes": _changes(call, state, path),
+        "instructions": supervision(state).instructions,
+        "context": dict(state.context),
+        "state": document,
+    }
+
+
+def _criteria(workflow: Workflow, path: str) -> list[dict[str, Any]]:
+    from holdfast.core import conditions
+
+    held = workflow.state.step(path).data.get(HELD, ())
+    found = (one for one in conditions.of_step(workflow.state, path, workflow.facts()) if one.kind == "check")
+    return [
+        {
+            "name": one.name,
+            "text": one.about,
+            "how": "run" if one.command else "reported",
+            "verdict": one.verdict,
+            "held_before": one.name in held,
+        }
+        for one in found
+    ]
+
+
+def _changes(call: Call, state: State, path: str) -> dict[str, Any]:
+    """What changed since the task, or the run, began: the files, and as a patch what git knows of them."""
+    from holdfast import git
+    from holdfast.git import content
+
+    wired = call.project.wired
+    repository = git.find(wired.place.base(state.worktree)) if wired.place.repository else None
+    if repository is None:
+        return {"files": [], "diff": ""}
+    since = str(state.step(path).data.get(BASE) or "") if path else ""
+    since = since or str(state.head or "") or str(git.head(repository) or "")
+    files = content.changed(repository, since or None, wired.world.aside(state))  # keeps nothing: this only looks
+    diff = content.diff(repository, since or None, LONGEST_DIFF)
+    return {"since": since, "files": sorted(files)[: subject.MOST_FILES], "diff": diff}
 
 
 def _verdict(call: Call) -> dict[str, Any]:
@@ -97,14 +145,23 @@ def _answered(said: Mapping[str, Any]) -> dict[str, Any]:
     affected, changes = plan.get("affected_tasks") or [], plan.get("recommended_changes") or []
     if not isinstance(affected, list) or not isinstance(changes, list):
         raise _bad_answer("affected_tasks and recommended_changes are lists")
-    words = conflict.get("resolution") or conflict.get("description") or "; ".join(map(str, changes or fixes))
+    told = [str(conflict.get(name)) for name in ("resolution", "description") if conflict.get(name)]
+    told += [text for one in (*changes, *fixes) if (text := _worded(one)) not in told]
     return {
         "verdict": str(said.get("verdict")),
         "conflict_type": str(conflict.get("type") or conflict.get("conflict_type") or ""),
-        "resolution": str(words)[:4000],
+        "resolution": "; ".join(told)[:4000],
         "fixes": len(fixes),
         "affected": tuple(map(str, affected)),
+        "answer": dict(said),
     }
+
+
+def _worded(one: Any) -> str:
+    """A change or a fix as a sentence: an object by what it says of itself, else as JSON."""
+    if not isinstance(one, Mapping):
+        return str(one)
+    return str(one.get("description") or one.get("fix") or one.get("change") or spaced(dict(one)))
 
 
 def _read(file: str) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.plan import ancestors
-from holdfast.core.state import KEPT, State
+from holdfast.core.state import CHECKED, FREE_TRIES, KEPT, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any, Value
 
@@ -30,6 +30,11 @@ class Supervision(Value):
     """What a run keeps of its supervisor. The interventions are the newest ones, in the words of the document."""
 
     enabled: bool = False
+    frequency: Sequence[str] = ()
+    """When it is asked: `pre_task`, `post_task`."""
+    required: bool = False
+    """Whether no task begins before its check."""
+    instructions: str = ""
     auto_fix: bool = False
     checks: int = 0
     conflicts: int = 0
@@ -54,6 +59,8 @@ class Verdict(Value):
     fixes: int = 0
     affected: Sequence[str] = ()
     """The tasks that have to be planned anew."""
+    answer: Mapping[str, Any] = {}
+    """The supervisor's answer as it gave it."""
 
 
 def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
@@ -62,6 +69,9 @@ def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
     path = queries.resolve(draft.state, said.task) if said.task else ""
     name = draft.state.plan.step(path).id if path else ""
     draft.emit(_supervised(draft, said, name))
+    if _is_task(draft, path) and said.verdict != RE_PLAN:
+        made = draft.state.step(path).data.get(CHECKED, ())
+        draft.emit(ev.Recorded({CHECKED: list(dict.fromkeys((*made, said.check_type)))}, path))
     if said.verdict == RE_PLAN:
         affected = _affected(draft, said.affected or ((path,) if _is_task(draft, path) else ()))
         _open_plan(draft, said.resolution)
@@ -85,7 +95,8 @@ def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:
         values["re_plans"] = known.re_plans + 1
     entry = {"event": "supervised", "check": said.check_type, "task": task, "verdict": said.verdict}
     resolution = said.resolution if said.conflict_type else ""
-    kept = {name: value for name, value in {**entry, "resolution": resolution}.items() if value}
+    told = {**entry, "resolution": resolution, "answer": said.answer}
+    kept = {name: value for name, value in told.items() if value}
     line = f"supervisor: {said.verdict} ({said.check_type} of {task})"
     return ev.Owned("orchestrator", values, kept, line)
 
@@ -138,7 +149,11 @@ def _open_plan(draft: Draft, feedback: str) -> None:
 
 
 def _plan_anew(draft: Draft, path: str) -> None:
-    """What is not affected stays as it is."""
+    """What is not affected stays as it is. The try that was under way does not count: its plan changed under it."""
+    known = draft.state.step(path)
+    free = known.data.get(FREE_TRIES, 0) + (known.status != lifecycle.PENDING)
+    if _is_task(draft, path) and (free or known.data.get(CHECKED)):
+        draft.emit(ev.Recorded({FREE_TRIES: free, CHECKED: []}, path))
     for one in (*reversed(draft.state.plan.below(path)), path):
         if draft.state.step(one).status != lifecycle.PENDING:
             draft.move("reset", one, renewed=draft.renews(one))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Sequence
 
 from holdfast import git
 from holdfast.core import remedies
-from holdfast.core.definition import Bounds, Check, Definition, Retry, Step
+from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry, Step
+from holdfast.core.lifecycle import DONE
 from holdfast.core.mistakes import check_steps
 from holdfast.core.remedy import Blank, Scope, shell, told
 from holdfast.core.state import State
@@ -19,6 +21,8 @@ from holdfast.git import history as git_history
 from holdfast.machine.place import Place, below, read_regular
 from holdfast.plain.digest import digest
 from holdfast.systems.orchestrator import words
+from holdfast.systems.orchestrator.task_document import wording
+from holdfast.systems.orchestrator.task_document.model import PRE_TASK
 from holdfast.systems.orchestrator.words import PLAN, PULL_REQUEST, REVIEW
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, late
 
@@ -26,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.engine.world import LocalWorld
     from holdfast.forges.port import Forge
-    from holdfast.systems.orchestrator.task_document import Phase, Task, TaskDocument
+    from holdfast.systems.orchestrator.task_document import Criterion, Phase, Task, TaskDocument
 
 LARGEST = 1 << 20
 MOST_FILES = 500
@@ -54,9 +58,9 @@ def load(asked: Asked, place: Place) -> Loaded:
         definition=definition.replace(steps=steps, bounds=bounds, source=path, digest=seen),
         subject=path,
         title=said.title,
-        context={**asked.context, "task_doc": path, "task_name": said.title, "goal": said.goal, **_global(said)},
+        context={**asked.context, "task_doc": path, "task_name": said.title, "goal": said.goal},
         begun=(PLAN,),
-        own={"orchestrator": {"enabled": said.supervisor, "auto_fix": said.auto_fix}},
+        own={"orchestrator": {**dict(said.supervisor.items()), "frequency": list(said.supervisor.frequency)}},
     )
 
 
@@ -89,8 +93,9 @@ def work(
 def milestone(forge: Forge, state: State, path: str) -> str:
     """Opens the issue that stands for a finished phase; gives its address."""
     step = state.plan.step(path)
-    done = [state.plan.step(task) for task in state.plan.children(path)]
-    body = "\n".join(f"- [x] {task.id} {task.label}" for task in done) + "\n"
+    tasks = state.plan.children(path)
+    rows = ((state.plan.step(task), "x" if state.step(task).status == DONE else " ") for task in tasks)
+    body = "\n".join(f"- [{box}] {task.id} {task.label}" for task, box in rows) + "\n"
     try:
         return forge.open_issue(f"Milestone: {step.label}", body)
     except Refused as refusal:
@@ -120,40 +125,58 @@ def digest_of(path: str) -> str:
     return digest(read_regular(path, LARGEST) or b"")
 
 
-def _global(said: TaskDocument) -> dict[str, Any]:
-    criteria = [criterion.text for criterion in said.criteria]
-    return {"success_criteria": criteria} if criteria else {}
-
-
 def _steps(definition: Definition, said: TaskDocument, *, has_git: bool) -> tuple[Step, ...]:
     own = {step.id: step for step in definition.steps}
-    phases = [_phase(phase, before) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
+    checked = PRE_TASK if said.supervisor.required else ""
+    phases = [_phase(phase, before, checked) for phase, before in zip(said.phases, (None, *said.phases), strict=False)]
     last = f"phase-{said.phases[-1].number}"
     closing = []
-    if said.outer:
-        retry = Retry(said.outer_max, exhausted="escalated")
-        closing.append(own[REVIEW].replace(retry=retry, requires=(PLAN, last)))
+    if said.outer.enabled or said.criteria:
+        closing.append(_review(own[REVIEW], said).replace(requires=(PLAN, last)))
     if has_git:
         closing.append(own[PULL_REQUEST].replace(requires=(PLAN, closing[-1].id if closing else last)))
-    return (own[PLAN], *phases, *closing)
+    plan = own[PLAN].replace(approval=Approval(said.approval, "revise"))
+    return (plan, *phases, *closing)
 
 
-def _phase(phase: Phase, before: Phase | None) -> Step:
+def _review(step: Step, said: TaskDocument) -> Step:
+    """Where the whole is looked at: the criteria are the document's, and the outer loop's where there is one."""
+    outer = said.outer
+    return step.replace(
+        kind=REVIEW,
+        name=step.name if outer.enabled else "Review",
+        description=outer.instructions,
+        agents=step.agents if outer.enabled else (),
+        checks=_checks((*said.criteria, *outer.criteria)),
+        retry=Retry(outer.max_iterations, exhausted="escalated"),
+    )
+
+
+def _checks(criteria: Sequence[Criterion]) -> tuple[Check, ...]:
+    """Each with a name of its own: those of the document and of the outer loop stand side by side."""
+    found: dict[str, Check] = {}
+    for position, one in enumerate(criteria, 1):
+        name = one.name if one.name not in found else wording.key(one.name, found, position)
+        found[name] = Check(name, run=one.run, run_by="engine" if one.run else "any", text=one.text)
+    return tuple(found.values())
+
+
+def _phase(phase: Phase, before: Phase | None, supervised: str) -> Step:
     """Every phase waits for the plan: when that is opened again, nothing new begins."""
     return Step(
         id=f"phase-{phase.number}",
         name=phase.name,
+        description=phase.description,
+        kind=words.PHASE,
+        checks=_checks(phase.criteria),
         requires=(PLAN, f"phase-{before.number}") if before else (PLAN,),
         parallel=True,
-        steps=tuple(_task(task, {other.number for other in phase.tasks}) for task in phase.tasks),
+        steps=tuple(_task(task, {other.number for other in phase.tasks}, supervised) for task in phase.tasks),
     )
 
 
-def _task(task: Task, beside: set[str]) -> Step:
+def _task(task: Task, beside: set[str], supervised: str) -> Step:
     """A task waits for those of its phase that it names; earlier phases are over anyway."""
-    checks = (
-        Check(one.name, run=one.run, run_by="engine" if one.run else "any", text=one.text) for one in task.criteria
-    )
     return Step(
         id=task.number,
         name=task.name,
@@ -161,7 +184,8 @@ def _task(task: Task, beside: set[str]) -> Step:
         kind=TASK,
         agents=task.agents,
         requires=tuple(number for number in task.dependencies if number in beside) or None,
-        checks=tuple(checks),
+        supervised=supervised,
+        checks=_checks(task.criteria),
         retry=Retry(1),
     )
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from _collections_abc import Iterator
+
+from holdfast.core import remedies
 from holdfast.core.briefing import TaskText
-from holdfast.core.state import State
+from holdfast.core.lifecycle import PENDING
+from holdfast.core.remedy import told
+from holdfast.core.state import CHECKED, State
 from holdfast.core.tasks import TASK
+from holdfast.systems.orchestrator.rules import supervision
+from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
+from holdfast.systems.orchestrator.words import PLAN, REVIEW
 from holdfast.systems.seam.parts import Texts
 
 
@@ -13,10 +21,20 @@ def task(state: State, path: str) -> TaskText:
     step, context = state.plan.step(path), state.context
     file = str(context.get("task_doc") or "")
     if step.kind == TASK:
-        return TaskText(step.description or step.label, file)
-    wanted = context.get("success_criteria")
+        return TaskText(step.description or step.label, file, tuple(_supervised(state, path)))
+    review = state.plan.step(REVIEW).checks if path == PLAN and REVIEW in state.plan else ()
     text = " – ".join(filter(None, (str(context.get("goal") or ""), step.description)))
-    return TaskText(text, file, tuple(map(str, wanted)) if isinstance(wanted, (list, tuple)) else ())
+    return TaskText(text, file, tuple(check.text for check in review))
+
+
+def _supervised(state: State, path: str) -> Iterator[str]:
+    """The checks that the supervisor is asked for now."""
+    progress, asked = state.step(path), supervision(state).frequency
+    begun = progress.status != PENDING
+    check, when = (POST_TASK, "before the task is handed in") if begun else (PRE_TASK, "before the task begins")
+    if check in asked and check not in progress.data.get(CHECKED, ()):
+        way = told((remedies.named("supervise", {"check_type": check, "task": state.plan.step(path).id}),))
+        yield f"the supervisor is asked {when}: {way}"
 
 
 TEXTS = Texts(task=task)

@@ -17,12 +17,13 @@ FOLDER = ".claude"
 FILE = "agent-state.json"
 LEARNINGS = f"{FOLDER}/learnings.jsonl"
 PLAN, REVIEW, PULL_REQUEST = "plan", "review", "pull_request"
+PHASE = "phase"
 PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED = "planning", "executing", "reviewing", "completed", "failed"
 STATUSES = (PLANNING, EXECUTING, REVIEWING, COMPLETED, FAILED)
 WORKFLOW_WORDS = spelled(
-    executing=("in_progress", "waiting", "paused", "blocked", "escalated"),
+    executing=("in_progress", "waiting", "paused", "blocked", "escalated", "failed"),
     completed=("completed", "finalized"),
-    failed=("failed", "cancelled"),
+    failed=("cancelled",),
 )
 COUNTED = {
     "checks_performed": "checks",
@@ -41,7 +42,7 @@ def status(state: State) -> str:
     word = queries.status(state)
     if word in ("completed", "finalized"):
         return COMPLETED
-    if word in ("cancelled", "failed"):
+    if word == "cancelled":  # a task that failed can still be retried: `pause` says so
         return FAILED
     if PLAN in state.plan and state.step(PLAN).status not in lifecycle.FINISHED:
         return PLANNING

@@ -7,7 +7,7 @@ from holdfast.core.lifecycle import ACTIVE
 from holdfast.core.state import BASE, State
 from holdfast.core.tasks import COMMIT, TASK
 from holdfast.errors import HoldfastError
-from holdfast.systems.seam.parts import Handing, Work
+from holdfast.systems.seam.parts import Handing, Work, late
 from holdfast.systems.seam.wired import Wired
 
 
@@ -41,4 +41,4 @@ def _repository(wired: Wired, state: State) -> git.Repository | None:
     return git.find(wired.place.base(state.worktree)) if wired.place.repository else None
 
 
-WORK = Work(before_done=_before_done, apart=_apart)
+WORK = Work(before_done=_before_done, apart=_apart, body=late("holdfast.systems.orchestrator.pull_request", "body"))

@@ -186,6 +186,8 @@ class Work(Value):
     """Called after every change, with the state before it; gives what the user should be told."""
     commit: Callable[[State, str, str], tuple[str, str]] | None = None
     """Where commits are of steps: the step that a word names, and the message of its commit."""
+    body: Callable[[State], str] | None = None
+    """What the pull request of a workflow says, in the system's own way."""
     handed_in: Callable[[Wired, State, str], tuple[str, ...]] = staticmethod(lambda _wired, _state, _path: ())
     """What to tell the user when a step was handed in."""
     reviewed: Callable[[Wired, State, str, str], tuple[str, str]] | None = None
@@ -251,6 +253,8 @@ class Upkeep(Value):
     """Takes over what the project's notes say of workflows; gives what was wrong. Asked where one of its traces is."""
     content: Callable[[str], Content | None] = staticmethod(lambda _: None)
     """What a person trusts in the subject file at a path; None where it is none of the system's."""
+    starter: Callable[[str], str] = staticmethod(lambda _: "")
+    """A task document of this name to begin with, where the system reads such documents."""
 
 
 def found_active(state: State, now: str, about: Mapping[str, str], progress: list[str]) -> str:

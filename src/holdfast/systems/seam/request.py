@@ -18,6 +18,9 @@ _MOST = 60_000
 
 
 def body(wired: Wired, repository: git.Repository, state: State) -> str:
+    own = work(state.dialect).body
+    if own is not None:
+        return own(state)
     about = work(state.dialect).about(wired, state)
     said = _whole(repository, state, about, described=True)
     return said if len(said) <= _MOST else _whole(repository, state, about, described=False)[:_MOST]

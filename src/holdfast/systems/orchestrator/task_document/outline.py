@@ -1,57 +1,76 @@
 """The outline of a task document: its sections, and in each one its prose, its criteria and what its labels say.
 
 What stands in which section is settled here, in one pass over the blocks. What the labels mean, and whether the parts
-fit together, is asked afterwards, so that one mistake hides no other.
+fit together, is asked afterwards, so that one mistake hides no other. Nothing is dropped in silence: what has no effect
+is a warning, and a mistake where it could be a bound, a gate or a dependency.
 """
 
 from __future__ import annotations
 
 import re
 
-from holdfast.markdown.text import BAD_BOX, BOX, LIKE_A_BOX, LONGEST_SOURCE, says_something, shown
+from holdfast.markdown.text import LONGEST_SOURCE
 from holdfast.plain.terminal import CONTROLS
 from holdfast.systems.orchestrator.task_document import wording
-from holdfast.systems.orchestrator.task_document.blocks import Block, Blocks, Piece, normal, pieces
-from holdfast.systems.orchestrator.task_document.model import LONGEST_CRITERION, LONGEST_NAME, MOST_CRITERIA, Criterion
-from holdfast.systems.orchestrator.task_document.sections import LABELS, Said, Section, bounds, has_settings, kind_of
+from holdfast.systems.orchestrator.task_document.blocks import Block, Blocks, Piece, has_box, normal, pieces
+from holdfast.systems.orchestrator.task_document.criteria import Criteria
+from holdfast.systems.orchestrator.task_document.model import LONGEST_CRITERION, LONGEST_NAME
+from holdfast.systems.orchestrator.task_document.sections import SETTINGS, Said, Section, field_of, kind_of
 
-_TOLD = ("goal", "context", "task")  # their prose is kept
+_TOLD = ("goal", "context", "preamble", "task", "phase", "stray", "supervisor", "outer")  # their prose is kept
+_WITH_BOXES = ("task", "phase", "criteria", "outer")
 _LISTS = ("agents", "dependencies")
 _FORMS = {"phase": "### Phase 1: Foundation", "task": "#### Task 1.1: Update the model"}
+_NOWHERE = "this check box belongs to no task, phase or success criteria"
+_WHOLE_RUN = "this is no bound of one task or phase: bounds are those of the whole run, below '## Safety Bounds'"
 
 
 class Outline:
-    """All sections in their order, the title, and what was mistaken on the way."""
+    """All sections in their order, the title, and what was mistaken or has no effect."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, path: str) -> None:
         self.title: str | None = ""  # None: there is one, with a mistake in it
         self.title_line = 0
         self.is_feature = False
         self.sections: list[Section] = []
+        self.warnings: list[tuple[int, str]] = []
         self._markdown = Blocks(text)
         self.mistakes = self._markdown.mistakes
-        self._stack: list[tuple[int, Section]] = []
+        self._criteria = Criteria(self._markdown, path, self.warnings)
+        self._stack: list[tuple[int, Section]] = [(0, self._of("preamble", 1))]
         self._open = ("", 0)  # the label whose value may go on, and how deep in a list it stands
+        self._target = self._section  # the section that label is of
         for block in self._markdown.blocks():
             self._take(block)
 
     def of(self, *kinds: str) -> list[Section]:
         return [section for section in self.sections if section.kind in kinds]
 
+    def first(self, kind: str) -> Section | None:
+        return next(iter(self.of(kind)), None)
+
     @property
-    def _section(self) -> Section | None:
-        return self._stack[-1][1] if self._stack else None
+    def _section(self) -> Section:
+        return self._stack[-1][1]
+
+    def _of(self, kind: str, line: int) -> Section:
+        """The one section of its kind: settings may be said in several places."""
+        found = self.first(kind)
+        if found is None:
+            found = Section(kind, line)
+            self.sections.append(found)
+        return found
 
     def _take(self, block: Block) -> None:
         if block.kind == "heading":
             self._heading(block)
-        elif section := self._section:
-            if block.kind == "code":
-                self._code(section, block)
-            elif block.kind == "quote":
-                self._prose(section, block.content, block.line)
-            else:
-                self._lines(section, block)
+        elif block.kind == "code":
+            self._code(self._section, block)
+        elif block.kind == "html":
+            found = self.mistakes if has_box(block.content) else self.warnings
+            found.append((block.line, "this is HTML, which is not read: write it as markdown"))
+        else:
+            self._lines(self._section, block)
 
     def _heading(self, block: Block) -> None:
         if block.depth == 1 and not self.title_line:
@@ -62,36 +81,59 @@ class Outline:
             self.mistakes.append((block.line, f"the heading is longer than {LONGEST_SOURCE} characters"))
             content = ""
         above = [(level, section) for level, section in self._stack if level < block.depth]
-        opened = self._opened(block, self._markdown.plain(content), [section for _, section in above])
-        if opened is None and block.underlined:
+        plain = self._markdown.plain(content)
+        known = (above[-1][1] if above else self._stack[0][1]).kind
+        owner, field = field_of(known, normal(plain)) if known in _WITH_BOXES else ("", "")
+        opened = None if field else self._opened(block, plain, [section for _, section in above])
+        if not opened and not field and block.underlined:
             self._take(block.replace(kind="text", depth=0))  # a paragraph with a rule right below it
             return
-        self._open, self._stack = ("", 0), above
+        self._open, self._stack = ("", 0), above or self._stack[:1]
         if opened:
-            self.sections.append(opened)
             self._stack.append((block.depth, opened))
-        elif section := self._section:
-            field = LABELS["task"].get(normal(content)) if section.kind == "task" else None
-            if field:
-                self._label(section, field, Piece("", ("",), "", 0), block.line, 0)
-            else:
-                self._prose(section, content, block.line)
+        elif field:
+            self._label(self._section, owner, field, Piece("", ("",), plain, 0), block.line, 0)
+        else:
+            self._other(block, plain)
+
+    def _other(self, block: Block, heading: str) -> None:
+        """A heading that opens none of the known sections."""
+        section = self._section
+        if section.kind == "phase":
+            self._stack.append((block.depth, Section("stray", block.line, name=heading, phase=section)))
+            section.prose.append(heading)
+        elif section.kind in ("preamble", "container"):
+            self.warnings.append((block.line, f"the section {heading[:60]!r} is not read: it is for the reader only"))
+            self._stack.append((block.depth, Section("other", block.line, name=heading)))
+        else:
+            self._prose(section, block.content, block.line)
 
     def _title(self, block: Block) -> None:
         self.title_line = block.line
         text = self._markdown.text(block.content, block.line, "title")
         self.is_feature = bool(text and re.match(r"(?i)[\W_]*feature ?:", text))
-        title = re.fullmatch(r"(?i)[\W_]*task ?:\s*(.*)", text) if text else None
+        form = r"(?i)[\W_]*(?:unified |workflow |orchestrator )?task(?: document| doc)?\s*[:–—-]\s*(.*)"
+        title = re.fullmatch(form, text) if text else None
         name = self._markdown.kept(title[1], block.line, "title", LONGEST_NAME) if title else ""
         self.title = None if text is None else name
-        self._stack = []
+        del self._stack[1:]
 
     def _opened(self, block: Block, heading: str, above: list[Section]) -> Section | None:
         """The section that a heading opens. Those of the whole document are not looked for within a phase."""
-        if found := wording.numbered(heading):
+        kinds = {section.kind for section in above}
+        in_phase, in_task = "phase" in kinds, "task" in kinds
+        if found := wording.numbered(heading, in_phase=in_phase, in_task=in_task):
             return self._numbered(block, *found, above)
-        kind = kind_of(heading, within_phase=any(section.kind in ("phase", "task") for section in above))
-        return Section(kind, block.line) if kind else None
+        kind = kind_of(heading, within_phase=in_phase)
+        if kind in SETTINGS:
+            section = self._of(kind, block.line)
+            section.line = max(section.line, block.line)
+            return section
+        return self._added(Section(kind, block.line)) if kind else None
+
+    def _added(self, section: Section) -> Section:
+        self.sections.append(section)
+        return section
 
     def _numbered(self, block: Block, kind: str, number: str, name: str, above: list[Section]) -> Section:
         phase = next((section for section in reversed(above) if section.kind == "phase"), None)
@@ -103,67 +145,114 @@ class Outline:
             message = "the task stands below no phase: its heading needs more # than that of its phase"
             self.mistakes.append((block.line, message))
         name = self._markdown.kept(name, block.line, f"name of the {kind}", LONGEST_NAME) or ""
-        return Section(kind, block.line, number, name, phase)
+        return self._added(Section(kind, block.line, number, name, phase))
 
     def _lines(self, section: Section, block: Block) -> None:
-        known = LABELS.get(section.kind, {})
-        for at, piece in enumerate(pieces(block.content, bare=has_settings(section.kind))):
+        kind = section.kind
+        found = pieces(block.content, lambda label: bool(field_of(kind, label)[1]), bare=kind in ("safety", "settings"))
+        tabled = any(piece.row and field_of(kind, piece.label)[1] for piece in found)
+        for at, piece in enumerate(found):
             line = block.line + piece.offset
             begins_item = block.kind == "item" and at == 0
-            if field := known.get(piece.label):
-                self._label(section, field, piece, line, block.depth if begins_item else 0)
-            elif piece.label.startswith("maximum ") and section.kind in ("safety", "outer"):
-                self.mistakes.append((line, f"there is no bound {piece.label!r}, only {bounds(section.kind)}"))
+            owner, field = field_of(kind, piece.label) if piece.label else ("", "")
+            depth = block.depth if begins_item else 0
+            if piece.box:
+                self._box(section, piece, line, block.depth)
+            elif field:
+                self._label(section, owner, field, piece, line, depth)
+            elif piece.heads and (tabled or kind in SETTINGS):
+                continue
+            elif piece.row and (self._open[0] == "criteria" or kind == "criteria"):
+                self.mistakes.append((line, "criteria in a table are not read: write each as '- [ ] …'"))
             elif begins_item:
-                self._item(section, piece.source, line, block.depth)
+                self._item(section, piece, line, block.depth)
             elif piece.label:
                 self._open = ("", 0)
-                self._prose(section, piece.source, line)
+                self._text(section, piece, line)
             else:
-                self._more(section, piece.source, line, block.depth)
+                self._more(section, piece, line, block.depth)
 
-    def _label(self, section: Section, field: str, piece: Piece, line: int, depth: int) -> None:
-        self._open = (field, depth)
+    def _box(self, section: Section, piece: Piece, line: int, depth: int) -> None:
+        """A check box is a criterion wherever it stands, unless it says that something is enabled."""
+        self._open = ("", 0) if depth <= self._open[1] else self._open
+        label = normal(self._markdown.plain(piece.source)) if section.kind in ("supervisor", "settings") else ""
+        owner, field = field_of(section.kind, label) if label else ("", "")
+        if field in ("enable", "auto_fix", "required"):
+            said = piece.replace(lines=("yes" if piece.box == "x" else "no",))
+            self._label(section, owner, field, said, line, 0)
+        elif section.kind == "stray":
+            form = "write '#### Task 1.2: …', or its boxes below '#### Phase Success Criteria'"
+            self.mistakes.append((section.line, f"{section.name[:60]!r} is no task, but has criteria: {form}"))
+        elif self._open[0] == "criteria" or section.kind in _WITH_BOXES:
+            whose = self._target if self._open[0] == "criteria" else section
+            self._criteria.take(whose, piece.source, line, depth, box=piece.box)
+        else:
+            self.mistakes.append((line, f"{_NOWHERE}: write it below '## Success Criteria', or without the box"))
+
+    def _label(self, section: Section, owner: str, field: str, piece: Piece, line: int, depth: int) -> None:
+        """What a label says is of its own section, of the phase around it, or of the settings that it names."""
         value, rest = piece.lines[0], list(piece.lines[1:])
-        if field == "description":
-            self._prose(section, "\n".join((value, *rest)), line)
+        section = section.phase or section if section.kind == "stray" or field == "phase_criteria" else section
+        target = section if owner in (section.kind, "task", "stray") else self._of(owner, line)
+        if target is not section and section.kind in ("task", "phase"):
+            self.mistakes.append((line, _WHOLE_RUN))
+            return
+        field = field.removeprefix("phase_")
+        self._open, self._target = (field, depth), target
+        if field in ("description", "goal"):
+            self._open = ("", 0)
+            self._prose(target, "\n".join((value, *rest)), line)
         elif field == "criteria":
             if value and not value.endswith(":"):
-                self._criterion(section, "\n".join((value, *rest)), line)
-        elif first := section.said.get(field):
+                self._criteria.take(target, "\n".join((value, *rest)), line, depth)
+        elif field == "reverse":
+            label = normal(piece.label).capitalize()
+            said = f"{label!r} is not read: say in the other task '**Dependencies**: Task {section.number or '1.1'}'"
+            self.mistakes.append((line, said))
+        elif first := target.said.get(field):
             self.mistakes.append((line, f"this was said before, in line {first.line}"))
         else:
-            section.said[field] = Said("", line)
-            self._extend(section, field, value)
-            while rest and self._goes_on(section):
-                self._extend(section, field, rest.pop(0))
-            self._prose(section, "\n".join(rest), line)
+            target.said[field] = Said("", line)
+            self._extend(target, field, value)
+            while rest and self._goes_on():
+                self._extend(target, field, rest.pop(0))
+            for at, more in enumerate(rest, len(piece.lines) - len(rest)):
+                self._text(section, Piece("", (more,), more, 0), line + at)
 
-    def _item(self, section: Section, content: str, line: int, depth: int) -> None:
-        """A list item. In a task a check box is a criterion wherever it stands, another item where they are listed."""
+    def _item(self, section: Section, piece: Piece, line: int, depth: int) -> None:
+        """A list item: a criterion where they are listed, a part of one that it stands below, or a value."""
         if depth <= self._open[1]:
             self._open = ("", 0)
-        field = self._open[0]
-        boxed = section.kind == "task" and re.match(LIKE_A_BOX, content)
-        if section.kind == "criteria" or boxed or field == "criteria":
-            self._criterion(section, content, line)
-        elif (said := section.said.get(field)) and (said.by_items or self._goes_on(section)):
-            self._extend(section, field, content, by_items=field in _LISTS)
+        field, content = self._open[0], piece.source
+        whose = self._target if field else section
+        if self._criteria.goes_on(whose, depth):
+            self._criteria.extend(content)
+        elif field == "criteria" or section.kind == "criteria":
+            self._criteria.take(whose, content, line, depth)
+        elif (said := whose.said.get(field)) and (said.by_items or self._goes_on()):
+            self._extend(whose, field, content, by_items=field in _LISTS)
         else:
-            self._prose(section, content, line, "- ")
+            self._text(section, piece, line, "- ")
 
-    def _more(self, section: Section, content: str, line: int, depth: int) -> None:
+    def _more(self, section: Section, piece: Piece, line: int, depth: int) -> None:
         """Lines without a label. Outside of a list they end the label above, unless its criteria are still to come."""
-        if self._goes_on(section):
-            self._extend(section, self._open[0], content)
-            return
-        if depth == 0 and not (self._open[0] == "criteria" and not section.criteria):
-            self._open = ("", 0)
-        self._prose(section, content, line)
+        content, to_come = piece.source, self._open[0] == "criteria" and not self._target.criteria
+        if self._goes_on():
+            self._extend(self._target, self._open[0], content)
+        elif (
+            depth == 0
+            and not content.rstrip("* ").endswith(":")
+            and (to_come or (section.kind == "criteria" and not section.criteria))
+        ):
+            self._criteria.take(self._target if to_come else section, content, line, depth)
+        else:
+            if depth == 0 and not to_come:
+                self._open = ("", 0)
+            self._text(section, piece, line)
 
-    def _goes_on(self, section: Section) -> bool:
+    def _goes_on(self) -> bool:
         """Whether the open label still waits for its value, or for more of it."""
-        said = section.said.get(self._open[0])
+        said = self._target.said.get(self._open[0])
         return said is not None and (not said.text or said.text.endswith(","))
 
     def _extend(self, section: Section, field: str, content: str, *, by_items: bool = False) -> None:
@@ -172,37 +261,23 @@ class Outline:
         joined = f"{said.text}{',' if said.by_items else ''} {text}".strip()
         section.said[field] = said.replace(text=joined, by_items=by_items)
 
-    def _criterion(self, section: Section, content: str, line: int) -> None:
-        box = re.match(BOX, content)
-        if not box and re.match(LIKE_A_BOX, content):
-            self.mistakes.append((line, BAD_BOX))
-            return
-        whole = content[box.end() :] if box else content
-        text = self._markdown.text(whole, line, "criterion", LONGEST_CRITERION)
-        if text is None:
-            return
-        run: tuple[str, ...] | str = ()
-        if split := wording.with_command(self._markdown.within(whole)):
-            run = wording.words(split[1])
-            text = wording.without_lead(shown(split[0])) or split[1]
-        if isinstance(run, str):
-            self.mistakes.append((line, run))
-        elif not says_something(text):
-            self.mistakes.append((line, "the criterion has no text"))
-        else:
-            self._add(section, Criterion(text, "", run, bool(box and box[1] != " "), line))
-
-    def _add(self, section: Section, criterion: Criterion) -> None:
-        position = len(section.criteria) + 1
-        if position == MOST_CRITERIA + 1:
-            self.mistakes.append((criterion.line, f"there are more than {MOST_CRITERIA} criteria here"))
-        if position <= MOST_CRITERIA + 1:
-            taken = {other.name for other in section.criteria}
-            section.criteria.append(criterion.replace(name=wording.key(criterion.text, taken, position)))
+    def _text(self, section: Section, piece: Piece, line: int, mark: str = "") -> None:
+        """What is no label, box or value: kept as prose, else told."""
+        source = piece.source
+        if section.kind in ("safety", "outer", "settings") and piece.label.startswith("maximum"):
+            self.mistakes.append((line, f"there is no bound {piece.label!r}, only iterations, cost and time"))
+        elif section.kind in _TOLD:
+            self._prose(section, source, line, mark)
+        elif section.kind == "safety" and re.search(r"[0-9]", source):
+            text = self._markdown.plain(source[:LONGEST_SOURCE])[:60]
+            self.mistakes.append((line, f"{text!r} may be a bound, and is not read: write '**Maximum cost**: $10'"))
+        elif section.kind != "other" and not (section.kind == "criteria" and source.rstrip("* ").endswith(":")):
+            self.warnings.append((line, f"{self._markdown.plain(source[:LONGEST_SOURCE])[:60]!r} is not read"))
 
     def _prose(self, section: Section, content: str, line: int, mark: str = "") -> None:
-        if section.kind in _TOLD and content and (text := self._markdown.text(content, line, "text")):
-            section.prose.append(mark + text)
+        kept = section.phase if section.kind == "stray" and section.phase else section
+        if kept.kind in _TOLD and content and (text := self._markdown.text(content, line, "text")):
+            kept.prose.append(mark + text)
 
     def _code(self, section: Section, block: Block) -> None:
         if section.kind not in _TOLD:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from _collections_abc import Callable, Iterator, Mapping, Sequence
+from _collections_abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.core.names import is_name
 from holdfast.systems.orchestrator.task_document import model, wording
-from holdfast.systems.orchestrator.task_document.model import Phase, Task, TaskDocument
+from holdfast.systems.orchestrator.task_document.model import OuterLoop, Phase, Supervisor, Task, TaskDocument
 from holdfast.systems.orchestrator.task_document.outline import Outline
 from holdfast.systems.orchestrator.task_document.sections import Said, Section
 
@@ -16,41 +16,42 @@ if TYPE_CHECKING:
 
     Read = TypeVar("Read")
 
-_COMPLEXITIES = {"low": "Low", "medium": "Medium", "high": "High"}
-
 
 class Reading:
     """The document that an outline describes. It counts only if there are no mistakes."""
 
     def __init__(self, text: str, path: str) -> None:
-        self._outline = outline = Outline(text)
+        self._outline = outline = Outline(text, path)
         self.is_feature = outline.is_feature
         self._mistakes = [*outline.mistakes, *_missing(outline), *_misnumbered(outline)]
-        safety, supervisor, outer = (self._only(kind) for kind in ("safety", "supervisor", "outer"))
+        safety, plan = outline.first("safety"), outline.first("plan")
         self._require_bounds(safety)
-        self.document = TaskDocument(
+        document = TaskDocument(
             path=path,
             title=outline.title or "",
             goal=self._told("goal"),
-            context=self._told("context"),
+            context="\n\n".join(filter(None, (self._told("preamble"), self._told("context")))),
             criteria=tuple(whole.criteria) if (whole := self._only("criteria")) else (),
             phases=self._phases(),
             max_iterations=self._value(safety, "iterations", wording.count, "a number such as '30'")
             or model.ITERATIONS,
             max_cost=self._bound(safety, "cost", wording.cost, "an amount such as '$10'"),
             max_time=self._bound(safety, "time", wording.span, "a span such as '2 hours' or '1h 30m'"),
-            supervisor=self._enabled(supervisor),
-            auto_fix=self._value(supervisor, "auto_fix", wording.yes_or_no, "'Yes' or 'No'") or False,
-            frequency=_text(supervisor, "frequency"),
-            outer=self._enabled(outer),
-            outer_max=self._value(outer, "iterations", wording.count, "a number such as '10'")
-            or model.OUTER_ITERATIONS,
+            supervisor=self._supervisor(outline.first("supervisor")),
+            outer=self._outer(outline.first("outer")),
+            approval=self._value(plan, "approval", wording.approval, "'person' or 'relayed'") or "human",
         )
+        self.document: TaskDocument = document.replace(warnings=tuple(_by_line(self._warnings())))
 
     @property
     def mistakes(self) -> list[tuple[int, str]]:
-        """By their lines, each once."""
-        return sorted(dict.fromkeys(self._mistakes), key=lambda mistake: mistake[0])
+        return _by_line(self._mistakes)
+
+    def _warnings(self) -> Iterator[tuple[int, str]]:
+        yield from self._outline.warnings
+        for task in self._outline.of("task"):
+            if not task.criteria:
+                yield task.line, f"task {task.number} has no success criteria: it is done when its agent says so"
 
     def _only(self, kind: str) -> Section | None:
         """The section of this kind. A second one could contradict the first, so it is a mistake."""
@@ -60,7 +61,7 @@ class Reading:
         return sections[0] if sections else None
 
     def _require_bounds(self, safety: Section | None) -> None:
-        """Bounds in a table or in prose are not read: somebody means them, so nobody may think that they hold."""
+        """Bounds in prose are not read: somebody means them, so nobody may think that they hold."""
         if safety is not None and not safety.said and not any(line > safety.line for line, _ in self._mistakes):
             self._mistakes.append((safety.line, "no bound can be read here: write it as '**Maximum cost**: $10'"))
 
@@ -68,11 +69,33 @@ class Reading:
         section = self._only(kind)
         return section.text() if section else ""
 
-    def _enabled(self, section: Section | None) -> bool:
+    def _supervisor(self, section: Section | None) -> Supervisor:
+        if section is None or not self._yes(section, "enable", default=True):
+            return Supervisor()
+        said = section.said.get("frequency")
+        when = wording.frequency(said.text) if said else None
+        if said and when is None:
+            message = f"{said.text[:60]!r} is read as 'before and after each task'"
+            self._outline.warnings.append((said.line, message))
+        return Supervisor(
+            enabled=True,
+            frequency=(model.PRE_TASK, model.POST_TASK) if when is None else when,
+            auto_fix=self._yes(section, "auto_fix"),
+            required=self._yes(section, "required"),
+            instructions=section.text(),
+        )
+
+    def _outer(self, section: Section | None) -> OuterLoop:
+        rounds = self._value(section, "iterations", wording.count, "a number such as '10'")
+        if section is None or not self._yes(section, "enable", default=True):
+            return OuterLoop(max_iterations=rounds or model.OUTER_ITERATIONS)
+        criteria, text = tuple(section.criteria), section.text()
+        return OuterLoop(True, rounds or model.OUTER_ITERATIONS, criteria, text)
+
+    def _yes(self, section: Section, field: str, *, default: bool = False) -> bool:
         """A section that is there is meant, unless it says otherwise."""
-        if section is None:
-            return False
-        return self._value(section, "enable", wording.yes_or_no, "'Yes' or 'No'") is not False
+        said = self._value(section, field, wording.yes_or_no, "'Yes' or 'No'")
+        return default if said is None else said
 
     def _bound(self, section: Section | None, field: str, read: Callable[[str], int | None], what: str) -> int | None:
         if wording.is_nothing(_text(section, field)):
@@ -91,14 +114,31 @@ class Reading:
         tasks = self._outline.of("task")
         wanted: dict[str, tuple[str, ...]] = {}
         for task in tasks:
-            wanted.setdefault(task.number, self._dependencies(task))
+            wanted.setdefault(task.number, self._dependencies(task, tasks))
         wanted.pop("", None)
         self._mistakes += _unmet(tasks, wanted)
         made = [(section.phase, self._task(section, wanted.get(section.number, ()))) for section in tasks]
         return tuple(
-            Phase(int(phase.number or 0), phase.name, tuple(task for owner, task in made if owner is phase), phase.line)
+            Phase(
+                int(phase.number or 0),
+                phase.name,
+                tuple(task for owner, task in made if owner is phase),
+                phase.line,
+                phase.text(),
+                tuple(phase.criteria),
+            )
             for phase in self._outline.of("phase")
+            if self._comes_in_order(phase)
         )
+
+    def _comes_in_order(self, phase: Section) -> bool:
+        """Phases come one after the other; one that waits for another order is a mistake."""
+        found, unread = wording.dependencies(_text(phase, "dependencies"))
+        later = [one for one in found if one.phase and phase.number and one.phase >= int(phase.number)]
+        if unread or later:
+            said = phase.said["dependencies"]
+            self._mistakes.append((said.line, f"{said.text[:60]!r} is no phase before this one"))
+        return True
 
     def _task(self, section: Section, dependencies: tuple[str, ...]) -> Task:
         return Task(
@@ -107,35 +147,50 @@ class Reading:
             description=section.text(),
             criteria=tuple(section.criteria),
             agents=self._agents(section),
-            complexity=self._complexity(section),
+            complexity=_text(section, "complexity"),
             dependencies=dependencies,
             effort=_text(section, "effort"),
             line=section.line,
         )
 
-    def _complexity(self, section: Section) -> str:
-        if not _text(section, "complexity"):
-            return ""
-        known = "'Low', 'Medium' or 'High'"
-        return self._value(section, "complexity", lambda text: _COMPLEXITIES.get(text.lower()), known) or ""
-
     def _agents(self, section: Section) -> tuple[str, ...]:
         said = section.said.get("agents", Said("", 0))
-        agents = tuple(dict.fromkeys(wording.listed(said.text)))
-        for agent in agents:
-            if not is_name(agent):
-                self._mistakes.append((said.line, f"{agent[:60]!r} is not the name of an agent (A-Z a-z 0-9 _ . -)"))
-        return agents
+        names, unread = wording.agents(said.text)
+        for agent in (*(name for name in names if not is_name(name)), *unread):
+            message = f"{agent[:60]!r} is not the name of an agent (A-Z a-z 0-9 _ . -), and is not read"
+            self._outline.warnings.append((said.line, message))
+        return tuple(dict.fromkeys(filter(is_name, names)))
 
-    def _dependencies(self, section: Section) -> tuple[str, ...]:
+    def _dependencies(self, section: Section, tasks: Sequence[Section]) -> tuple[str, ...]:
         said = section.said.get("dependencies", Said("", 0))
+        wanted, unread = wording.dependencies(said.text)
+        for member in unread:
+            self._mistakes.append((said.line, f"{member[:60]!r} names no task such as '1.1' and nothing else"))
         found: dict[str, None] = {}
-        for member in wording.listed(said.text):
-            if number := wording.dependency(member):
-                found[number] = None
-            else:
-                self._mistakes.append((said.line, f"{member[:60]!r} is not the number of a task such as '1.1'"))
+        for one in wanted:
+            numbers = _meant(one, section, tasks)
+            if not numbers and not one.before:
+                self._mistakes.append((said.line, f"there is no task in {said.text[:60]!r} to depend on"))
+            found |= dict.fromkeys(numbers)
         return tuple(found)
+
+
+def _meant(wanted: wording.Wanted, section: Section, tasks: Sequence[Section]) -> list[str]:
+    """The numbers of the tasks that are meant, in the order of the document."""
+    if wanted.phase:
+        return [task.number for task in tasks if task.phase and task.phase.number == str(wanted.phase)]
+    if wanted.before:
+        before = [task.number for task in tasks[: tasks.index(section)]]
+        return before[-1:] if wanted.before == "one" else before
+    numbers = [task.number for task in tasks]
+    if wanted.first == wanted.last or wanted.first not in numbers or wanted.last not in numbers:
+        return list(dict.fromkeys((wanted.first, wanted.last)))
+    return numbers[numbers.index(wanted.first) : numbers.index(wanted.last) + 1]
+
+
+def _by_line(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """By their lines, each once."""
+    return sorted(dict.fromkeys(found), key=lambda one: one[0])
 
 
 def _text(section: Section | None, field: str) -> str:

@@ -7,38 +7,68 @@ import re
 from holdfast.core.value import Value
 from holdfast.systems.orchestrator.task_document.model import Criterion
 
-LABELS = {
-    "task": {
-        "description": "description",
-        "success criteria": "criteria",
-        "acceptance criteria": "criteria",
-        "agents needed": "agents",
-        "agents": "agents",
-        "complexity": "complexity",
-        "dependencies": "dependencies",
-        "depends on": "dependencies",
-        "estimated effort": "effort",
-        "effort": "effort",
-    },
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _collections_abc import Mapping
+
+_CRITERIA = (
+    r"(?:global |overall |project |final )*(?:(?:success|acceptance|completion|exit|done|verification) )?criteria"
+    r"|(?:success|acceptance|exit) criterion|definition of done|done when|acceptance|verification"
+)
+_TASK = {
+    "description": r"description|summary|details|overview|goals?|objectives?|purpose",
+    "criteria": _CRITERIA,
+    "agents": r"(?:required |assigned |suggested |recommended )?agents?(?: needed| required| types?)?",
+    "complexity": r"(?:estimated )?(?:complexity|difficulty)",
+    "dependencies": r"(?:task )?dependenc(?:y|ies)|(?:depends|dependent) (?:up)?on|requires?|needs|after|blocked by"
+    r"|blockers?|pre ?requisites?|waits for|predecessors?",
+    "effort": r"(?:estimated |expected )?(?:effort|time|duration)(?: estimate)?|(?:time |effort )?estimates?",
+    "reverse": r"blocks|unblocks|required (?:by|for)|needed (?:by|for)",
+    "phase_criteria": rf"phase(?: \d+)? (?:{_CRITERIA})",
+}
+_LIMIT = r"(?: limit| cap| budget| bound)?"
+_SETTINGS: Mapping[str, Mapping[str, str]] = {
     "safety": {
-        "maximum iterations per task": "iterations",
-        "maximum iterations": "iterations",
-        "maximum cost": "cost",
-        "maximum time": "time",
+        "iterations": rf"(?:maximum )?(?:ralph )?(?:iterations?|attempts|tries){_LIMIT}(?: per task)?{_LIMIT}",
+        "cost": rf"(?:maximum |total |hard )*(?:cost|budget|spend|spending){_LIMIT}",
+        "time": rf"(?:maximum |total |hard |elapsed )*(?:time|duration|run ?time|wall clock){_LIMIT}|timeout",
     },
-    "supervisor": {"enable": "enable", "enabled": "enable", "frequency": "frequency", "auto fix": "auto_fix"},
-    "outer": {"enable": "enable", "enabled": "enable", "maximum iterations": "iterations"},
+    "supervisor": {
+        "enable": r"enabled?|(?:enable )?(?:the )?supervisor(?: checks?)?(?: enabled)?",
+        "frequency": r"(?:supervisor )?(?:check )?frequency|when|schedule",
+        "auto_fix": r"(?:enable |allow )?auto fix(?:es|ing)?(?: .*)?",
+        "required": r"(?:checks? )?(?:required|mandatory)|require (?:pre task )?checks?",
+    },
+    "outer": {
+        "enable": r"enabled?|(?:enable )?(?:the )?outer(?: ralph)?(?: loop)?(?: enabled)?",
+        "iterations": rf"(?:maximum )?(?:outer )?(?:ralph )?(?:loop )?(?:iterations|rounds|passes){_LIMIT}",
+        "criteria": _CRITERIA,
+    },
+    "plan": {"approval": r"(?:plan )?approvals?|approval of the plan|who approves(?: the plan)?"},
+}
+"""The settings and their labels. In another section, a label counts if it names what it sets."""
+_EXPLICIT = {
+    "safety": r"\b(?:maximum|limit|cap|budget|bound)\b|per task",
+    "supervisor": r"\bsupervisor\b",
+    "outer": r"\bouter\b",
+    "plan": r"\bplan\b",
 }
 _OF_THE_WHOLE = {
-    "goal": r"goals?|objectives?",
-    "context": r"context|background",
-    "criteria": r"(?:global |overall )?success criteria",
+    "goal": r"(?:task |project )?(?:goals?|objectives?|overview|summary|purpose|mission)",
+    "context": r"context|background|motivation|current state",
+    "criteria": _CRITERIA,
+    "container": r"(?:(?:execution|implementation|work|task|project) )?(?:phases?|tasks|plan|breakdown)"
+    r"|phases (?:and|&) tasks|implementation|workflow",
 }
-_SETTINGS = {
-    "safety": r"safety(?: bounds?| limits?)?",
-    "supervisor": r"supervisor(?: checks?)?",
-    "outer": r"outer (?:ralph )?loop",
+_HEADINGS = {
+    "safety": r"(?:safety|resource|cost|budget)?(?: and )?(?: ?(?:bounds?|limits?|constraints))|safety|budgets?"
+    r"|safety settings",
+    "supervisor": r"supervis(?:or|ion)(?: (?:agent|checks?))?",
+    "outer": r"outer(?: ralph)?(?: (?:loop|review))?",
+    "settings": r"(?:workflow|execution|run|orchestrator|ralph)?(?: ?(?:settings?|configuration|config|options))",
 }
+_CONFIGURED = r"(?: (?:settings?|configuration|config))?"
+SETTINGS = tuple(_HEADINGS)
 
 
 class Said(Value):
@@ -69,15 +99,27 @@ class Section:
 
 def kind_of(heading: str, *, within_phase: bool) -> str:
     """The kind of section that a heading opens, if any. Settings count wherever they stand, so that none is lost."""
-    known = _SETTINGS if within_phase else _SETTINGS | _OF_THE_WHOLE
-    forms = ((kind, rf"[\W\d_]*(?:{words}) ?(?:\(.*\))? ?:?") for kind, words in known.items())
-    return next((kind for kind, form in forms if re.fullmatch(form, heading.lower())), "")
+    known = _HEADINGS if within_phase else _HEADINGS | _OF_THE_WHOLE
+    text = re.sub(r"(?i)^[\W\d_]*|\s*(?:\([^()]*\))?\s*:?$", "", heading).lower()
+    forms = ((kind, f"(?:{words}){_CONFIGURED if kind in _HEADINGS else ''}") for kind, words in known.items())
+    return next((kind for kind, form in forms if re.fullmatch(form, text)), "")
 
 
-def has_settings(kind: str) -> bool:
-    return kind in _SETTINGS
-
-
-def bounds(kind: str) -> str:
-    """The bounds that can be set in such a section, for a message."""
-    return ", ".join(label for label in LABELS[kind] if label.startswith("maximum "))
+def field_of(kind: str, label: str) -> tuple[str, str]:
+    """What a label sets in a section of a kind: the kind that it belongs to, and the field. Empty: it is not known."""
+    own = {"task": _TASK, "phase": _TASK, "stray": _TASK}.get(kind) or _SETTINGS.get(kind, {})
+    for field, form in own.items():
+        if re.fullmatch(form, label):
+            return kind, field
+    if kind in ("preamble", "settings", "other"):
+        for field in ("goal", "criteria") if kind != "other" else ():
+            if re.fullmatch(_OF_THE_WHOLE[field], label):
+                return field, field
+    for other, fields in _SETTINGS.items():
+        if other == kind or (kind != "settings" and not re.search(_EXPLICIT[other], label)):
+            continue
+        for field, form in fields.items():
+            named = other in ("safety", "plan") or re.search(_EXPLICIT[other], label)
+            if named and field != "criteria" and re.fullmatch(form, label):
+                return other, field
+    return "", ""

@@ -1,32 +1,56 @@
-"""How authors word the values of a task document: numbers, spans, yes and no, commands, lists.
+"""How authors word the values of a task document: numbers, spans, yes and no, headings, dependencies.
 
-Each reader gives None, or a sentence where it says so, for words it does not know: a bound that was guessed would be
-worse than a document that is refused.
+Each reader gives None for words it does not know: a bound that was guessed would be worse than a document that is
+refused.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
-from _collections_abc import Container, Sequence
+from _collections_abc import Container
 
 from holdfast.core import moment
+from holdfast.core.value import Value
+from holdfast.systems.orchestrator.task_document.model import POST_TASK, PRE_TASK
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-_YES, _NO = ("yes", "y", "true", "on", "enabled"), ("no", "n", "false", "off", "disabled")
-_NOTHING = ("none", "n/a", "no limit", "unlimited", "-", "–", "—")
-_SPAN = r"([0-9]{1,9}) ?(d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?)(?![a-z])"
-_HEADING = r"(?i)[\W_]*(phase|task)\b\s*(.*)"
-_NUMBERED = {"phase": r"([0-9]{1,6})\s*[:–—-]\s*(.+)", "task": r"([0-9]{1,6}(?:\.[0-9]{1,6}){1,3})\s*[:–—-]\s*(.+)"}
-_LIKE_NUMBERED = r"(?i)[0-9#]|[a-z]{0,3}\s*:"
-_DEPENDENCY = r"(?i)(?:tasks?\s*)?#?([0-9]{1,6}(?:\.[0-9]{1,6}){1,3})(?:\s*:\s.*)?"
-_BETWEEN = r"(?i)[,;&]|\sand\s"
-# What a shell takes as it stands: escaped, in single quotes, or in double quotes with nothing to put in.
-_QUOTED = r"""\\.|'[^']*'|"(?:\\.|[^"\\$`])*\""""
+_YES, _NO = ("yes", "y", "true", "on", "enable", "enabled"), ("no", "n", "false", "off", "disable", "disabled")
+_NOTHING = ("none", "no", "nothing", "n/a", "na", "no limit", "unlimited", "-", "–", "—")
+_WHOLE = (
+    r" (?:per (?:session|run|workflow)|(?:in )?total|overall|wall clock|maximum|max)$|^(?:up to|at most|max(?:imum)?) "
+)
+_SPAN = r"([0-9]{1,9}(?:\.[0-9]{1,3})?) ?(d|days?|h|hrs?|hours?|m|mins?|minutes?|s|secs?|seconds?)(?![a-z])"
+_SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
+_PHASE = r"phase|stage|milestone"
+_TASK = r"task|sub ?-?tasks?|step"
+_NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,6}){1,3}"
+_HEADING = rf"(?i)[\W\d_]*?(?:({_PHASE})|({_TASK}))\b\s*(.*)"
+_NAMED = {"phase": r"([0-9]{1,6})\s*[.:–—-]\s*(.+)", "task": rf"({_NUMBER})\s*(?:[.:–—-]\s*|\s)(.+)"}
+_BARE = rf"[\W_]*({_NUMBER})\s*(?:[.:–—)-]\s*|\s)(.+)"
+_MEANT = r"(?i)[0-9#]|[^:]{0,20}:"
+_DONE = (
+    r"(?:\s*[:–—-]\s.*|,? (?:is |are |must be |has to be |to be )?(?:all )?(?:complete|completed|done|finished)\b.*)?"
+)
+_ONE = rf"(?i)(?:(?:{_TASK})s?\s*)?#?({_NUMBER}){_DONE}"
+_RANGE = (
+    rf"(?i)(?:(?:{_TASK})s?\s*)?#?({_NUMBER})\s*(?:-|–|—|\.\.|to|through|until)\s*"
+    rf"(?:(?:{_TASK})s?\s*)?#?({_NUMBER}){_DONE}"
+)
+_OF_PHASE = (
+    rf"(?i)(?:all )?(?:(?:{_TASK})s? )?(?:of |in |from )?(?:the )?(?:{_PHASE}) ([0-9]{{1,6}})(?: (?:{_TASK})s?)?{_DONE}"
+)
+_PREVIOUS = rf"(?i)(?:all )?(?:of )?(?:the )?(?:previous|prior|preceding|earlier|above) (?:{_TASK})s{_DONE}"
+_LAST = rf"(?i)(?:the )?(?:previous|prior|preceding) (?:{_TASK}){_DONE}"
+_BETWEEN = rf"(?i)(?:[,;&]|\sand\s|,\sand\s)\s*(?=(?:{_TASK}|{_PHASE}|all\b|none\b|#?[0-9]))"
 _LONGEST_KEY = 64
+FREQUENCIES = {
+    (PRE_TASK, POST_TASK): r"before (?:and|&) after.*|(?:on |at |for )?(?:every|each|per|all) tasks?"
+    r"|pre[ _-]?task(?:,| and| &| \+) post[ _-]?task.*|always|both",
+    (PRE_TASK,): r"before (?:every|each|all|any|a) (?:new )?tasks?|pre[ _-]?task",
+    (
+        POST_TASK,
+    ): r"after (?:every|each|all|any|a) (?:completed )?tasks?|post[ _-]?task|(?:on|at|after) task completion",
+    (): r"on[ _-]?demand|manual(?:ly)?|never",
+}
 
 
 def yes_or_no(text: str) -> bool | None:
@@ -36,82 +60,114 @@ def yes_or_no(text: str) -> bool | None:
 
 def count(text: str) -> int | None:
     """`30`, `30 iterations`: a whole number above zero."""
-    number = re.fullmatch(r"([0-9]{1,6})(?: (?:iterations?|times))?", _bare(text))
+    number = re.fullmatch(r"([0-9]{1,6})(?: (?:iterations?|times|attempts|tries|rounds))?(?: per task)?", _bound(text))
     return int(number[1]) or None if number else None
 
 
 def cost(text: str) -> int | None:
     """Micro-dollars of `$10`, `10.50`, `10 USD`; None when it is no amount above zero."""
-    return moment.read_money(re.sub(r"^\$ | ?(?:usd|dollars?)$", "", _bare(text))) or None
+    bare = re.sub(r"^(?:us)?\$ ?(?=[0-9])| ?(?:usd|dollars?)$", "", _bound(text))
+    return moment.read_money(re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", bare)) or None
 
 
 def span(text: str) -> int | None:
     """Seconds of `2 hours`, `1h 30m`, `90 minutes`. A number alone is none: nobody can tell its unit."""
-    bare = _bare(text)
-    if re.sub(rf"{_SPAN}|[ ,]|\band\b", "", bare):
+    bare = _bound(text)
+    found = re.findall(_SPAN, bare)
+    if not found or re.sub(rf"{_SPAN}|[ ,]|\band\b", "", bare):
         return None
-    return moment.read_span(" ".join(number + unit[0] for number, unit in re.findall(_SPAN, bare)))
+    return int(sum(float(number) * _SECONDS[unit[0]] for number, unit in found)) or None
+
+
+def approval(text: str) -> str | None:
+    """Whose word the plan needs."""
+    word = _bare(text)
+    if re.fullmatch(r"relayed|agent|by an agent|an agent may pass it on", word):
+        return "relayed"
+    return (
+        "human" if re.fullmatch(r"(?:by )?(?:a |the )?(?:person|human|people|user|required|manual|yes)", word) else None
+    )
+
+
+def frequency(text: str) -> tuple[str, ...] | None:
+    """When the supervisor looks: before tasks, after them, or when it is asked."""
+    return next((when for when, form in FREQUENCIES.items() if re.fullmatch(form, _bare(text).rstrip("."))), None)
 
 
 def is_nothing(text: str) -> bool:
-    return _bare(text) in _NOTHING
+    return _bare(text).rstrip(".") in _NOTHING or bool(re.fullmatch(r"none\s*[-–—:,.(][^0-9]*", _bare(text)))
 
 
 def listed(text: str) -> list[str]:
     """The members of a list in a line, without what is said of them in brackets; none for `None`."""
-    members = (part.strip().removesuffix(".") for part in re.split(_BETWEEN, re.sub(r"\([^()]*\)", "", text)))
+    plain = (part.strip() for part in re.split(r"(?i)[,;&]|\sand\s", re.sub(r"\([^()]*\)", "", text)))
+    members = (re.sub(r"^@|\.$", "", part) for part in plain)
     return [member for member in members if member and not is_nothing(member)]
 
 
-def dependency(text: str) -> str | None:
-    """The number in `Task 1.1`, `1.1` or `Task 1.1: Name`."""
-    number = re.fullmatch(_DEPENDENCY, text)
-    return _number(number[1]) if number else None
+def agents(text: str) -> tuple[list[str], list[str]]:
+    """The names of agents, and what is none. A number of agents has their names in brackets."""
+    counted = re.fullmatch(r"[0-9]+(?: agents?)?\s*(?:\((.*)\)|[:–—-]\s*(.*))?", text.strip())
+    members = listed(counted[1] or counted[2] or "") if counted else listed(text)
+    names = [re.sub(r"\s+", "-", member) for member in members]
+    return names, [text] if counted and not names else []
 
 
-def numbered(heading: str) -> tuple[str, str, str] | None:
-    """The heading of a phase or a task: its kind, its number and its name, which are empty when they are mistaken."""
+class Wanted(Value):
+    """Tasks that another one waits for: one or several by their numbers, those of a phase, those before it."""
+
+    first: str = ""
+    last: str = ""
+    phase: int = 0
+    before: str = ""
+
+
+def dependencies(text: str) -> tuple[list[Wanted], list[str]]:
+    """What a task waits for, and what of it nobody can read. A number that would be lost makes it unreadable."""
+    if not text or is_nothing(text):
+        return [], []
+    found, unread = [], []
+    for part in re.split(_BETWEEN, text):
+        member = re.sub(r"\s*\([^()]*\)", "", part).strip().rstrip(".,; ")
+        wanted = _wanted(member)
+        lost = set(map(_number, re.findall(_NUMBER, part))) - {wanted.first, wanted.last} if wanted else ()
+        if wanted is None and is_nothing(member):
+            continue
+        if wanted is None or lost:
+            unread.append(part.strip())
+        else:
+            found.append(wanted)
+    return found, unread
+
+
+def _wanted(member: str) -> Wanted | None:
+    if one := re.fullmatch(_RANGE, member):
+        return Wanted(_number(one[1]), _number(one[2]))
+    if one := re.fullmatch(_ONE, member):
+        return Wanted(_number(one[1]), _number(one[1]))
+    if one := re.fullmatch(_OF_PHASE, member):
+        return Wanted(phase=int(one[1]))
+    if re.fullmatch(_LAST, member):
+        return Wanted(before="one")
+    return Wanted(before="all") if re.fullmatch(_PREVIOUS, member) else None
+
+
+def numbered(heading: str, *, in_phase: bool, in_task: bool) -> tuple[str, str, str] | None:
+    """The heading of a phase or a task: its kind, its number and its name, which are empty when they are mistaken.
+
+    What has a number is one. What only begins like one is a mistake, unless it may be a part of a task.
+    """
+    if in_phase and (bare := re.fullmatch(_BARE, heading)):
+        return "task", _number(bare[1]), bare[2]
     match = re.fullmatch(_HEADING, heading)
     if match is None:
         return None
-    kind, rest = match[1].lower(), match[2]
-    if parts := re.fullmatch(_NUMBERED[kind], rest):
+    kind, rest = "phase" if match[1] else "task", match[3]
+    if parts := re.fullmatch(_NAMED[kind], rest):
         return kind, _number(parts[1]), parts[2]
-    return (kind, "", "") if re.match(_LIKE_NUMBERED, rest) else None
-
-
-def with_command(tokens: Sequence[Token]) -> tuple[Sequence[Token], str] | None:
-    """The parts of a criterion before its command, and the command: `…: code` or `… (run: code)`, at its end."""
-    at = max((at for at, token in enumerate(tokens) if token.type == "code_inline"), default=-1)
-    if at < 0:
-        return None
-    after = "".join(token.content for token in tokens[at + 1 :]).strip()
-    before = "".join(token.content for token in tokens[:at]).rstrip()
-    led = before.endswith(":") and after in ("", ".")
-    bracketed = re.search(r"(?i)\(\s*run\s*:?$", before) and after in (")", ").")
-    if not led and not bracketed:
-        return None
-    return tokens[:at], tokens[at].content.strip()
-
-
-def without_lead(text: str) -> str:
-    """What a criterion says before its command, without the words that lead to it; nothing if there is no more."""
-    return re.sub(r"(?i)\(\s*run\s*:?$|^run\s*:$|:$", "", text).rstrip(" :–—-")
-
-
-def words(command: str) -> tuple[str, ...] | str:
-    """The words of a command that runs without a shell, or why it does not."""
-    if found := re.search(r"[|<>;&$`]", re.sub(_QUOTED, "", command)):
-        return f"the command needs a shell for its {found[0]!r}: put it into a script and name that"
-    try:
-        split = tuple(shlex.split(command))
-    except ValueError:
-        return "the quotes of the command do not match"
-    if not split or not split[0]:
-        return "the command is empty"
-    if re.match(r"[A-Za-z_][A-Za-z0-9_]*=", split[0]):
-        return "the command needs a shell to set a variable: write 'env NAME=value …'"
-    return split
+    is_part = in_task and (match[2] or "").lower() == "step"
+    meant = not is_part and (re.match(_MEANT, rest) or (kind == "task" and in_phase and not in_task))
+    return (kind, "", "") if meant else None
 
 
 def key(text: str, taken: Container[str], position: int) -> str:
@@ -127,6 +183,11 @@ def key(text: str, taken: Container[str], position: int) -> str:
 def _bare(text: str) -> str:
     """In lower case, without a remark in brackets at the end."""
     return re.sub(r"\([^()]*\)$", "", text).strip().lower()
+
+
+def _bound(text: str) -> str:
+    """The same without words that say that it is a bound of the whole."""
+    return re.sub(_WHOLE, "", _bare(text)).strip()
 
 
 def _number(text: str) -> str:

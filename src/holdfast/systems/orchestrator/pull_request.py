@@ -1,0 +1,91 @@
+"""What the pull request of a run says: what was reached, and how anybody knows."""
+
+from __future__ import annotations
+
+from _collections_abc import Iterator, Mapping
+
+from holdfast.core import lifecycle
+from holdfast.core.state import HELD, State
+from holdfast.core.tasks import COMMIT, TASK
+from holdfast.core.value import Any
+from holdfast.plain.terminal import escape
+from holdfast.systems.orchestrator import words
+from holdfast.systems.orchestrator.rules import supervision
+
+MOST_SHOWN = 20
+
+
+def body(state: State) -> str:
+    """Goal, tasks with their criteria, what was skipped, the whole, milestones and what the supervisor found."""
+    goal = escape(str(state.context.get("goal") or ""), lines=True).strip()
+    parts = [goal, "\n".join(_phases(state)), "\n".join(_whole(state)), "\n".join(_milestones(state))]
+    parts.append("\n".join(_interventions(state)))
+    name = str(_document(state)).rpartition("/")[2]
+    parts.append(f"From the task document `{escape(name)}`." if name else "")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _document(state: State) -> Any:
+    return state.context.get("task_doc") or state.subject
+
+
+def _phases(state: State) -> Iterator[str]:
+    for phase in words.phases(state):
+        yield f"### {escape(state.plan.step(phase).label)}"
+        yield ""
+        for path in (one for one in state.plan.children(phase) if state.plan.step(one).kind == TASK):
+            step, progress = state.plan.step(path), state.step(path)
+            sha = str(progress.data.get(COMMIT) or "")
+            done = progress.status == lifecycle.DONE
+            said = f" ({sha[:7]})" if sha and done else ""
+            if not done:
+                why = f": {progress.reason}" if progress.reason else ""
+                said = f" – **{progress.status}**{escape(why)}"
+            yield f"- [{'x' if done else ' '}] {step.id} {escape(step.label)}{said}"
+            yield from _criteria(state, path, "  ")
+        yield from _criteria(state, phase, "")
+        yield ""
+
+
+def _whole(state: State) -> Iterator[str]:
+    found = list(_criteria(state, words.REVIEW, "")) if words.REVIEW in state.plan else []
+    if found:
+        yield "### As a whole"
+        yield ""
+        yield from found
+
+
+def _criteria(state: State, path: str, indent: str) -> Iterator[str]:
+    """Each with how it was found to hold: what was run is proof, what was reported is somebody's word."""
+    progress = state.step(path)
+    for check in state.plan.step(path).checks:
+        seen = progress.evidence.get(check.name)
+        met = seen is not None and seen.passed and seen.attempt == progress.attempt
+        how = "not seen to hold"
+        if met and seen:
+            how = "claimed" if seen.claimed else "run" if seen.run_by == "engine" else "reported"
+        held = ", held before the work" if check.name in progress.data.get(HELD, ()) else ""
+        yield f"{indent}- {escape(check.text or check.name)} ({how}{held})"
+
+
+def _milestones(state: State) -> Iterator[str]:
+    found = {phase: str(state.step(phase).data.get("issue_url") or "") for phase in words.phases(state)}
+    listed = [f"- {escape(state.plan.step(phase).label)}: {escape(url)}" for phase, url in found.items() if url]
+    if listed:
+        yield from ("### Milestones", "", *listed)
+
+
+def _interventions(state: State) -> Iterator[str]:
+    kept = supervision(state)
+    if not kept.enabled and not kept.checks:
+        return
+    yield "### Supervisor"
+    yield ""
+    yield f"{kept.checks} checks, {kept.conflicts} conflicts, {kept.re_plans} re-plans."
+    for one in [*kept.interventions][-MOST_SHOWN:]:
+        yield f"- {_intervention(one)}"
+
+
+def _intervention(one: Mapping[str, str]) -> str:
+    task = f"{one['task']}: " if one.get("task") else ""
+    return escape(f"{task}{one.get('conflict_type')} → {one.get('action')}: {one.get('resolution')}")

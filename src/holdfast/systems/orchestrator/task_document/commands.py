@@ -1,0 +1,106 @@
+"""The commands in a criterion: which pieces of code are commands, and what they are without a shell."""
+
+from __future__ import annotations
+
+import re
+from _collections_abc import Iterator, Sequence
+
+from holdfast.core.value import Value
+from holdfast.markdown.text import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+# What a shell takes as it stands: escaped, in single quotes, or in double quotes with nothing to put in.
+_QUOTED = r"""\\.|'[^']*'|"(?:\\.|[^"\\$`])*\""""
+_OF_A_SHELL = r"[|<>;&$`*?]|(?:^|\s)~|\{[^{}\s]*,[^{}\s]*\}"
+_LEAD = r"(?i)(?:^|[\s(])(?:runs?|running|executing|execute|calling|command)\s*:?$"
+_VERB = (
+    r"(?i)\s*(?:(?:and|or|,)\s*)?(?:still |also |all )?(?:pass|succeed|run|work|exit|complet|finish|build|compil|return"
+    r"|report|print|show|find|give|(?:is|are) (?:green|clean|silent|ok)|has no|have no|with no|with exit)"
+)
+
+
+class Command(Value):
+    """A command of a criterion, and what the criterion says. `wrong` is why it cannot run.
+
+    `meant`: the sentence says that it is a command. `led`: the criterion is nothing but words that lead to it.
+    """
+
+    text: str
+    words: tuple[str, ...]
+    wrong: str = ""
+    meant: bool = False
+    led: bool = False
+
+
+def commands(tokens: Sequence[Token]) -> Iterator[Command]:
+    """The pieces of code that are commands: after a colon, in brackets with `run`, or anywhere in the sentence.
+
+    A single word in the sentence is one only where the sentence says what the command does: `id` may be a field.
+    """
+    codes = [at for at, token in enumerate(tokens) if token.type == "code_inline"]
+    for at in codes:
+        code = tokens[at].content.strip()
+        after = "".join(token.content for token in tokens[at + 1 :])
+        before = "".join(token.content for token in tokens[:at]).rstrip()
+        led = before.endswith(":") and after.strip() in ("", ".")
+        bracketed = re.search(r"(?i)\(\s*run\s*:?$", before) and after.strip() in (")", ").")
+        split = words(code)
+        wrong, argv = (split, ()) if isinstance(split, str) else ("", split)
+        if led or bracketed:
+            yield Command(_without_lead(shown(tokens[:at])) or code, argv, wrong, meant=True, led=True)
+            continue
+        said = bool(re.search(_LEAD, before) or re.match(_VERB, after) or _listed(tokens, codes, at))
+        if said or len(code.split()) > 1:
+            yield Command(shown(tokens), argv or tuple(code.split()), wrong, meant=said)
+
+
+def _listed(tokens: Sequence[Token], codes: Sequence[int], at: int) -> bool:
+    """Whether a command stands in a row of several, at whose end the sentence says what they do."""
+    for code in codes[codes.index(at) + 1 :]:
+        between = "".join(token.content for token in tokens[at + 1 : code])
+        if not re.fullmatch(r"(?i)\s*(?:,|and|or|&|, and)\s*", between):
+            return False
+        at = code
+    return bool(re.match(_VERB, "".join(token.content for token in tokens[at + 1 :])))
+
+
+def words(command: str) -> tuple[str, ...] | str:
+    """The words of a command that runs without a shell, or why it does not."""
+    import shlex
+
+    if found := re.search(_OF_A_SHELL, re.sub(_QUOTED, "", command)):
+        sign = found[0].strip()
+        way = "quote it, or name the files" if sign in "*?" else "put it into a script and name that"
+        return f"the command needs a shell for its {sign!r}: {way}"
+    try:
+        split = tuple(shlex.split(command))
+    except ValueError:
+        return "the quotes of the command do not match"
+    if not split or not split[0]:
+        return "the command is empty"
+    if re.match(r"[A-Za-z_][A-Za-z0-9_]*=", split[0]):
+        return "the command needs a shell to set a variable: write 'env NAME=value …'"
+    return split
+
+
+def is_there(program: str, document: str) -> bool:
+    """Whether there is such a program: by its name, or as a file of the project that the document lies in."""
+    import os
+    import shutil
+
+    if "/" not in program:
+        return shutil.which(program) is not None
+    above = os.path.dirname(document)
+    folders = [os.getcwd(), above]
+    while above != os.path.dirname(above):
+        above = os.path.dirname(above)
+        folders.append(above)
+    return any(os.access(os.path.join(folder, program), os.X_OK) for folder in folders)
+
+
+def _without_lead(text: str) -> str:
+    """What a criterion says before its command, without the words that lead to it; nothing if there is no more."""
+    return re.sub(r"(?i)\(\s*run\s*:?$|^run\s*:$|:$", "", text).rstrip(" :–—-")

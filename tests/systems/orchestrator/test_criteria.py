@@ -1,0 +1,251 @@
+"""Criteria on three levels, what held before the work, the supervisor's checks, and what the pull request says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from holdfast.errors import Refused
+from holdfast.plain.terminal import Style
+from holdfast.surfaces.render import next_step, status
+from holdfast.systems.orchestrator.pull_request import body
+from holdfast.systems.orchestrator.rules import supervision
+from tests.orchestrated import Run
+from tests.trusted import trust_file
+
+LEVELS = """# Task: Levels
+**Plan approval**: relayed
+
+## Goal
+Know what holds.
+
+## Success Criteria
+- [ ] The whole is right: `test -e whole`
+- [ ] Somebody read all of it
+
+## Safety Bounds
+**Maximum iterations per task**: 2
+**Maximum cost**: $5
+
+## Phase 1: Only
+**Success Criteria**:
+- [ ] The phase is right: `test -e phase`
+
+### Task 1.1: First
+- [ ] It was there from the beginning, which is a long sentence that no key can hold in full: `true`
+- [ ] It is new: `test -e new`
+- [ ] Somebody looked
+
+### Task 1.2: Second
+- [ ] Done
+
+## Outer Ralph Loop
+**Maximum Iterations**: 2
+- [ ] The loop is content: `test -e outer`
+"""
+
+
+@pytest.fixture
+def levels(bench):
+    run = Run(bench, LEVELS)
+    trust_file(bench.open("human"), str(run.task))
+    return run.planned()
+
+
+def shown(run: Run, what) -> str:
+    return what(run.look().briefing(), Style(False))
+
+
+def test_what_held_before_the_work_is_marked_wherever_it_is_shown(levels):
+    levels.look().begin("1.1")
+    held = levels.state.plan.step("phase-1/1.1").checks[0]
+    assert levels.state.step("phase-1/1.1").data["held_before"] == [held.name]
+    assert levels.state.step("phase-1/1.1").evidence == {}
+    assert "has not run, held before the work" in shown(levels, next_step)
+    for name in ("phase", "new", "whole", "outer"):
+        levels.bench.write(name, "")
+    levels.look().check("somebody_looked", passed=True)
+    levels.look().done("1.1")
+    text = body(levels.state)
+    assert f"- {held.text} (run, held before the work)" in text
+    assert "- It is new (run)" in text
+    assert "- Somebody looked (reported)" in text
+
+
+def test_nobody_says_for_himself_that_a_try_is_free_or_what_held(levels):
+    for key in ("held_before", "free_tries", "supervised"):
+        with pytest.raises(Exception, match="set by Holdfast itself"):
+            levels.look().record({key: 9}, "1.1")
+
+
+def test_the_text_of_a_criterion_is_in_next_status_and_packet(levels):
+    levels.look().begin("1.1")
+    for text in (shown(levels, next_step), shown(levels, status)):
+        assert "a long sentence that no key can hold in full" in " ".join(text.split())
+    assert "a long sentence that no key can hold in full" in levels.look().packet()
+
+
+def finish_tasks(run: Run) -> None:
+    run.bench.write("new", "")
+    run.look().begin("1.1").check("somebody_looked", passed=True)
+    run.look().done("1.1")
+    run.finish("1.2")
+
+
+def test_a_phase_a_review_and_the_outer_loop_are_done_only_when_their_criteria_hold(levels):
+    finish_tasks(levels)
+    with pytest.raises(Refused, match="the_phase_is_right"):
+        levels.look().done("phase-1")
+    with pytest.raises(Refused, match="phase-1"):
+        levels.look().begin("review")
+    levels.bench.write("phase", "")
+    levels.look().done("phase-1")
+    levels.look().begin("review").check("somebody_read_all_of_it", passed=True)
+    with pytest.raises(Refused, match=r"the_whole_is_right.*the_loop_is_content"):
+        levels.look().done("review")
+    levels.bench.write("whole", "")
+    levels.bench.write("outer", "")
+    levels.look().done("review")
+    assert levels.state.step("review").status == "done"
+
+
+def test_criteria_of_the_whole_make_a_review_where_there_is_no_outer_loop(bench):
+    run = Run(bench, "# Task: T\n**Plan approval**: relayed\n## Success Criteria\n- [ ] No: `false`\n"
+              "## Phase 1: P\n### Task 1.1: A\n- [ ] a\n")  # fmt: skip
+    trust_file(bench.open("human"), str(run.task))
+    run.planned().finish("1.1")
+    run.look().begin("review")
+    with pytest.raises(Refused, match="'no' failed"):
+        run.look().done("review")
+    assert run.document["orchestrator"]["status"] == "reviewing"
+
+
+def test_the_plan_is_approved_by_a_person_unless_the_document_says_otherwise(bench):
+    run = Run(bench, LEVELS.replace("**Plan approval**: relayed\n", ""))
+    run.look().done("plan")
+    with pytest.raises(Refused, match="only a person"):
+        run.look().approve("plan")
+    run.look("human").approve("plan")
+    assert run.state.step("plan").status == "done"
+
+
+# The supervisor
+
+
+SUPERVISED = """# Task: Supervised
+**Plan approval**: relayed
+## Safety Bounds
+**Maximum iterations per task**: 1
+## Supervisor
+Required: Yes
+Mind the names.
+## Phase 1: P
+### Task 1.1: A
+- [ ] The text of a
+### Task 1.2: B
+- [ ] b
+"""
+
+
+def test_a_required_check_of_the_supervisor_comes_before_its_task(bench):
+    run = Run(bench, SUPERVISED).planned()
+    assert "supervise pre_task phase-1/1.1" in shown(run, next_step)
+    with pytest.raises(Refused, match="the supervisor has not made its check"):
+        run.look().begin("1.1")
+    run.look().supervise("pre_task", "1.1", "PASS")
+    run.look().begin("1.1")
+    assert "holdfast supervise post_task 1.1" in " ".join(shown(run, next_step).split())
+    run.look().supervise("post_task", "1.1", "PASS")
+    assert "supervise post_task" not in shown(run, next_step)
+
+
+def test_a_new_plan_costs_no_try_and_asks_for_the_check_again(bench):
+    run = Run(bench, SUPERVISED).planned()
+    for _ in range(3):
+        run.look().supervise("pre_task", "1.1", "PASS")
+        run.look().begin("1.1")
+        run.look().supervise("post_task", "1.1", "RE_PLAN", conflict_type="api", resolution="use v2")
+        run.planned()
+        with pytest.raises(Refused, match="the supervisor has not made its check"):
+            run.look().begin("1.1")
+    run.look().supervise("pre_task", "1.1", "PASS")
+    run.look().begin("1.1")
+    run.look().iterate("1.1", "still wrong")
+    assert run.state.step("phase-1/1.1").status == "failed"
+
+
+def test_a_supervisor_is_given_the_task_its_criteria_agents_and_changes(bench):
+    run = Run(bench, SUPERVISED).planned()
+    run.look().supervise("pre_task", "1.1", "PASS")
+    run.look().begin("1.1")
+    run.look().start_agent("task-executor", "1.1")
+    bench.write("README.md", "A changed project.\n")
+    asked = bench.agent("supervise", "post_task", "1.1").json
+    assert asked["criteria"] == [
+        {
+            "name": "the_text_of_a",
+            "text": "The text of a",
+            "how": "reported",
+            "verdict": "missing",
+            "held_before": False,
+        }
+    ]
+    assert [one["type"] for one in asked["agents"]] == ["task-executor"]
+    assert asked["changes"]["files"] == ["README.md"]
+    assert "+A changed project." in asked["changes"]["diff"]
+    assert asked["instructions"] == "Mind the names."
+
+
+def test_a_supervisor_s_answer_is_kept_whole(bench):
+    run = Run(bench, SUPERVISED).planned()
+    answer = {
+        "verdict": "RE_PLAN",
+        "conflict": {"type": "api", "description": "v1 ends"},
+        "auto_fixes": [{"file": "a.py", "line": 3}, {"description": "rename it"}],
+        "re_plan_required": {"affected_tasks": ["1.2"], "recommended_changes": ["use v2", {"change": "drop v1"}]},
+    }
+    file = bench.write("answer.json", json.dumps(answer))
+    assert bench.agent("supervise", "pre_task", "1.2", "--file", str(file)).code == 0
+    (found,) = supervision(run.state).interventions
+    assert found["resolution"] == 'v1 ends; use v2; drop v1; {"file": "a.py", "line": 3}; rename it'
+    assert next(one for one in run.state.history if one["event"] == "supervised")["answer"] == answer
+
+
+# The end
+
+
+def test_the_pull_request_ticks_what_is_done_and_names_the_rest(levels):
+    finish_tasks(levels)
+    levels.look("human").reset("1.2")
+    levels.look("human").skip("1.2", "not needed any more")
+    levels.look().supervise("on_demand", "1.1", "AUTO_FIX", conflict_type="pattern", resolution="renamed it")
+    levels.look().record({"issue_url": "https://example.com/1"}, "phase-1")
+    text = body(levels.state)
+    assert text.startswith("Know what holds.\n")
+    assert "- [x] 1.1 First" in text
+    assert "- [ ] 1.2 Second – **skipped**: not needed any more" in text
+    assert "- The whole is right (not seen to hold)" in text
+    assert "1.1: pattern → auto_fix: renamed it" in text
+    assert "Only: https://example.com/1" in text
+    assert str(levels.bench.root) not in text
+
+
+def test_a_run_that_a_person_may_retry_has_not_failed(bench):
+    run = Run(bench, SUPERVISED).planned()
+    run.look().supervise("pre_task", "1.1", "PASS")
+    run.look().begin("1.1").iterate("1.1", "no way")
+    assert run.document["orchestrator"]["status"] == "executing"
+    assert run.document["orchestrator"]["pause"]["status"] == "failed"
+    run.look("human").cancel("enough")
+    assert run.document["orchestrator"]["status"] == "failed"
+
+
+def test_progress_counts_what_is_done_and_cost_that_nobody_tells_is_not_measured(levels):
+    first = shown(levels, status)
+    assert "20% done" in first
+    assert "$0.00 of $5.00" in first
+    levels.look().begin("1.2")
+    assert "cost not measured here of $5.00" in shown(levels, status)
+    levels.look().spend(1_000_000)
+    assert "$1.00 of $5.00" in shown(levels, status)
