@@ -7,7 +7,7 @@ import platform
 import sys
 import tempfile
 
-from bench import commands, dirty, growth, hooks, mcp, orchestra, transitions, writers
+from bench import commands, dirty, growth, hooks, mcp, orchestra, output, transitions, writers
 
 SUITES = {
     "transitions": transitions.run,
@@ -18,6 +18,7 @@ SUITES = {
     "hooks": hooks.run,
     "orchestra": orchestra.run,
     "mcp": mcp.run,
+    "output": output.run,
 }
 
 

@@ -35,6 +35,20 @@ def completed(workflow) -> str:
     return f".claude/workflow-state/completed/{workflow.id}.json"
 
 
+def test_the_output_of_checks_goes_with_what_is_archived(site):
+    check = {"name": "tests", "run": ["echo", "all good"], "run_by": "engine"}
+    one = site.open("human").start({"name": "one", "step": [{"id": "a", "checks": [check]}]}, "x").begin("a")
+    other = site.open("human").start({"name": "other", "step": [{"id": "a", "checks": [check]}]}, "x").begin("a")
+    one.done("a")
+    other.check("tests")
+    kept = site.home / "checks"
+    assert {path.name for path in kept.iterdir()} == {one.ulid, other.ulid}
+    project = site.open()
+    clean(project, now=later(project, 2))
+    assert {path.name for path in kept.iterdir()} == {other.ulid}
+    assert (kept / other.ulid / "a+tests.log").read_text() == "all good\n"
+
+
 def test_what_ended_a_day_ago_is_archived_and_stays_readable(site):
     workflow = finished(site)
     project = site.open()

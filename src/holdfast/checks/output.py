@@ -42,6 +42,7 @@ class Output:
         self._hear = hear
         self._shown = shown
         self._head, self._end = bytearray(), bytearray()
+        self._text: tuple[int, str] = 0, ""
 
     def take(self, chunk: bytes) -> None:
         if not chunk:
@@ -65,6 +66,11 @@ class Output:
 
     def text(self) -> str:
         """All of it, or its beginning and its end with a line between them: safe to print, and without secrets."""
+        if self._text[0] != self.size:
+            self._text = self.size, self._kept()
+        return self._text[1]
+
+    def _kept(self) -> str:
         self.redacted = {}
         before = self.size - len(self._end)
         if before <= len(self._head):

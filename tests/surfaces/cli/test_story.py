@@ -386,3 +386,13 @@ def test_the_role_is_recorded(project):
     project.agent("note", "by variable", env={"HOLDFAST_ACTOR": "editor"})
     actors = [one["actor"]["name"] for one in project.ok("log", "--after", "1", "--json").json["records"]]
     assert actors == ["writer", "editor"]
+
+
+def test_at_a_terminal_the_last_line_and_the_time_are_shown_while_a_check_runs(project):
+    project.until("verify")
+    project.people_ok("trust", "release", "--yes")
+    project.ok("begin", "verify")
+    project.write("check.py", "import time; print('one of many', flush=True); time.sleep(1)\n")
+    shown = project.person("check", "tests").out
+    assert "s  one of many" in shown
+    assert "✓ tests passed" in shown.rpartition("\x1b[K")[2]
