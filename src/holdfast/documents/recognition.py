@@ -65,12 +65,9 @@ class Recognition:
         """The last documents as they were, from the journal."""
         return [said for _, said in self._renderings(state)]
 
-    def origins(self, state: State) -> list[Mapping[str, Any]]:
-        """What an edit may have begun from: those documents, and edits of them that were taken.
-
-        Somebody who edits again and again never sees a rendering in between.
-        """
-        return [*self._last(state)[1], *self.renderings(state)]
+    def taken(self, state: State) -> list[Mapping[str, Any]]:
+        """The edits of those documents that were taken."""
+        return self._last(state)[1]
 
     def _renderings(self, state: State) -> list[Rendering]:
         return self._last(state)[0]

@@ -295,7 +295,8 @@ class Reconciler:
 
         try:
             said, spoken = _canonical(document), self._dialect(state.dialect)
-            base = origin.nearest(spoken.document, self._documents.recognition.origins(state), document)
+            known = self._documents.recognition
+            base = origin.nearest(spoken.document, known.renderings(state), known.taken(state), document)
             if not found_at and said == _canonical(base):
                 return self._restored(state, path, data)
             command = self._handing_in(state, edits.edit(spoken.document, state, path, base, document))

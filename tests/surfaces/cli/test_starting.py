@@ -311,6 +311,7 @@ def five(bench: Bench) -> None:
     for number in ("1", "2", "3"):
         bench.write(f"part{number}.py", "1\n")
         workflow.done(f"task_execution/{number}")
+    bench.write("tests/auth.py", "def test_login_with_valid_credentials(): ...\n")
     workflow.check("test_fails")
     workflow.done("task_execution/4/red")
     workflow.check("test_passes")

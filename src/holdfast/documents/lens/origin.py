@@ -10,19 +10,22 @@ from holdfast.documents.lens.mapping import at
 from holdfast.documents.lens.spec import Document
 
 
-def nearest(document: Document, origins: list[Mapping[str, Any]], edited: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Of the documents that an edit may have begun from: one with its stamp, whose history it has, most like it.
+def nearest(
+    document: Document, rendered: list[Mapping[str, Any]], taken: list[Mapping[str, Any]], edited: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The rendering that an edit began from: one with its stamp, whose history it has, and most like it.
 
-    A slow editor may be behind; the history, which only Holdfast writes, tells how far. Of equals, the last is taken.
+    A slow editor may be behind; the history, which only Holdfast writes, tells how far. Somebody who edits again and
+    again never sees a rendering in between: where it has the history of none, it began from an edit that was `taken`.
     """
     said = at(edited, document.stamp) if document.stamp else None
-    origins = [one for one in origins if said is not None and at(one, document.stamp) == said] or origins
 
-    def difference(one: Mapping[str, Any]) -> tuple[int, int]:
-        gone = len(new_entries(document, one, edited)[1]) if document.history else 0
-        return gone, _distance(one, edited)
+    def gone(one: Mapping[str, Any]) -> int:
+        return len(new_entries(document, one, edited)[1]) if document.history else 0
 
-    return min(reversed(origins), key=difference)
+    stamped = [one for one in rendered if said is not None and at(one, document.stamp) == said] or rendered
+    origins = stamped if any(not gone(one) for one in stamped) else [*taken, *stamped]
+    return min(reversed(origins), key=lambda one: (gone(one), _distance(one, edited)))
 
 
 def _distance(one: Any, other: Any) -> int:
