@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.definition import Definition, Identity, Step
+from holdfast.core.definition import Definition, Equipment, Identity, Step
 from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State
 from holdfast.core.value import Any, Value
 
@@ -345,16 +345,9 @@ class Learn(Command):
     step: str = ""
 
 
-class Equip(Command):
+class Equip(Equipment, Command):
     """Gives the checks that use a command of the project this one; one that was `typed` takes no other's place."""
 
-    uses: str
-    run: tuple[str, ...]
-    source: str = ""
-    report: str = ""
-    folder: str = ""
-    run_by: str = "engine"
-    under: str = ""
     typed: bool = False
 
 

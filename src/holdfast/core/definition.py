@@ -38,6 +38,18 @@ class Check(Value):
     """What it means, in words, where the name alone does not say it."""
 
 
+class Equipment(Value):
+    """A command of the project for the checks that use it, in the whole tree or `under` a step."""
+
+    uses: str
+    run: tuple[str, ...]
+    source: str = ""
+    report: str = ""
+    folder: str = ""
+    run_by: str = "engine"
+    under: str = ""
+
+
 class Review(Value):
     """Reviewers look at the work; after `max` rejected rounds the step is escalated."""
 

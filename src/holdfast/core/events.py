@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.definition import Bounds, Identity, Step
+from holdfast.core.definition import Bounds, Equipment, Identity, Step
 from holdfast.core.state import Alert, Artifact, Carried, Evidence, Grant, Hold, Learning, Lease, Progress, Verdict
 from holdfast.core.value import Any, Value
 
@@ -199,19 +199,11 @@ class Amended(Value):
     after: str | None = None
 
 
-class Equipped(Value):
+class Equipped(Equipment):
     """The checks that use a command of the project have this one now: all of them, or those of a step and below it.
 
     Without words nothing is run, and `run_by` says whether reports count.
     """
-
-    uses: str
-    run: tuple[str, ...]
-    source: str = ""
-    report: str = ""
-    folder: str = ""
-    run_by: str = "engine"
-    under: str = ""
 
 
 class Snapshotted(Value):
