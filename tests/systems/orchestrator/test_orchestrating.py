@@ -225,7 +225,8 @@ def test_a_command_runs_only_when_a_person_trusted_the_document(bench):
     workflow = at_work(bench)
     with pytest.raises(HoldfastError) as caught:
         finished(workflow, "1.1", "model_updated")
-    assert caught.value.code == "untrusted"
+    assert caught.value.code == "gate_unmet"
+    assert "nobody on this machine has trusted its command" in str(caught.value)
     assert not (bench.root / "ran").exists()
     trusted(bench)
     workflow.done("1.1")
@@ -248,7 +249,8 @@ def test_trust_in_other_words_is_none_in_those_that_were_read(bench):
     trusted(bench)
     with pytest.raises(HoldfastError) as caught:
         finished(workflow, "1.1", "model_updated")
-    assert caught.value.code == "untrusted"
+    assert caught.value.code == "gate_unmet"
+    assert "nobody on this machine has trusted its command" in str(caught.value)
     assert not (bench.root / "ran").exists()
 
 
