@@ -172,7 +172,7 @@ def _without_journal(project: Project, wrong: HoldfastError | None, occasion: st
     """What the newest state file says, where no journal can be read."""
     from holdfast.surfaces.hooks import fallback
 
-    wrong = wrong or Broken("journal_broken", project.troubles[0], remedy=remedies.doctor())
+    wrong = wrong or Broken("journal_in_doubt", project.troubles[0], remedy=remedies.doctor())
     return _context("SessionStart", fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE)
 
 
