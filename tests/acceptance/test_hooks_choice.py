@@ -143,14 +143,22 @@ def test_twelve_days_of_a_project(house, project):
     assert named(two.compact()) == "Newsletter"
     (house.root / "CLAUDE/Plan/001-plan/PLAN.md").rename(house.root / "CLAUDE/Plan/001-plan/OLD.md")
     assert named(two.compact()) == "Newsletter"
-    path = project.account("Data Move", 3, "Transform", by=one)
+    project.account("Data Move", 3, "Transform", by=one)
     assert (named(one.compact()), named(two.compact())) == ("Data Move", "Newsletter")
     project.notes("Newsletter", "2/2 - Send", by=two)
     assert named(two.compact()) == "Newsletter"
     assert named(one.compact()) == "Data Move"
     assert len(state_files(house)) == 4
-    (house.root / path).unlink()
-    (house.root / path).parent.rmdir()
-    assert named(one.compact()) == "Plan 001: Login"
     ended = {row["title"]: row["status"] for row in house.ok("list", "--all", "--json").json["workflows"]}
-    assert {title for title, status in ended.items() if status == "completed"} == {"Plan 002: Search", "Data Move"}
+    assert {title for title, status in ended.items() if status == "completed"} == {"Plan 002: Search"}
+
+
+def test_an_agent_that_deletes_the_state_file_it_wrote_has_finished(house, project):
+    session = Session(house, "S1")
+    path = house.root / project.account("Move the data", 2, "Schema", by=session)
+    assert named(session.compact()) == "Move the data"
+    path.unlink()
+    path.parent.rmdir()
+    assert "Move the data" not in session.compact()
+    assert not path.exists()
+    assert house.ok("list", "--all", "--json").json["workflows"][0]["status"] == "completed"

@@ -359,7 +359,7 @@ def test_a_plan_that_stops_blocks_its_workflow_with_its_own_words_and_ends_nothi
     assert queries.status(state) == "in_progress"
 
 
-@pytest.mark.parametrize("status", ["🔄 Active", "In Progress", "WIP", "**in_progress**", "En cours", "90% complete"])
+@pytest.mark.parametrize("status", ["🔄 Active", "In Progress", "wip", "**in_progress**", "En cours", "90% complete"])
 def test_a_plan_that_goes_on_in_other_words_goes_on(house, status):
     (first,) = planned(house)
     (state,) = planned(house, status)

@@ -172,7 +172,7 @@ def _without_journal(project: Project, wrong: HoldfastError | None, occasion: st
     """What the newest state file says, where no journal can be read."""
     from holdfast.surfaces.hooks import fallback
 
-    wrong = wrong or Broken("journal_broken", project.troubles[0], remedy=remedies.doctor())
+    wrong = wrong or Broken("journal_in_doubt", project.troubles[0], remedy=remedies.doctor())
     return _context("SessionStart", fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE)
 
 
@@ -227,7 +227,7 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     for state in written or ([own] if own else known[:1]):
         seats.looked_at(project, state)
     if len(written) == 1 and session and session not in written[0].seats:
-        wired.engine.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
+        wired.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
     told += [clean(one) for one in dict.fromkeys(wired.troubles)]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""

@@ -38,7 +38,7 @@ def restored(project: Project, wrong: HoldfastError, occasion: str, limit: int) 
         except HoldfastError:
             continue
         said = f"this is only what {found.path} says: {wrong.message}"
-        refusal = refusal_of(spoken.name) or Broken("journal_broken", said, remedy=remedies.doctor())
+        refusal = refusal_of(spoken.name) or Broken("journal_in_doubt", said, remedy=remedies.doctor())
         reading = look_at(state.reading, wired.place.worktree)
         brief = Briefing(state, Facts(wired.world.now()), texts(spoken.name), required=lambda: reading,  # noqa: B023
                          words=dialect(spoken.name).status_words, refusal=refusal)  # fmt: skip

@@ -6,7 +6,6 @@ author wrote stays in the file until something happens.
 
 from __future__ import annotations
 
-import re
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle
@@ -28,6 +27,8 @@ class Filled(dict[str, Any]):
 
 def found_at(document: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     """A document that does not say what it is called or since when is known by its folder and file name."""
+    import re
+
     out = Filled(document)
     folder, _, file = path.removesuffix(".json").rpartition("/")
     if not _text(document.get("workflow")).strip():
@@ -57,6 +58,8 @@ def filled(document: Mapping[str, Any]) -> Filled:
 
 
 def _phase(said: Any, assumed: list[str]) -> dict[str, Any]:
+    import re
+
     phase = dict(said) if isinstance(said, Mapping) else {}
     if isinstance(said, str) and (match := re.match(_POSITION, said)):
         phase = {"current": match[1], "total": match[2], "name": match[3]}

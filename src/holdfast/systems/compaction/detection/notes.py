@@ -58,7 +58,7 @@ class _Block:
             total=max(total, current, 1),
             phase=phase,
             names=(),
-            status=status if status in (words.DONE, words.TODO, words.HELD) else words.RUNNING,
+            status=status if status in (words.DONE, words.OPEN, words.HELD) else words.RUNNING,
             reason=prose.clean(self.said.get("status", "")),
             reading=tuple(f"@{path}" for path in self.reading)[: prose.MOST_READING],
             context=self.context,

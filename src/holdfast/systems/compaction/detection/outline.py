@@ -45,10 +45,10 @@ class _Part:
 
     @property
     def status(self) -> str:
-        if self.marked and (self.marked != words.TODO or not self.items):
+        if self.marked and (self.marked != words.OPEN or not self.items):
             return self.marked
-        if not self.items or set(self.items) <= {words.TODO}:
-            return words.TODO
+        if not self.items or set(self.items) <= {words.OPEN}:
+            return words.OPEN
         return words.DONE if set(self.items) <= {words.DONE, words.DROPPED} else words.RUNNING
 
     @property
@@ -185,7 +185,7 @@ def _item(line: str) -> list[str]:
     ticked = words.BOXES.get(box[1].lower(), "") if box else ""
     mark = words.MARKS.get((box[2] if box else match[1])[:1], "")
     both = [one for one in (mark, ticked) if one]
-    return [words.DONE if words.DONE in both and mark in ("", words.DONE, words.TODO) else both[0]] if both else []
+    return [words.DONE if words.DONE in both and mark in ("", words.DONE, words.OPEN) else both[0]] if both else []
 
 
 def labelled(line: str) -> tuple[str, str]:

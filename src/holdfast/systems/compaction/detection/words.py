@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-RUNNING, DONE, TODO, HELD, DROPPED, OTHER = "in_progress", "completed", "not_started", "blocked", "cancelled", "other"
+RUNNING, DONE, OPEN, HELD, DROPPED, OTHER = "in_progress", "completed", "not_started", "blocked", "cancelled", "other"
 _WORDS = {
     RUNNING: "in progress|in work|active(?:ly)?|on ?going|under ?way|wip|work in progress|working|started|running|doing"
     "|executing|implementing|in development|in arbeit|läuft|laufend|begonnen|en cours|en curso|en progreso"
@@ -13,7 +13,7 @@ _WORDS = {
     "|completad[oa]|terminad[oa]|finalizad[oa]|conclu[ií]d[oa]|completat[oa]|完了|已?完成|완료|завершен[оа]?|готово",
     DROPPED: "cancel+ed|abandoned|superseded|dropped|withdrawn|rejected|wont do|won't do|obsolete|abgebrochen|verworfen"
     "|annulée?|abandonnée?|cancelad[oa]|annullat[oa]|中止|取消|已取消|취소|отменен[оа]?",
-    TODO: "not (?:yet )?(?:started|begun)|pending|to ?do|planned|proposed|draft|backlog|queued|nicht begonnen|offen"
+    OPEN: "not (?:yet )?(?:started|begun)|pending|to ?do|planned|proposed|draft|backlog|queued|nicht begonnen|offen"
     "|geplant|à faire|pas commencée?|pendiente|no iniciad[oa]|未着手|未开始|예정|не начат[оа]?",
     HELD: "blocked|on hold|hold|paused?|waiting|awaiting|stalled|suspended|stopped|deferred|postponed|in review"
     "|(?:needs?|under|ready for|awaiting)? ?review|blockiert|pausiert|wartet|angehalten|in prüfung|bloquée?|en pause"
@@ -23,12 +23,12 @@ _WORDS = {
 MARKS = {
     **dict.fromkeys("✅☑✔", DONE),
     **dict.fromkeys("🔄🟡🚧", RUNNING),
-    **dict.fromkeys("⬜🔲", TODO),
+    **dict.fromkeys("⬜🔲", OPEN),
     **dict.fromkeys("⏸🚫⛔🛑🔴", HELD),
     "❌": DROPPED,
 }
 """What a mark says by itself. Others, such as ⏳ and 🟢, are used for several things, and say nothing."""
-BOXES = {" ": TODO, "x": DONE, "✓": DONE, "✔": DONE, "~": RUNNING, "/": RUNNING, ">": RUNNING, "-": DROPPED}
+BOXES = {" ": OPEN, "x": DONE, "✓": DONE, "✔": DONE, "~": RUNNING, "/": RUNNING, ">": RUNNING, "-": DROPPED}
 LABEL = r"(?:status|statut|estado|stato|ステータス|状態|状态|상태|статус)"
 _HEDGES = (
     r"pending|except|but\b|awaiting|waiting|remain|review|in progress|blocked|to ?do\b|partial|outstanding|left\b"
