@@ -431,6 +431,7 @@ class Documents:
                 return None, self._placed(state, path, full, new)
             current = digest(there)
         if current == new:
+            reserve(self._slot(state, path), dir_mode=0o700)  # its author may have written it as it stands
             return None, self._placed(state, path, full, new)
         if not is_last and not self._may_replace(state, path, current):
             return None, None

@@ -121,9 +121,13 @@ def _execute(project: Project, ulid_: str, session: str, commands: list[cmd.Comm
 
 
 def _is_over(project: Project, ulid_: str, session: str, command: cmd.Command) -> bool:
-    """Whether nothing more is to be done about a command; False when the rules refuse it."""
+    """Whether nothing more is to be done about a command; False when the rules refuse it.
+
+    A document that was changed or deleted is decided first: the command shows it anew.
+    """
     wired = project.wired
     try:
+        wired.reconciler.reconcile(wired.store.load(ulid_), writing=True)
         wired.reconciler.settle(wired.engine.execute(ulid_, command, hook_of(session)))
     except (NotFound, Broken):
         pass  # the workflow is gone: what was noted of it matters to nobody
