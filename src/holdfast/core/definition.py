@@ -136,8 +136,6 @@ class Step(Value):
     kind: str = ""
     agents: tuple[str, ...] = ()
     requires: tuple[str, ...] | None = None
-    supervised: str = ""
-    """The check of a supervisor that has to be made before the step begins."""
     outputs: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     review: Review | None = None
@@ -160,6 +158,8 @@ class Step(Value):
     """The shape of every task below this step."""
     deny: tuple[str, ...] = ()
     """Tools of the host that are not for this step, such as `Bash(git push*)`."""
+    supervised: str = ""
+    """The check of a supervisor that has to be made before the step begins."""
     steps: tuple[Step, ...] = ()
 
     @property

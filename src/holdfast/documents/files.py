@@ -447,8 +447,7 @@ class Documents:
         return displaced, view
 
     def _placed(self, state: State, path: str, full: str, hashed: str) -> View | None:
-        stamp = stamp_of(full)
-        if stamp is None:
+        if (stamp := stamp_of(full)) is None:
             return None
         self._seen[full] = view = View(state.revision, path, hashed, stamp)
         return view
