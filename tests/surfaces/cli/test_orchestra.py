@@ -548,7 +548,7 @@ BAD = [
     (("learnings", "--limit", "0"), 2, "bad_number"),
     (("learn", "", "--type", "insight"), 2, "bad_text"),
     (("trust", "nowhere.md"), 3, "person_needed"),
-    (("workflows", "check", "nowhere.md"), 4, "no_task_document"),
+    (("workflows", "check", "nowhere.md"), 4, "no_feature"),
     (("restore", "9"), 4, "no_snapshot"),
 ]
 
