@@ -350,8 +350,14 @@ class Reconciler:
             return self._refused(state, path, data, refusal, path)
 
     def _taken_over(self, state: State, path: str, data: bytes, document: Mapping[str, Any]) -> State:
+        """What another clone did comes in. A document that the journal knows is older than the journal."""
         try:
             _canonical(document)
+            known = self._documents.recognition.ever_wrote
+            if known(state, path, digest(data), lambda past: self._engine.is_base(past, document)):
+                self._documents.accept(state, path, data)
+                told = f"git brought an older {path} than the journal knows: nothing is undone, and it is written again"
+                return self._alarm(state, path, "document_restored", told, "")
             facts = self._engine.world.facts(state, needs(state, cmd.Note("")))
             definition = Definition(name=state.type, steps=state.plan.steps)
             said = self._dialect(state.dialect).adopt(document, definition, facts, state.ulid)
