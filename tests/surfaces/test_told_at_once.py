@@ -204,6 +204,35 @@ class TestTheHookAfterAWrite:
         assert SAID in hooked(desk, "Bash", {"command": typed})
 
 
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+SECRET = f'.context.deploy_token = "{TOKEN}"'
+
+
+class TestASecretThatWasRedacted:
+    def test_the_next_answer_names_the_field(self, desk):
+        jq(desk, SECRET)
+        (told,) = desk.bench.ok("status", "--json").json["notice"]
+        assert "redacted" in told
+        assert told.endswith("context.deploy_token")
+        assert TOKEN not in told
+
+    def test_the_hook_names_the_field(self, desk):
+        assert "context.deploy_token" in hooked(desk, "Bash", {"command": jq(desk, SECRET)})
+
+    @pytest.mark.parametrize("written", ['.["NAME"] = 1', '.context.list = ["a", "NAME"]'])
+    def test_a_name_or_an_entry_of_a_list_is_told_too(self, desk, written):
+        jq(desk, written.replace("NAME", TOKEN))
+        (told,) = desk.bench.ok("status", "--json").json["notice"]
+        assert told.endswith(("[redacted: GitHub token]", "context.list[2]"))
+
+    def test_it_is_in_no_copy_of_an_edit_that_was_taken_in_part(self, desk):
+        jq(desk, f"{FORGED} | {SECRET}")
+        told = desk.bench.ok("status", "--json").json["notice"]
+        assert len([one for one in told if "context.deploy_token" in one and "redacted" in one]) == 1
+        files = (path for path in desk.bench.root.rglob("*") if path.is_file())
+        assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
+
+
 PROGRAM = "import holdfast; work = holdfast.open('.').workflow(); work.status(); work.note('a program went on')"
 
 

@@ -7,7 +7,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.definition import Definition
-from holdfast.core.events import Adopted, Alerted
+from holdfast.core.events import Adopted, Alerted, Edited
 from holdfast.core.needs import needs
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
@@ -267,7 +267,7 @@ class Reconciler:
         """Empty or torn: a crash does that, nobody is accused. A copy is kept and the document rendered again."""
         from holdfast.documents.judging import UNUSABLE
 
-        kept = self._documents.quarantine(path, data, UNUSABLE)
+        kept = self._quarantine(path, data, UNUSABLE)
         self._documents.accept(state, path, data)
         return self._alarm(state, path, "document_damaged", f"{path} was empty, torn or no JSON, and is restored", kept)
 
@@ -279,7 +279,7 @@ class Reconciler:
         assert read is not None
         document, overlooked = read
         why = f"it is no JSON: {', '.join(overlooked)}"
-        kept = self._documents.quarantine(path, data, why)
+        kept = self._quarantine(path, data, why)
         state = self._edited(state, path, data, document)
         said = f"{path} was read although {why}; it is written again as JSON"
         return self._alarm(state, path, "document_understood", said, kept)
@@ -321,9 +321,7 @@ class Reconciler:
                 if partly.code != cmd.PARTLY:
                     raise
                 told = tuple(map(str, partly.facts["told"]))  # type: ignore[call-overload]
-                command = command.replace(
-                    kept=self._documents.quarantine(command.path, data, "\n".join(told)), told=told
-                )
+                command = command.replace(kept=self._quarantine(command.path, data, "\n".join(told)), told=told)
         return self._decided(state, lies_at, data, command, FILE)
 
     def _handing_in(self, state: State, command: cmd.Edit) -> cmd.Edit:
@@ -377,13 +375,31 @@ class Reconciler:
         except BaseException:
             self._documents.withdraw(state, lies_at, data)
             raise
-        return self.settle(outcome)
+        return self._without_secrets(self.settle(outcome), command, outcome)
+
+    def _without_secrets(self, state: State, command: cmd.Command, outcome: Outcome) -> State:
+        """Who wrote a secret into a document is told that it is not there any more."""
+        taken = next((event for event in outcome.events if isinstance(event, Edited)), None)
+        if taken is None or not isinstance(command, (cmd.Edit, cmd.TakeOver)):
+            return state
+        from holdfast.documents import redaction
+
+        said = redaction.told(command.path, command.document, taken.document)
+        return self._alarm(state, command.path, redaction.CODE, said, "") if said else state
+
+    def _quarantine(self, path: str, data: bytes, reason: str) -> str:
+        """Keeps the original, without likely secrets: they are in no file of Holdfast's."""
+        secrets = self._engine.secrets
+        if secrets.redact:
+            text = secrets.without(data.decode(errors="surrogateescape"), {})
+            data, reason = text.encode(errors="surrogateescape"), secrets.without(reason, {})
+        return self._documents.quarantine(path, data, reason)
 
     def _refused(self, state: State, path: str, data: bytes, refusal: Exception, lies_at: str) -> State:
         code, facts = (refusal.code, refusal.facts) if isinstance(refusal, HoldfastError) else ("not_understood", {})
         told = facts.get("told")
         lines = "\n".join(map(str, told)) if isinstance(told, list) else f"put back: {path} ({code}): {refusal}"
-        kept = self._documents.quarantine(path, data, lines)
+        kept = self._quarantine(path, data, lines)
         self._documents.accept(state, lies_at, data)
         said = f"the edit of {path} was refused: {refusal}"
         if facts.get("forged"):

@@ -106,9 +106,9 @@ def _line(part: cmd.Part, refusal: HoldfastError | None, state: State) -> str:
     if part.derived:
         return f"put right: {part.field}"
     if refusal is not None:
-        return _plain(f"put back: {part.field} ({refusal.code}): {refusal.message}")
+        return one_line(f"put back: {part.field} ({refusal.code}): {refusal.message}")
     if part.written is not None:
-        return _plain(f"normalised: {part.field}, to {compact(part.written)}")
+        return one_line(f"normalised: {part.field}, to {compact(part.written)}")
     return f"removed: {_gone(part)}" if part.removes else f"taken: {_taken_as(part, state)}"
 
 
@@ -116,7 +116,7 @@ def _gone(part: cmd.Part) -> str:
     return ", ".join(one.step for one in part.commands if isinstance(one, cmd.RetireStep))
 
 
-def _plain(text: str, most: int = LONGEST) -> str:
+def one_line(text: str, most: int = LONGEST) -> str:
     """One line, whatever somebody wrote into it."""
     text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -124,7 +124,7 @@ def _plain(text: str, most: int = LONGEST) -> str:
 
 def _refused_whole(command: cmd.Edit, refused: Mapping[int, HoldfastError], told: tuple[str, ...]) -> HoldfastError:
     first = next(iter(refused.values()))
-    why = _listed([_plain(f"{command.parts[n].field}: {one.message}", SHORT) for n, one in refused.items()], "; ")
+    why = listed([one_line(f"{command.parts[n].field}: {one.message}", SHORT) for n, one in refused.items()], "; ")
     forged = any(command.parts[number].gate for number in refused)
     facts = {**first.facts, "told": list(told), "forged": forged}
     return Refused(first.code, why, remedy=first.remedies, facts=facts)
@@ -139,20 +139,20 @@ def _alert(
 ) -> Alert:
     forged, back = (
         [
-            f"{command.parts[number].field} ({_plain(one.message, SHORT)})"
+            f"{command.parts[number].field} ({one_line(one.message, SHORT)})"
             for number, one in refused.items()
             if command.parts[number].gate == gate
         ]
         for gate in (True, False)
     )
-    said = [f"A GATE WAS FORGED, and put back: {_listed(forged, '; ')}"] if forged else []
-    said += [f"put back: {_listed(back, '; ')}"] if back else []
-    spelled = [_plain(f"{part.field} = {compact(part.written)}") for part in read]
-    said += [f"read as: {_listed(spelled)}"] if read else []
+    said = [f"A GATE WAS FORGED, and put back: {listed(forged, '; ')}"] if forged else []
+    said += [f"put back: {listed(back, '; ')}"] if back else []
+    spelled = [one_line(f"{part.field} = {compact(part.written)}") for part in read]
+    said += [f"read as: {listed(spelled)}"] if read else []
     gone = [_gone(part) for part in taken if part.removes]
-    said += [f"removed: {_listed(gone)}"] if gone else []
+    said += [f"removed: {listed(gone)}"] if gone else []
     plain = [_taken_as(part, draft.state) for part in taken if part.written is None and not part.removes]
-    said += [f"taken: {_listed(plain)}"] if plain else []
+    said += [f"taken: {listed(plain)}"] if plain else []
     code = cmd.FORGED if forged else cmd.PARTLY if refused else cmd.NORMALISED
     became = "taken in part" if refused else "taken"
     return Alert(
@@ -160,7 +160,7 @@ def _alert(
     )
 
 
-def _listed(items: Sequence[str], between: str = ", ") -> str:
+def listed(items: Sequence[str], between: str = ", ") -> str:
     rest = len(items) - MOST_TOLD
     return between.join(items[:MOST_TOLD]) + (f"{between}and {rest} more" if rest > 0 else "")
 

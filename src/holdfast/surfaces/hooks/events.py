@@ -46,13 +46,18 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
     try:
         return _answers(project, event, session)
     finally:
-        redacted = project.wired.engine.take_redacted()
-        if redacted:
-            from holdfast.core import secrets
-
-            project.troubles.append(secrets.told(redacted))
+        project.troubles.extend(_redacted(project))
         for said in dict.fromkeys(filter(None, (" ".join(project.wired.settled), *project.troubles))):
             notes.log(project.root, str(event.get("hook_event_name")), said)
+
+
+def _redacted(project: Project) -> list[str]:
+    """What is to be said of likely secrets, once."""
+    if not (redacted := project.wired.engine.take_redacted()):
+        return []
+    from holdfast.core import secrets
+
+    return [secrets.told(redacted)]
 
 
 def settle(root: str, name: str, worktree: str) -> None:
@@ -229,7 +234,7 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     if len(written) == 1 and session and session not in written[0].seats:
         wired.engine.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
-    told += [clean(one) for one in dict.fromkeys(wired.troubles)]
+    told += [clean(one) for one in dict.fromkeys((*wired.troubles, *_redacted(project)))]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
 
 
