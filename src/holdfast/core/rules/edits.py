@@ -10,7 +10,7 @@ from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
@@ -49,6 +49,7 @@ def _taken(
 ) -> dict[int, HoldfastError]:
     """The parts that are refused, by number. One may wait for what a later one does: it is asked again after it."""
     refused: dict[int, HoldfastError] = {}
+    idle: list[int] = []
     waiting = list(range(len(parts)))
     while waiting:
         again, moved = [], False
@@ -57,12 +58,20 @@ def _taken(
             try:
                 _take(draft, parts, number, refused, run)
                 refused.pop(number, None)
+                idle += [number] if len(draft.events) == mark[1] else []
                 moved = moved or len(draft.events) > mark[1]
             except HoldfastError as refusal:
                 draft.go_back(mark)
                 refused[number] = refusal
                 again += [number] if parts[number].wrong is None else []
         waiting = again if moved else []
+    for number in idle:
+        if unmet := _unmet(parts[number], draft.state):
+            refused[number] = Refused("not_possible", unmet, remedy=remedies.status())
+    back = {parts[number].field for number in refused}
+    for number in idle:
+        if (needed := parts[number].needs) in back and number not in refused:
+            refused[number] = _put_back(needed)
     return refused
 
 
@@ -78,11 +87,25 @@ def _take(
         raise part.wrong
     needed = next((n for n, other in enumerate(parts) if part.needs and other.field == part.needs), None)
     if needed is not None and needed in refused:
-        raise Refused("put_back", f"{part.needs} was put back")
+        raise _put_back(part.needs)
     for command in part.commands:
         run(draft, command)
     for entry in part.entries:
         draft.emit(ev.Remembered(entry))
+
+
+def _put_back(field: str) -> Refused:
+    return Refused("put_back", f"{field} was put back")
+
+
+def _unmet(part: cmd.Part, state: State) -> str:
+    """Why a status that nothing else led to is not the one that was written; empty where it is."""
+    became = _became(part, state)
+    if not became or (part.expects and part.expects[0]):
+        return became
+    left = [path for path in state.plan.leaves() if state.step(path).status not in lifecycle.FINISHED]
+    why = f", as these steps are not done: {listed(left)}" if left else ""
+    return f"it is {queries.status(state)}{why}"
 
 
 def _became(part: cmd.Part, state: State) -> str:
