@@ -198,6 +198,24 @@ class TestTheHookAfterAWrite:
         assert hooked(desk, "Bash", {"command": "ls"}) == ""
         assert desk.look().state.context == {"k": 1}
 
+    @pytest.mark.parametrize("fault", ["twice", "NaN"])
+    @pytest.mark.parametrize("tool", ["Write", "Bash"])
+    def test_a_text_that_is_no_json_is_set_aside_and_told_without_waiting(self, desk, tool, fault):
+        whole = desk.path.read_text()
+        text = f"{whole}{whole}" if fault == "twice" else whole.replace("{", '{ "mine": NaN,', 1)
+        desk.path.write_text(text)
+        path = str(desk.path)
+        given = {"command": f"python3 -m made > {path}"} if tool == "Bash" else {"file_path": path, "content": "Q & A"}
+        told = hooked(desk, tool, given)
+        assert "no JSON, and is restored (kept in .holdfast/quarantine/" in told
+        assert desk.path.read_text().startswith(whole[:40])
+
+    @pytest.mark.parametrize("how", [{"command": "slow > PATH &"}, {"command": "w > PATH", "run_in_background": True}])
+    def test_what_a_process_in_the_background_may_still_write_is_left_alone(self, desk, how):
+        desk.path.write_text("{")
+        assert hooked(desk, "Bash", {**how, "command": how["command"].replace("PATH", str(desk.path))}) == ""
+        assert desk.path.read_text() == "{"
+
     def test_of_two_workflows_the_one_whose_document_was_written_is_looked_at(self, desk):
         desk.bench.start("release", "2.0")
         typed = jq(desk, FORGED)

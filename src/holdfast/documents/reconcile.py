@@ -72,10 +72,11 @@ class Reconciler:
         self._raised, self._newest = [], []
         return list(dict.fromkeys(reversed(known)))
 
-    def reconcile(self, state: State, *, writing: bool = False) -> State:
+    def reconcile(self, state: State, *, writing: bool = False, complete: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
 
         A process that is about to write shows the document anew in any case: then an old rendering is left as it is.
+        Where a write is known to be `complete`, a text that is no JSON is decided without waiting for the rest of it.
         """
         edits = [alert for alert in state.alerts if alert.code.startswith("edit_")]
         if edits:
@@ -88,7 +89,7 @@ class Reconciler:
         if self._engine.store.read_only:
             self._notice(state)
             return state
-        agreed = self._agreed(state, writing=writing)
+        agreed = self._agreed(state, writing=writing, complete=complete)
         if agreed is None:
             return state
         watched = self._dialect(state.dialect).watched and queries.is_active(agreed)
@@ -114,7 +115,7 @@ class Reconciler:
             state = self._alarm(state, path, "status_rewritten", said, kept)
         return state
 
-    def _agreed(self, state: State, *, writing: bool) -> State | None:
+    def _agreed(self, state: State, *, writing: bool, complete: bool) -> State | None:
         """None where a stash has the documents, and they are left as git put them."""
         place = self._dialect(state.dialect).document.path(state)
         if not place:
@@ -132,7 +133,7 @@ class Reconciler:
 
             if is_stashed(self._documents, state, path, data):
                 return None
-        return self._act(state, path, data)
+        return self._act(state, path, data, complete=complete)
 
     def settle(self, outcome: Outcome) -> State:
         """Decides edits that came in while documents were being replaced."""
@@ -141,7 +142,7 @@ class Reconciler:
         self._raised += [alert for event in outcome.events if isinstance(event, Adopted) for alert in event.alerts]
         for path, data in outcome.raced:
             # It may have begun from what other processes showed since: a showing is of the newest lines of all.
-            state = self._act(self._engine.store.load(state.ulid), path, data, raced=True)
+            state = self._act(self._engine.store.load(state.ulid), path, data, complete=True)
         return state
 
     def heal(self) -> None:
@@ -197,9 +198,9 @@ class Reconciler:
     def _rendered(self, state: State) -> list[bytes]:
         return [Writer().write(said) for said in self._documents.recognition.renderings(state)]
 
-    def _act(self, state: State, path: str, data: bytes | None, *, raced: bool = False) -> State:
+    def _act(self, state: State, path: str, data: bytes | None, *, complete: bool = False) -> State:
         kind = self.classify(state, path, data)
-        if kind in (CLEAN, ELSEWHERE) or (kind == WRITING and not raced):
+        if kind in (CLEAN, ELSEWHERE) or (kind == WRITING and not complete):
             return state
         if kind == MISSING and queries.is_active(state):
             return self._missing(state, path)
