@@ -513,6 +513,59 @@ ROWS = {
         ),
         {"workflow.status": "in_progress", "state_machine.phases.0.status": "pending"},
     ),
+    "everything completed field by field, with a note": Row(
+        skill,
+        lambda d: (
+            d["workflow"].update(status="completed"),
+            d["state_machine"]["phases"][2].update(status="completed"),
+            d["state_machine"]["phases"][1].update(status="completed"),
+            d["state_machine"]["phases"][0].update(status="completed"),
+            d["state_machine"]["phases"][3].update(status="completed"),
+            d["context"].update(k=1),
+        ),
+        PARTLY,
+        (
+            "taken: context.k",
+            "taken: state_machine.phases[write].status",
+            (
+                "put back: state_machine.phases[verify].status (gate_unmet): "
+                "the step verify is not done: the check 'tests' has not run"
+            ),
+            (
+                "put back: state_machine.phases[sign-off].status (step_blocked): "
+                "the step sign-off cannot begin before verify"
+            ),
+            (
+                "put back: state_machine.phases[publish].status (step_blocked): "
+                "the step publish cannot begin before sign-off"
+            ),
+            (
+                "put back: workflow.status (not_possible): "
+                "it is in_progress, as these steps are not done: verify, sign-off, publish"
+            ),
+        ),
+        {"workflow.status": "in_progress", "state_machine.phases.1.status": "pending", "context.k": 1},
+    ),
+    "a run called completed, with a field of one's own": Row(
+        orchestrator,
+        lambda d: (d["orchestrator"].update(status="completed"), d.update(mine="x")),
+        PARTLY,
+        (
+            (
+                "put back: orchestrator.status (not_possible): it is in_progress, as these steps are not done: "
+                "phase-1/1.1, phase-1/1.2, phase-2/2.1, and 3 more"
+            ),
+            "taken: mine",
+        ),
+        {"orchestrator.status": "executing", "mine": "x"},
+    ),
+    "a run called reviewing, with a field of one's own": Row(
+        orchestrator,
+        lambda d: (d["orchestrator"].update(status="reviewing"), d.update(mine="x")),
+        PARTLY,
+        ("put back: orchestrator.status (not_possible): review is pending", "taken: mine"),
+        {"orchestrator.status": "executing", "mine": "x"},
+    ),
     "another description of a task, with a note": Row(
         dev,
         lambda d: (d["tasks"][0].update(description="Add two forms"), d["context"].update(k=1)),

@@ -96,6 +96,34 @@ def test_in_every_system_it_is_read_and_written_again_as_json(scene):
     assert scene.document.keys() == document.keys()
 
 
+PROSE = {
+    "before": "Here is the document:\n\n{}",
+    "after": "{}\n\nThat is all.\n",
+    "around a code fence": "Done:\n```json\n{}\n```\nTell me if more is needed.\n",
+}
+
+
+@EVERY
+@pytest.mark.parametrize("where", PROSE)
+def test_an_object_with_prose_around_it_is_an_edit(scene, where):
+    document = {**scene.document, "mine": "x"}
+    scene.path.write_text(PROSE[where].replace("{}", json.dumps(document, indent=2)))
+    state = scene.state
+    assert [alert.code for alert in state.alerts] == ["document_understood"]
+    assert "text around the object" in state.alerts[0].message
+    assert scene.document["mine"] == "x"
+
+
+@pytest.mark.parametrize("system", ["compaction"])
+@pytest.mark.parametrize("text", ["{} {}", "{}\n]", "<<<<<<< a\n{}\n=======\n>>>>>>> b\n", "see {}: {}", "{}\n\0\0"])
+def test_an_object_that_may_not_be_the_whole_is_not_guessed(scene, text):
+    document = json.dumps({**scene.document, "key_reminders": ["x"]})
+    scene.path.write_text(text.replace("{}", document))
+    scene.age(scene.path)
+    assert scene.state.reminders == ()
+    assert scene.alerts() == ["document_damaged"]
+
+
 @pytest.mark.parametrize("system", ["compaction"])
 def test_a_text_that_nobody_wrote_to_the_end_is_not_guessed(scene):
     text = json.dumps({**scene.document, "key_reminders": ["x"]})[:-1] + ","

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.core.state import KEPT_RENDERINGS
 from holdfast.errors import Refused
 from tests.documents.desk import Desk
 
@@ -115,6 +116,53 @@ def test_a_conflict_left_in_the_document_is_damage_and_not_an_edit(desk):
     desk.age()
     desk.look()
     assert list(desk.quarantined()) == [conflict]
+
+
+# What git brought back
+
+
+def many_notes(desk):
+    """More revisions than the renderings that a state remembers."""
+    for _ in range(KEPT_RENDERINGS + 1):
+        desk.look().note("n")
+
+
+def restored(desk):
+    state = desk.look().state
+    assert [alert.code for alert in state.alerts] == ["document_restored"]
+    assert "git" in state.alerts[0].message
+    assert desk.is_clean()
+
+
+def test_an_old_rendering_that_git_brings_back_never_rewinds_the_workflow(desk):
+    desk.commit_document()
+    desk.look().begin("write").done("write")
+    many_notes(desk)
+    desk.git("reset", "-q", "--hard")
+    assert desk.statuses()["write"] == "done"
+    assert desk.phases()["write"] == "completed"
+    restored(desk)
+
+
+def test_an_old_rendering_that_git_brings_back_is_found_by_a_command_too(desk):
+    desk.commit_document()
+    desk.look().begin("write").done("write")
+    many_notes(desk)
+    desk.git("reset", "-q", "--hard")
+    desk.look().begin("verify")
+    assert desk.statuses()["write"] == "done"
+    restored(desk)
+
+
+def test_what_git_brought_once_and_was_taken_over_is_old_when_it_comes_back(desk, tmp_path):
+    from_colleague(desk, tmp_path, '.state_machine.phases[0].status = "completed"')
+    desk.look().begin("verify").check("tests", passed=True)
+    desk.look().done("verify")
+    desk.jq('.remark = "mine"')
+    many_notes(desk)
+    desk.git("reset", "-q", "--hard")
+    assert desk.statuses()["verify"] == "done"
+    restored(desk)
 
 
 # Another branch, or the middle of a merge

@@ -198,10 +198,57 @@ class TestTheHookAfterAWrite:
         assert hooked(desk, "Bash", {"command": "ls"}) == ""
         assert desk.look().state.context == {"k": 1}
 
+    @pytest.mark.parametrize("fault", ["twice", "NaN"])
+    @pytest.mark.parametrize("tool", ["Write", "Bash"])
+    def test_a_text_that_is_no_json_is_set_aside_and_told_without_waiting(self, desk, tool, fault):
+        whole = desk.path.read_text()
+        text = f"{whole}{whole}" if fault == "twice" else whole.replace("{", '{ "mine": NaN,', 1)
+        desk.path.write_text(text)
+        path = str(desk.path)
+        given = {"command": f"python3 -m made > {path}"} if tool == "Bash" else {"file_path": path, "content": "Q & A"}
+        told = hooked(desk, tool, given)
+        assert "no JSON, and is restored (kept in .holdfast/quarantine/" in told
+        assert desk.path.read_text().startswith(whole[:40])
+
+    @pytest.mark.parametrize("how", [{"command": "slow > PATH &"}, {"command": "w > PATH", "run_in_background": True}])
+    def test_what_a_process_in_the_background_may_still_write_is_left_alone(self, desk, how):
+        desk.path.write_text("{")
+        assert hooked(desk, "Bash", {**how, "command": how["command"].replace("PATH", str(desk.path))}) == ""
+        assert desk.path.read_text() == "{"
+
     def test_of_two_workflows_the_one_whose_document_was_written_is_looked_at(self, desk):
         desk.bench.start("release", "2.0")
         typed = jq(desk, FORGED)
         assert SAID in hooked(desk, "Bash", {"command": typed})
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+SECRET = f'.context.deploy_token = "{TOKEN}"'
+
+
+class TestASecretThatWasRedacted:
+    def test_the_next_answer_names_the_field(self, desk):
+        jq(desk, SECRET)
+        (told,) = desk.bench.ok("status", "--json").json["notice"]
+        assert "redacted" in told
+        assert told.endswith("context.deploy_token")
+        assert TOKEN not in told
+
+    def test_the_hook_names_the_field(self, desk):
+        assert "context.deploy_token" in hooked(desk, "Bash", {"command": jq(desk, SECRET)})
+
+    @pytest.mark.parametrize("written", ['.["NAME"] = 1', '.context.list = ["a", "NAME"]'])
+    def test_a_name_or_an_entry_of_a_list_is_told_too(self, desk, written):
+        jq(desk, written.replace("NAME", TOKEN))
+        (told,) = desk.bench.ok("status", "--json").json["notice"]
+        assert told.endswith(("[redacted: GitHub token]", "context.list[2]"))
+
+    def test_it_is_in_no_copy_of_an_edit_that_was_taken_in_part(self, desk):
+        jq(desk, f"{FORGED} | {SECRET}")
+        told = desk.bench.ok("status", "--json").json["notice"]
+        assert len([one for one in told if "context.deploy_token" in one and "redacted" in one]) == 1
+        files = (path for path in desk.bench.root.rglob("*") if path.is_file())
+        assert [path for path in files if TOKEN.encode() in path.read_bytes()] == []
 
 
 PROGRAM = "import holdfast; work = holdfast.open('.').workflow(); work.status(); work.note('a program went on')"

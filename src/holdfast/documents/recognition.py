@@ -54,6 +54,22 @@ class Recognition:
             where == path and digest(Writer().write(said)) == hashed for where, said in self._renderings(state)
         )
 
+    def ever_wrote(self, state: State, path: str, hashed: str, is_base: Callable[[State], bool]) -> bool:
+        """Whether any revision was shown so, or had the document as its base. Reads and renders the whole journal."""
+        records = list(self._store.history(state.ulid))
+        if any(one.shown and one.shown.documents.get(path) == hashed for one in records):
+            return True
+        document, past, base = self._dialect(state.dialect).document, None, None
+        for record in records:
+            past = replay([record], past)
+            assert past is not None
+            if past.base is not base and is_base(past):
+                return True
+            if digest(Writer().write(put(document, past.base, past))) == hashed:
+                return True
+            base = past.base
+        return False
+
     def hashes(self, state: State) -> set[str]:
         """The hashes of the documents that Holdfast wrote last, wherever they lay."""
         last = self._store.shown(state.ulid)

@@ -7,7 +7,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.definition import Definition
-from holdfast.core.events import Adopted, Alerted
+from holdfast.core.events import Adopted, Alerted, Edited
 from holdfast.core.needs import needs
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
@@ -72,10 +72,11 @@ class Reconciler:
         self._raised, self._newest = [], []
         return list(dict.fromkeys(reversed(known)))
 
-    def reconcile(self, state: State, *, writing: bool = False) -> State:
+    def reconcile(self, state: State, *, writing: bool = False, complete: bool = False) -> State:
         """Makes state and documents agree, and gives the state that holds afterwards.
 
         A process that is about to write shows the document anew in any case: then an old rendering is left as it is.
+        Where a write is known to be `complete`, a text that is no JSON is decided without waiting for the rest of it.
         """
         edits = [alert for alert in state.alerts if alert.code.startswith("edit_")]
         if edits:
@@ -88,7 +89,7 @@ class Reconciler:
         if self._engine.store.read_only:
             self._notice(state)
             return state
-        agreed = self._agreed(state, writing=writing)
+        agreed = self._agreed(state, writing=writing, complete=complete)
         if agreed is None:
             return state
         watched = self._dialect(state.dialect).watched and queries.is_active(agreed)
@@ -114,7 +115,7 @@ class Reconciler:
             state = self._alarm(state, path, "status_rewritten", said, kept)
         return state
 
-    def _agreed(self, state: State, *, writing: bool) -> State | None:
+    def _agreed(self, state: State, *, writing: bool, complete: bool) -> State | None:
         """None where a stash has the documents, and they are left as git put them."""
         place = self._dialect(state.dialect).document.path(state)
         if not place:
@@ -132,7 +133,7 @@ class Reconciler:
 
             if is_stashed(self._documents, state, path, data):
                 return None
-        return self._act(state, path, data)
+        return self._act(state, path, data, complete=complete)
 
     def settle(self, outcome: Outcome) -> State:
         """Decides edits that came in while documents were being replaced."""
@@ -141,7 +142,7 @@ class Reconciler:
         self._raised += [alert for event in outcome.events if isinstance(event, Adopted) for alert in event.alerts]
         for path, data in outcome.raced:
             # It may have begun from what other processes showed since: a showing is of the newest lines of all.
-            state = self._act(self._engine.store.load(state.ulid), path, data, raced=True)
+            state = self._act(self._engine.store.load(state.ulid), path, data, complete=True)
         return state
 
     def heal(self) -> None:
@@ -197,9 +198,9 @@ class Reconciler:
     def _rendered(self, state: State) -> list[bytes]:
         return [Writer().write(said) for said in self._documents.recognition.renderings(state)]
 
-    def _act(self, state: State, path: str, data: bytes | None, *, raced: bool = False) -> State:
+    def _act(self, state: State, path: str, data: bytes | None, *, complete: bool = False) -> State:
         kind = self.classify(state, path, data)
-        if kind in (CLEAN, ELSEWHERE) or (kind == WRITING and not raced):
+        if kind in (CLEAN, ELSEWHERE) or (kind == WRITING and not complete):
             return state
         if kind == MISSING and queries.is_active(state):
             return self._missing(state, path)
@@ -267,7 +268,7 @@ class Reconciler:
         """Empty or torn: a crash does that, nobody is accused. A copy is kept and the document rendered again."""
         from holdfast.documents.judging import UNUSABLE
 
-        kept = self._documents.quarantine(path, data, UNUSABLE)
+        kept = self._quarantine(path, data, UNUSABLE)
         self._documents.accept(state, path, data)
         return self._alarm(state, path, "document_damaged", f"{path} was empty, torn or no JSON, and is restored", kept)
 
@@ -279,7 +280,7 @@ class Reconciler:
         assert read is not None
         document, overlooked = read
         why = f"it is no JSON: {', '.join(overlooked)}"
-        kept = self._documents.quarantine(path, data, why)
+        kept = self._quarantine(path, data, why)
         state = self._edited(state, path, data, document)
         said = f"{path} was read although {why}; it is written again as JSON"
         return self._alarm(state, path, "document_understood", said, kept)
@@ -322,9 +323,7 @@ class Reconciler:
                 if partly.code != cmd.PARTLY:
                     raise
                 told = tuple(map(str, partly.facts["told"]))  # type: ignore[call-overload]
-                command = command.replace(
-                    kept=self._documents.quarantine(command.path, data, "\n".join(told)), told=told
-                )
+                command = command.replace(kept=self._quarantine(command.path, data, "\n".join(told)), told=told)
         return self._decided(state, lies_at, data, command, FILE)
 
     def _handing_in(self, state: State, command: cmd.Edit) -> cmd.Edit:
@@ -351,8 +350,14 @@ class Reconciler:
             return self._refused(state, path, data, refusal, path)
 
     def _taken_over(self, state: State, path: str, data: bytes, document: Mapping[str, Any]) -> State:
+        """What another clone did comes in. A document that the journal knows is older than the journal."""
         try:
             _canonical(document)
+            known = self._documents.recognition.ever_wrote
+            if known(state, path, digest(data), lambda past: self._engine.is_base(past, document)):
+                self._documents.accept(state, path, data)
+                told = f"git brought an older {path} than the journal knows: nothing is undone, and it is written again"
+                return self._alarm(state, path, "document_restored", told, "")
             facts = self._engine.world.facts(state, needs(state, cmd.Note("")))
             definition = Definition(name=state.type, steps=state.plan.steps)
             said = self._dialect(state.dialect).adopt(document, definition, facts, state.ulid)
@@ -372,13 +377,31 @@ class Reconciler:
         except BaseException:
             self._documents.withdraw(state, lies_at, data)
             raise
-        return self.settle(outcome)
+        return self._without_secrets(self.settle(outcome), command, outcome)
+
+    def _without_secrets(self, state: State, command: cmd.Command, outcome: Outcome) -> State:
+        """Who wrote a secret into a document is told that it is not there any more."""
+        taken = next((event for event in outcome.events if isinstance(event, Edited)), None)
+        if taken is None or not isinstance(command, (cmd.Edit, cmd.TakeOver)):
+            return state
+        from holdfast.documents import redaction
+
+        said = redaction.told(command.path, command.document, taken.document)
+        return self._alarm(state, command.path, redaction.CODE, said, "") if said else state
+
+    def _quarantine(self, path: str, data: bytes, reason: str) -> str:
+        """Keeps the original, without likely secrets: they are in no file of Holdfast's."""
+        secrets = self._engine.secrets
+        if secrets.redact:
+            text = secrets.without(data.decode(errors="surrogateescape"), {})
+            data, reason = text.encode(errors="surrogateescape"), secrets.without(reason, {})
+        return self._documents.quarantine(path, data, reason)
 
     def _refused(self, state: State, path: str, data: bytes, refusal: Exception, lies_at: str) -> State:
         code, facts = (refusal.code, refusal.facts) if isinstance(refusal, HoldfastError) else ("not_understood", {})
         told = facts.get("told")
         lines = "\n".join(map(str, told)) if isinstance(told, list) else f"put back: {path} ({code}): {refusal}"
-        kept = self._documents.quarantine(path, data, lines)
+        kept = self._quarantine(path, data, lines)
         self._documents.accept(state, lies_at, data)
         said = f"the edit of {path} was refused: {refusal}"
         if facts.get("forged"):

@@ -12,6 +12,8 @@ LARGEST = 1 << 20
 DEEPEST = 100
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _MARK = "\ufeff"
+_DOUBTFUL = (*"{}[]\0", "<<<<<<<", "=======", ">>>>>>>")
+"""What stands around an object that is not all of it: other values, zeros of a crash, a conflict of git."""
 _ENDS = frozenset(",:[]{}\"'/#")
 
 
@@ -20,8 +22,13 @@ def object_in(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]] | None:
     try:
         if len(data) > LARGEST:
             return None
-        reader = _Reader(data.decode())
-        value = reader.whole()
+        text = data.decode()
+        try:
+            reader = _Reader(text)
+            value = reader.whole()
+        except ValueError:
+            reader = _Reader(text)
+            value = reader.among_prose()
         compact(value).encode()  # half a character is text for Python, and cannot be kept
     except ValueError:
         return None
@@ -45,6 +52,17 @@ class _Reader:
         value = self._value(0)
         if self._next():
             raise ValueError("more follows")
+        return value
+
+    def among_prose(self) -> Any:
+        """The only object of a text that says something before or after it."""
+        self._at = self._text.index("{")
+        before = self._text[: self._at]
+        value = self._value(0)
+        around = before + self._text[self._at :]
+        if not value or any(mark in around for mark in _DOUBTFUL):
+            raise ValueError("it is not the only one, or a part of something else")
+        self.overlooked.append("text around the object")
         return value
 
     def _next(self) -> str:

@@ -115,9 +115,9 @@ def _touched(project: Project, entry: Entry) -> float:
         return last
 
 
-def looked_at(project: Project, state: State) -> State:
+def looked_at(project: Project, state: State, *, complete: bool = False) -> State:
     """With what others wrote into its document; where that cannot be read, as the journal has it."""
     try:
-        return project.wired.reconciler.reconcile(state)
+        return project.wired.reconciler.reconcile(state, complete=complete)
     except HoldfastError:
         return state

@@ -10,7 +10,7 @@ from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import lifecycle, queries
+from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
@@ -49,6 +49,7 @@ def _taken(
 ) -> dict[int, HoldfastError]:
     """The parts that are refused, by number. One may wait for what a later one does: it is asked again after it."""
     refused: dict[int, HoldfastError] = {}
+    idle: list[int] = []
     waiting = list(range(len(parts)))
     while waiting:
         again, moved = [], False
@@ -57,12 +58,20 @@ def _taken(
             try:
                 _take(draft, parts, number, refused, run)
                 refused.pop(number, None)
+                idle += [number] if len(draft.events) == mark[1] else []
                 moved = moved or len(draft.events) > mark[1]
             except HoldfastError as refusal:
                 draft.go_back(mark)
                 refused[number] = refusal
                 again += [number] if parts[number].wrong is None else []
         waiting = again if moved else []
+    for number in idle:
+        if unmet := _unmet(parts[number], draft.state):
+            refused[number] = Refused("not_possible", unmet, remedy=remedies.status())
+    back = {parts[number].field for number in refused}
+    for number in idle:
+        if (needed := parts[number].needs) in back and number not in refused:
+            refused[number] = _put_back(needed)
     return refused
 
 
@@ -78,11 +87,25 @@ def _take(
         raise part.wrong
     needed = next((n for n, other in enumerate(parts) if part.needs and other.field == part.needs), None)
     if needed is not None and needed in refused:
-        raise Refused("put_back", f"{part.needs} was put back")
+        raise _put_back(part.needs)
     for command in part.commands:
         run(draft, command)
     for entry in part.entries:
         draft.emit(ev.Remembered(entry))
+
+
+def _put_back(field: str) -> Refused:
+    return Refused("put_back", f"{field} was put back")
+
+
+def _unmet(part: cmd.Part, state: State) -> str:
+    """Why a status that nothing else led to is not the one that was written; empty where it is."""
+    became = _became(part, state)
+    if not became or (part.expects and part.expects[0]):
+        return became
+    left = [path for path in state.plan.leaves() if state.step(path).status not in lifecycle.FINISHED]
+    why = f", as these steps are not done: {listed(left)}" if left else ""
+    return f"it is {queries.status(state)}{why}"
 
 
 def _became(part: cmd.Part, state: State) -> str:
@@ -106,9 +129,9 @@ def _line(part: cmd.Part, refusal: HoldfastError | None, state: State) -> str:
     if part.derived:
         return f"put right: {part.field}"
     if refusal is not None:
-        return _plain(f"put back: {part.field} ({refusal.code}): {refusal.message}")
+        return one_line(f"put back: {part.field} ({refusal.code}): {refusal.message}")
     if part.written is not None:
-        return _plain(f"normalised: {part.field}, to {compact(part.written)}")
+        return one_line(f"normalised: {part.field}, to {compact(part.written)}")
     return f"removed: {_gone(part)}" if part.removes else f"taken: {_taken_as(part, state)}"
 
 
@@ -116,7 +139,7 @@ def _gone(part: cmd.Part) -> str:
     return ", ".join(one.step for one in part.commands if isinstance(one, cmd.RetireStep))
 
 
-def _plain(text: str, most: int = LONGEST) -> str:
+def one_line(text: str, most: int = LONGEST) -> str:
     """One line, whatever somebody wrote into it."""
     text = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -124,7 +147,7 @@ def _plain(text: str, most: int = LONGEST) -> str:
 
 def _refused_whole(command: cmd.Edit, refused: Mapping[int, HoldfastError], told: tuple[str, ...]) -> HoldfastError:
     first = next(iter(refused.values()))
-    why = _listed([_plain(f"{command.parts[n].field}: {one.message}", SHORT) for n, one in refused.items()], "; ")
+    why = listed([one_line(f"{command.parts[n].field}: {one.message}", SHORT) for n, one in refused.items()], "; ")
     forged = any(command.parts[number].gate for number in refused)
     facts = {**first.facts, "told": list(told), "forged": forged}
     return Refused(first.code, why, remedy=first.remedies, facts=facts)
@@ -139,20 +162,20 @@ def _alert(
 ) -> Alert:
     forged, back = (
         [
-            f"{command.parts[number].field} ({_plain(one.message, SHORT)})"
+            f"{command.parts[number].field} ({one_line(one.message, SHORT)})"
             for number, one in refused.items()
             if command.parts[number].gate == gate
         ]
         for gate in (True, False)
     )
-    said = [f"A GATE WAS FORGED, and put back: {_listed(forged, '; ')}"] if forged else []
-    said += [f"put back: {_listed(back, '; ')}"] if back else []
-    spelled = [_plain(f"{part.field} = {compact(part.written)}") for part in read]
-    said += [f"read as: {_listed(spelled)}"] if read else []
+    said = [f"A GATE WAS FORGED, and put back: {listed(forged, '; ')}"] if forged else []
+    said += [f"put back: {listed(back, '; ')}"] if back else []
+    spelled = [one_line(f"{part.field} = {compact(part.written)}") for part in read]
+    said += [f"read as: {listed(spelled)}"] if read else []
     gone = [_gone(part) for part in taken if part.removes]
-    said += [f"removed: {_listed(gone)}"] if gone else []
+    said += [f"removed: {listed(gone)}"] if gone else []
     plain = [_taken_as(part, draft.state) for part in taken if part.written is None and not part.removes]
-    said += [f"taken: {_listed(plain)}"] if plain else []
+    said += [f"taken: {listed(plain)}"] if plain else []
     code = cmd.FORGED if forged else cmd.PARTLY if refused else cmd.NORMALISED
     became = "taken in part" if refused else "taken"
     return Alert(
@@ -160,7 +183,7 @@ def _alert(
     )
 
 
-def _listed(items: Sequence[str], between: str = ", ") -> str:
+def listed(items: Sequence[str], between: str = ", ") -> str:
     rest = len(items) - MOST_TOLD
     return between.join(items[:MOST_TOLD]) + (f"{between}and {rest} more" if rest > 0 else "")
 

@@ -187,7 +187,7 @@ def _last(state: State, plan: Plan, change: Change, moved: Mapping[str, Change])
     """The position or the status of the whole: one part with everything it stands for but what is said of steps."""
     try:
         if change.meaning == Meaning.WHOLE:
-            return _part(change, *_whole(state, plan, change, moved), expects=_expected("", change.new))
+            return _part(change, *_whole(state, plan, change, moved), expects=("", change.new))
         known = isinstance(change.new, str) and change.new in plan
         to = change.new if known else respelled(change.new, plan.children(""))
         wanted = _pointed(state, plan, change.new, to)

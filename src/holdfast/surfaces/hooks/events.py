@@ -46,13 +46,18 @@ def answer(event: Mapping[str, Any], folder: str) -> str:
     try:
         return _answers(project, event, session)
     finally:
-        redacted = project.wired.engine.take_redacted()
-        if redacted:
-            from holdfast.core import secrets
-
-            project.troubles.append(secrets.told(redacted))
+        project.troubles.extend(_redacted(project))
         for said in dict.fromkeys(filter(None, (" ".join(project.wired.settled), *project.troubles))):
             notes.log(project.root, str(event.get("hook_event_name")), said)
+
+
+def _redacted(project: Project) -> list[str]:
+    """What is to be said of likely secrets, once."""
+    if not (redacted := project.wired.engine.take_redacted()):
+        return []
+    from holdfast.core import secrets
+
+    return [secrets.told(redacted)]
 
 
 def settle(root: str, name: str, worktree: str) -> None:
@@ -224,13 +229,21 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
     known = loaded(wired, here if len(here) <= MOST_LOOKED_AT else [], quietly=True)
     written = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
+    complete = bool(written) and not _goes_on(event.get("tool_input"))
     for state in written or ([own] if own else known[:1]):
-        seats.looked_at(project, state)
+        seats.looked_at(project, state, complete=complete)
     if len(written) == 1 and session and session not in written[0].seats:
         wired.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
-    told += [clean(one) for one in dict.fromkeys(wired.troubles)]
+    told += [clean(one) for one in dict.fromkeys((*wired.troubles, *_redacted(project)))]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
+
+
+def _goes_on(given: Any) -> bool:
+    """Whether a shell line may have left a process in the background, which writes on."""
+    if not isinstance(given, Mapping):
+        return False
+    return bool(given.get("run_in_background")) or "&" in compact(given.get("command")).replace("&&", "")
 
 
 def _context(event: str, text: str) -> str:

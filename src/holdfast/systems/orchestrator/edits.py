@@ -35,7 +35,7 @@ def also(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[P
         parts.append(asked("safety_bounds.cost_so_far", _spending, spent, now, written=words.dollars(now)))
     if "status" in run and run["status"] != was:
         read = respelled(run["status"], words.STATUSES) or run["status"]
-        part = asked("orchestrator.status", _given_up, read)
+        part = asked("orchestrator.status", _run, state, read, expects=_expected(state, read))
         parts.append(part if read == run["status"] else part.replace(written=read))
     return parts
 
@@ -178,11 +178,31 @@ def _address(url: object) -> str:
     return said
 
 
-def _given_up(status: Any) -> list[cmd.Command]:
+def _run(state: State, status: Any) -> list[cmd.Command]:
+    """What the status of the run asks for: only giving up. The steps lead to the others, and none leads back."""
     if status not in words.STATUSES:
         known = ", ".join(words.STATUSES)
         raise Refused("unknown_word", f"{str(status)[:40]!r} is not one of {known}", remedy=remedies.schema())
-    return [cmd.Cancel("its document says so")] if status == words.FAILED else []
+    if status == words.FAILED:
+        return [cmd.Cancel("its document says so")]
+    now = words.status(state)
+    if words.STATUSES.index(status) < words.STATUSES.index(now):
+        said = f"{state.id} is {now} and cannot become {status} by hand"
+        raise Refused("not_possible", said, remedy=remedies.status(), facts={"status": status})
+    return []
+
+
+def _expected(state: State, status: Any) -> tuple[str, str] | None:
+    """The step that shows that a run got so far, and what it is by then."""
+    if status == words.status(state):
+        return None
+    found = {
+        words.EXECUTING: (words.PLAN, lifecycle.DONE),
+        words.REVIEWING: (words.REVIEW, lifecycle.ACTIVE),
+        words.COMPLETED: ("", "completed"),
+    }
+    step, wanted = found.get(status, ("", ""))
+    return (step, wanted) if wanted and (not step or step in state.plan) else None
 
 
 def _task(state: State, number: object) -> str:
