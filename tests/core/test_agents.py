@@ -16,18 +16,22 @@ from holdfast.core.commands import (
     Fail,
     Iterate,
     Note,
+    Record,
+    RecordCheck,
     Reopen,
     Request,
     Skip,
+    Spend,
     StartAgent,
     Submit,
+    Together,
     Unblock,
 )
 from holdfast.core.decide import decide
 from holdfast.core.events import Beat, Leased, Released
 from holdfast.core.state import Lease
 from holdfast.errors import HoldfastError
-from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, given, step
+from tests.core.play import AGENT, HOUR, OTHER_AGENT, PERSON, Play, given, passed, step
 
 STEPWISE = [
     Begin("a"),
@@ -40,6 +44,10 @@ STEPWISE = [
     Unblock("a"),
     Skip("a"),
     Reopen("a"),
+    RecordCheck("a", "tests", passed()),
+    Record({"commit": "c0ffee"}, "a"),
+    Spend(5, step="a"),
+    Together((Note("n"), Attach("a", {}))),
 ]
 
 
@@ -70,6 +78,15 @@ def test_an_agent_without_the_lease_may_not_touch_the_step(command):
     refusal = leased().refuses(command, "lease_held", by=OTHER_AGENT)
     assert refusal.exit_code == 5
     assert refusal.facts["role"] == "coder"
+
+
+@pytest.mark.parametrize("on", ["a", ""])
+def test_what_is_said_of_no_step_is_kept_from_nobody_by_the_lease_of_one(on):
+    """What the whole costs may be told by everybody, whoever holds it."""
+    play = leased(on=on)
+    play.do(Spend(5), by=OTHER_AGENT)
+    if on:
+        play.do(Record({"mood": "good"}), Spend(5, step="b"), by=OTHER_AGENT)
 
 
 def test_a_lease_on_a_branch_covers_what_is_below_and_nothing_beside():

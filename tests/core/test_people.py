@@ -5,7 +5,22 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import gates, queries
-from holdfast.core.commands import Approve, Attach, Begin, Done, Reject, Reopen, Reset, Resume, Review, Submit, Unblock
+from holdfast.core.commands import (
+    Approve,
+    Attach,
+    Begin,
+    Done,
+    Fail,
+    Reject,
+    Reopen,
+    Reset,
+    Resume,
+    RetireStep,
+    Review,
+    Skip,
+    Submit,
+    Unblock,
+)
 from holdfast.core.events import Granted, Produced, Reviewed
 from holdfast.core.state import Actor
 from tests.core.play import AGENT, FILE, PERSON, REVIEWER, Play, failed, given, moves, only, step
@@ -389,6 +404,51 @@ def test_a_removed_artifact_makes_the_approval_stale():
 def test_a_stale_approval_holds_up_every_later_step_and_not_only_the_next():
     play = approved_log().finish("b").write("f", "other news")
     play.refuses(Begin("c"), "step_blocked")
+
+
+STALE = "the approval of a no longer holds: the work changed since"
+
+
+def test_a_step_is_not_handed_in_while_an_approval_before_it_is_stale():
+    play = approved_log().finish("b")
+    play.do(Begin("c"))
+    play.write("f", "other news")
+    assert [one.message for one in queries.blockers(play.state, "c", play.facts())] == [STALE]
+    refusal = play.refuses(Done("c"), "gate_unmet")
+    assert refusal.message == f"the step c is not done: {STALE}"
+    assert play.typed(refusal) == "holdfast approve a"
+    play.do(Approve("a"), Done("c"))
+    assert queries.status(play.state) == "completed"
+
+
+def test_a_branch_is_not_handed_in_while_an_approval_below_it_is_stale():
+    play = given(step("top", step("a", outputs=["log"], approval={"by": "relayed"}), review={}), step("z"))
+    play.write("f", "news").approved("top/a", log="f").write("f", "other news")
+    assert play.refuses(Done("top"), "gate_unmet").message.startswith("the step top is not done: the approval of top/a")
+
+
+@pytest.mark.parametrize(
+    "end", [Done("b"), Skip("b"), RetireStep("b"), Approve("b")], ids=["done", "skipped", "retired", "overridden"]
+)
+def test_no_workflow_completes_while_an_approval_of_it_is_stale(end):
+    """Also where the last step waits for nothing, and whatever its end is."""
+    b = step("b", requires=[], optional=True, retry={"max": 1, "exhausted": "escalated"})
+    play = given(step("a", outputs=["log"], approval={"by": "relayed"}), b)
+    play.write("f", "news").approved("a", log="f").do(Begin("b"))
+    if isinstance(end, Approve):
+        play.do(Fail("b", "broken"))
+    play.write("f", "other news")
+    refusal = play.refuses(end, "gate_unmet", by=PERSON)
+    assert refusal.message == f"the step b is not done: {STALE}"
+    play.do(Approve("a"), end, by=PERSON)
+    assert queries.status(play.state) == "completed"
+
+
+def test_a_step_beside_a_stale_approval_is_handed_in_while_others_are_left():
+    play = given(step("a", outputs=["log"], approval={"by": "relayed"}), step("b", requires=[]), step("c"))
+    play.write("f", "news").approved("a", log="f").do(Begin("b"))
+    play.write("f", "other news").do(Done("b"))
+    assert play.status("b") == "done"
 
 
 def test_one_command_renews_a_stale_approval():

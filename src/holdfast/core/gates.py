@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from _collections_abc import Container
+
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
@@ -334,6 +336,10 @@ def unsupervised(state: State, path: str) -> list[Unmet]:
 def missing(state: State, path: str, facts: Facts) -> list[str]:
     """What keeps a step from beginning: prerequisites that are not done, and gates before it that no longer hold."""
     undone = [p for p in state.plan.requires(path) if state.step(p).status not in lifecycle.FINISHED]
-    before = state.plan.closure(path)
-    done = (p for p in state.plan.paths if p in before and state.step(p).status == lifecycle.DONE)
-    return undone + [p for p in done if not holds(state, p, facts)]
+    return undone + lapsed(state, state.plan.closure(path), facts)
+
+
+def lapsed(state: State, steps: Container[str], facts: Facts) -> list[str]:
+    """Those of the steps that are done and do not count any more."""
+    done = (p for p in state.plan.paths if p in steps and state.step(p).status == lifecycle.DONE)
+    return [p for p in done if not holds(state, p, facts)]

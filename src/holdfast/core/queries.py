@@ -230,18 +230,29 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What the work of a step lacks: what comes before it, steps below it, its own checks, outputs `done` names."""
     undone = [child for child in state.plan.children(path) if state.step(child).status not in lifecycle.FINISHED]
     below = [gates.Unmet("child", child, f"{child} is not done", onward(state, child, facts)) for child in undone]
-    before = state.plan.closure(path)
     first = []
     if state.origin == "adopted":  # a document may say that a step is worked on before its time
         first += [one for one in state.plan.requires(path) if state.step(one).status not in lifecycle.FINISHED]
-    first += [one for one in gates.claimed(state, facts) if one in before]
     own = gates.unmet(state.plan.step(path), path, state.step(path), facts)
     if state.plan.step(path).action == "commit":
         from holdfast.core import proof
 
         own = proof.unmet(state, path, facts) + own
     own = [one.replace(remedies=bare(state, path, facts, one.remedies)) for one in own]
-    return [absent_because(state, one, facts) for one in first] + below + own
+    return [absent_because(state, one, facts) for one in first] + lapsed(state, path, facts) + below + own
+
+
+def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
+    """What does not hold any more of the steps before and below this one; of all, where the workflow ends with it."""
+    relied_on = (*state.plan.closure(path), *state.plan.below(path))
+    found = gates.lapsed(state, state.plan.paths if is_last(state, path) else relied_on, facts)
+    return [absent_because(state, one, facts) for one in found if one != path]
+
+
+def is_last(state: State, path: str) -> bool:
+    """Whether every other step is finished, apart from those around and below this one."""
+    aside = {path, *ancestors(path), *state.plan.below(path)}
+    return all(state.step(one).status in lifecycle.FINISHED for one in state.plan.paths if one not in aside)
 
 
 def bare(state: State, path: str, facts: Facts, ways: tuple[Remedy, ...]) -> tuple[Remedy, ...]:

@@ -418,6 +418,22 @@ def test_an_agent_whose_lease_is_gone_commits_nothing(at_work):
     assert git(at_work, "rev-parse", "HEAD") == head
 
 
+def test_another_session_leaves_a_leased_task_alone(at_work):
+    token = at_work.ok("agent", "start", "task-executor", "--step", "1.1", "--json").json["token"]
+    at_work.write("a.py", "of another session\n")
+    before = everything(at_work)
+    check = at_work.opened().workflow().state.plan.step("phase-1/1.1").checks[0].name
+    for words in (
+        ("check", check, "--step", "1.1", "--failed"),
+        ("commit", "1.1", "-m", "mine"),
+        ("agent", "spend", "5", "--step", "1.1"),
+    ):
+        answer = at_work.agent(*words, "--json", env={"CLAUDE_CODE_SESSION_ID": "other"})
+        assert (answer.code, answer.error["code"]) == (5, "lease_held"), (words, answer)
+    assert everything(at_work) == before
+    at_work.ok("commit", "1.1", "-m", "mine", "--token", token)
+
+
 # Milestones
 
 

@@ -17,8 +17,9 @@ from holdfast.plain.digest import digest
 LEASED = (
     *(cmd.Begin, cmd.Done, cmd.Attach, cmd.Submit, cmd.Fail),
     *(cmd.Iterate, cmd.Block, cmd.Unblock, cmd.Skip, cmd.Reopen),
+    *(cmd.RecordCheck, cmd.Record, cmd.Spend),
 )
-"""What an agent without a lease may not do to a step that another agent holds."""
+"""What an agent without a lease may not do to a step that another agent holds; without a step it concerns the whole."""
 OPEN_TO_ALL = (
     *(cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent, cmd.Spend, cmd.Lock, cmd.Unlock),
     *(cmd.Compacted, cmd.Acknowledge, cmd.Alarm, cmd.Edit, cmd.TakeOver),
@@ -46,22 +47,27 @@ def check_fence(draft: Draft, request: cmd.Request) -> None:
 
     What another agent holds is left alone, unless the request's own lease is of the step itself, or nearer to it.
     """
-    leases = draft.state.leases.values()
     own = lease_of(draft.state, request.token) if request.token else None
     if own is not None:
         draft.token = own.token
-    command, kind = request.command, request.actor.kind
-    is_leased = isinstance(command, LEASED)
-    if kind not in ("agent", "human") or not (is_leased or (kind == "agent" and own is None)):
-        return
+    command = request.command
+    if request.actor.kind in ("agent", "human"):
+        for part in command.commands if isinstance(command, cmd.Together) else (command,):
+            _leave_alone(draft, part, own)
+
+
+def _leave_alone(draft: Draft, command: cmd.Command, own: Lease | None) -> None:
     target = command.step if isinstance(command, LEASED) else ""
-    for lease in leases:
+    if not (target or (draft.actor.kind == "agent" and own is None)):
+        return
+    is_open = isinstance(command, OPEN_TO_ALL)
+    for lease in draft.state.leases.values():
         if lease.agent or lease is own:
             continue
         if lease.step:
-            covers = is_leased and _is_below(target, lease.step)
+            covers = bool(target) and _is_below(target, lease.step)
         else:
-            covers = is_leased or (bool(lease.session) and not isinstance(command, OPEN_TO_ALL))
+            covers = not is_open and bool(target or lease.session)
         nearer = own is not None and _is_below(target, own.step) and len(own.step) >= len(lease.step)
         if covers and not nearer and not _has_ended(draft, lease) and not _is_own(draft, lease):
             raise refusals.lease_held(lease, target)

@@ -54,7 +54,9 @@ def approve(draft: Draft, command: cmd.Approve) -> None:
     draft.require_status(command.step, "approved", lifecycle.WAITING, lifecycle.ACTIVE, lifecycle.ESCALATED)
     _check_word(draft, command, step, person=escalated)
     draft.attach(command.step, steps.named_before(progress))
-    if not escalated:
+    if escalated:
+        steps.must_rely(draft, command.step)
+    else:
         steps.must_have_work(draft, command.step)
         if step.review and not progress.reviewed:
             unmet, way = gates.people_unmet(draft.state, command.step, draft.facts), remedies.done(command.step)

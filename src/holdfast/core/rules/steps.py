@@ -136,6 +136,13 @@ def must_have_work(draft: Draft, path: str) -> None:
         raise refusals.gate_unmet(path, unmet)
 
 
+def must_rely(draft: Draft, path: str) -> None:
+    """Refuses an end of a step that does not ask for its work, while something it relies on does not hold."""
+    lapsed = queries.lapsed(draft.state, path, draft.facts)
+    if lapsed:
+        raise refusals.gate_unmet(path, lapsed)
+
+
 def complete(draft: Draft, path: str) -> None:
     draft.move("completed", path)
     draft.close_branches(path)
@@ -257,6 +264,7 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
     if progress.status == lifecycle.PENDING:
         require(draft, command.step)
         draft.open_branches(command.step)
+    must_rely(draft, command.step)
     draft.move("skipped", command.step, reason=command.reason)
     for below in draft.state.plan.below(command.step):
         if lifecycle.allows(draft.state.step(below).status, "skipped"):

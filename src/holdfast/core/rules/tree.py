@@ -10,6 +10,7 @@ from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.draft import Draft
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
+from holdfast.core.rules import steps
 
 
 def add_step(draft: Draft, command: cmd.AddStep) -> None:
@@ -25,6 +26,8 @@ def add_step(draft: Draft, command: cmd.AddStep) -> None:
 
 def retire_step(draft: Draft, command: cmd.RetireStep) -> None:
     draft.step(command.step)
+    if queries.is_last(draft.state, command.step):
+        steps.must_rely(draft, command.step)
     _amend(draft, draft.state.plan.changed(command.step, lambda _: None), command.step, f"retire {command.step}")
     draft.emit(ev.Amended("retire", command.step))
     draft.close_branches(command.step)
