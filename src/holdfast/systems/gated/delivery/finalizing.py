@@ -28,7 +28,10 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
         said = f"{workflow.id} has no workspace to publish"
         raise UsageError("nothing_to_finalize", said, remedy=remedies.status(), facts={"workflow": workflow.id})
     with wired.store.exclusively("finalizing"):
-        return _finalized(wired, workflow, merged, how)
+        try:
+            return _finalized(wired, workflow, merged, how)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{workflow.id} is not finalized completely. Repeat the command.") from None
 
 
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
