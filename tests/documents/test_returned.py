@@ -172,3 +172,25 @@ def test_a_second_start_goes_on_with_what_came_back(scene):
     with pytest.raises(Refused):
         scene.open().start(RELEASE, "1.0")
     assert scene.journals() == [scene.ulid]
+
+
+def ended(document: dict[str, Any]) -> None:
+    document["workflow"]["status"] = "completed"
+    for phase in document["state_machine"]["phases"]:
+        phase["status"] = "completed"
+
+
+def test_an_end_that_is_forged_meanwhile_is_put_back_and_told(scene):
+    brought_back(scene, forge=ended)
+    state = scene.open().workflow().state
+    assert (state.ulid, state.cancelled, state.finished_at) == (scene.ulid, None, "")
+    assert state.step("sign-off").status != "done"
+    assert {"document_returned", "edit_partly_refused"} <= {alert.code for alert in state.alerts}
+    assert scene.document["workflow"]["status"] == "in_progress"
+    assert open_gates(scene, scene.id) == []
+    assert scene.journals() == [scene.ulid]
+
+
+def test_a_document_that_comes_back_cancelled_stays_so(scene):
+    brought_back(scene, end=lambda document: document["workflow"].update(status="cancelled"))
+    assert scene.state.cancelled

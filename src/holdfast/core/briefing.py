@@ -191,7 +191,7 @@ class Briefing(Standing):
     @part
     def turn(self) -> str:
         """Whose move it is: `agent`, `person`, `reviewer` or `nobody`."""
-        if self.first is None or self.first.kind == "held" or self.status in ("finalized", "cancelled"):
+        if self.first is None or self.first.kind == "held" or self.status == "cancelled":
             return "nobody"
         if any(one.who == "person" for one in self.now):
             return "person"

@@ -15,6 +15,8 @@ from holdfast.plain.digest import digest
 
 RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
 WARN_AT = (75, 90, 100)
+WORKSPACE, DELETED = "workspace", "deleted"
+"""What the context says of a workspace that is deleted, once that is committed."""
 READY = ("begin", "done", "action", "finalize")
 """Kinds of blockers that only the one who does the work clears, by the next command."""
 
@@ -99,8 +101,13 @@ def is_active(state: State) -> bool:
 
 
 def to_finalize(state: State) -> bool:
-    """Whether all steps are done and the result is still to be published."""
-    return state.conduct.finalized and status(state) == "completed"
+    """Whether all steps are done and the result is still to be published, by the first `finalize` or by another."""
+    return state.conduct.finalized and (status(state) == "completed" or is_half_finalized(state))
+
+
+def is_half_finalized(state: State) -> bool:
+    """Whether a `finalize` was interrupted: it marks the workflow first, and deletes the workspace last."""
+    return state.conduct.finalized and state.finalized is not None and state.context.get(WORKSPACE) != DELETED
 
 
 def left(state: State, facts: Facts) -> list[gates.Unmet]:
@@ -108,8 +115,11 @@ def left(state: State, facts: Facts) -> list[gates.Unmet]:
     if not to_finalize(state):
         over = status(state) == "completed"
         return [absent_because(state, path, facts) for path in gates.claimed(state, facts)] if over else []
-    lapsed = [path for path in state.plan.children("") if not gates.holds(state, path, facts)]
+    half = is_half_finalized(state)  # its gates were passed, and the files they are about may be deleted
+    lapsed = [path for path in state.plan.children("") if not half and not gates.holds(state, path, facts)]
     said = "all steps are done, and the result is not published yet"
+    if half:
+        said = "finalize was interrupted, and its result is not published and committed completely"
     publish = gates.Unmet("finalize", "", said, (remedies.finalize(workflow=state.ulid),))
     return [absent_because(state, path, facts) for path in lapsed] or [publish]
 

@@ -69,12 +69,21 @@ no_parent = _of_workflow("no_parent", "{} builds on no other workflow", remedies
 not_completed = _of_workflow(
     "not_completed", "{} is not completed, and only a completed workflow is finalized", remedies.status
 )
-finalized = _of_workflow(
+_finalized = _of_workflow(
     "finalized",
     "{} is finalized: its result is handed over and nothing moves it any more",
     lambda **_: remedies.start(Blank("WORKFLOW"), text="begin a new one"),
 )
+_half_finalized = _of_workflow(
+    "finalized", "finalize of {} was interrupted: it is to be finished, and nothing else moves it", remedies.finalize
+)
 still_active = _of_workflow("still_active", "{} is still active: its document stays where it is", remedies.cancel)
+
+
+def finalized(state: State) -> Refused:
+    from holdfast.core import queries
+
+    return (_half_finalized if queries.is_half_finalized(state) else _finalized)(state)
 
 
 def no_workflow() -> NotFound:

@@ -65,7 +65,8 @@ def refuse_second(new: Entry, known: Iterable[Entry]) -> None:
 
 def standing(state: State) -> tuple[object, ...]:
     """What decides whether a workflow's entry changes, without making one."""
-    return bool(state.finished_at), state.cancelled is not None, state.finalized is not None, state.session
+    ends = (state.cancelled is not None, state.finalized is not None, queries.to_finalize(state))
+    return bool(state.finished_at), *ends, state.session
 
 
 def entry_of(state: State) -> Entry:

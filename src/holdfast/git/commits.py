@@ -80,7 +80,9 @@ def commit(
             run_hook(repo.top, afterwards, {"GIT_INDEX_FILE": os.path.join(repo.git_dir, "index")})
     except KeyboardInterrupt:
         if made:
-            raise KeyboardInterrupt(f"Commit {made[0][:12]} was made. Repeat the command to record it.") from None
+            to_record = purpose is not None and purpose.request
+            onward = ". Repeat the command to record it." if to_record else ", and what it is about is recorded."
+            raise KeyboardInterrupt(f"Commit {made[0][:12]} was made{onward}") from None
         raise
     return made[0]
 

@@ -49,6 +49,7 @@ def examine(project: Project) -> Report:
             *hooks.log(wired),
             *installed.hosts(wired),
             *_documents(wired, readings),
+            *_half_finalized(whole),
             *_orphans(project, readings),
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
@@ -281,6 +282,12 @@ def _document(wired: Wired, state: State) -> tuple[str, str]:
         return wired.reconciler.classify(state, path, wired.documents.read(state, path)), path
     except HoldfastError as error:
         return error.message, path
+
+
+def _half_finalized(states: list[State]) -> Iterator[Finding]:
+    for state in filter(queries.is_half_finalized, states):
+        refusal = refusals.finalized(state)
+        yield warning("finalize_interrupted", refusal.message, refusal.remedies)
 
 
 def _orphans(project: Project, readings: list[Examined]) -> Iterator[Finding]:

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from holdfast.surfaces.hooks import run
-from tests.acceptance.feature import BRANCH, PHASES, SLUG, House
+from tests.acceptance.feature import BRANCH, HOME, PHASES, SLUG, House
+from tests.acceptance.kills import Kills
 
 TOLD = (("status",), ("next",), ("resume-packet",), ("next", "-w", SLUG), ("status", "-w", SLUG))
 
@@ -79,3 +80,35 @@ def test_a_session_and_its_status_line_are_told_where_nothing_else_is_left(house
     house.ok("finalize")
     assert told(house, hook_event_name="SessionStart", source="startup") == ""
     assert told(house, "statusline").strip() == ""
+
+
+def test_a_finalize_that_was_interrupted_is_told_everywhere_until_another_one_finishes_it(house):
+    """Killed between its mark and the end of its last commit, by whatever ends processes."""
+    kills = Kills(house)
+    changes = kills.changes("finalize")
+    commits = [number for number, change in enumerate(changes, 1) if change.startswith("git commit")]
+    first_deleted = next(n for n, change in enumerate(changes, 1) if change.startswith(f"os.remove /{HOME}/0"))
+    assert len(commits) >= 3, changes
+    for number in (commits[0] + 1, commits[1], commits[1] + 1, first_deleted + 1, commits[-1]):
+        died = kills.before(number, "finalize")
+        for words in (*TOLD, ("list",), ("list", "--all")):
+            said = died.ok(*words).out
+            assert "holdfast finalize" in said, (changes[number - 1], words)
+            assert "interrupted" in said, (changes[number - 1], words)
+        for answer in (died.ok("status", "--json").json, died.ok("next", "--json").json):
+            assert [one["kind"] for one in answer["blockers"]] == ["finalize"]
+            assert answer["turn"] == "agent"
+        for words in (("continue",), ("continue", "-w", SLUG), ("resume",)):
+            assert died.refused(*words)["remedy"].startswith("holdfast finalize"), words
+        found = {one["code"]: one for one in died.agent("doctor", "--json").json["findings"]}
+        assert found["finalize_interrupted"]["remedy"].startswith("holdfast finalize")
+        said = told(died, hook_event_name="SessionStart", source="startup")
+        assert "holdfast finalize" in said
+        assert "interrupted" in said
+        died.ok("finalize")
+        assert died.status() == []
+        assert not (died.root / HOME).exists()
+        assert died.refused("status", code=4)["code"] == "no_workflow"
+        assert "interrupted" not in died.ok("list", "--all").out
+        codes = {one["code"] for one in died.agent("doctor", "--json").json["findings"]}
+        assert "finalize_interrupted" not in codes

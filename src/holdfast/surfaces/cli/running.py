@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 
-from holdfast.core import queries, remedies
+from holdfast.core import queries, refusals, remedies
 from holdfast.core.apply import Record
 from holdfast.core.definition import BUILT_IN
+from holdfast.core.remedy import told
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound
@@ -75,12 +76,21 @@ def listing(call: Call) -> None:
     found = project.list(status=status, type=args.type, session=args.session)
     rows = [_row(workflow) for workflow in found]
     lost = project.troubles
+    half = [_half_finalized(call, one.state) for one in found if queries.is_half_finalized(one.state)]
 
     def text() -> str:
         shown = render.listing(rows, call.style, call.width, project.wired.world.now())
-        return shown + "".join(f"\n⚠ {escape(said)} (holdfast doctor)\n" for said in lost)
+        return shown + "".join(
+            f"\n⚠ {escape(said)}\n" for said in (*half, *(f"{one} (holdfast doctor)" for one in lost))
+        )
 
-    call.answer({"workflows": rows, "total": len(rows), **({"unreadable": lost} if lost else {})}, text)
+    more = {name: said for name, said in (("unreadable", lost), ("interrupted", half)) if said}
+    call.answer({"workflows": rows, "total": len(rows), **more}, text)
+
+
+def _half_finalized(call: Call, state: State) -> str:
+    refusal = refusals.finalized(state)
+    return f"{refusal.message} ({told(refusal.remedies, call.project.wired.scope())})"
 
 
 def _row(workflow: Workflow) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, remedies
+from holdfast.core import gates, lifecycle, queries, remedies
 from holdfast.core.definition import BUILT_IN
 from holdfast.core.remedy import one_of, shell
 from holdfast.core.state import State
@@ -115,20 +115,20 @@ def take_over(wired: Wired) -> list[str]:
 
 
 def _finalized_elsewhere(wired: Wired) -> None:
-    """A completed feature whose folder a commit took away, and said so, was finalized in another clone."""
+    """A feature whose folder a commit took away, and said so, was finalized: in another clone, or here to the end."""
     from holdfast.git import history as git_history
 
     place = wired.place
-    repository, wanted = place.repository, ("gated", "completed", place.key())
+    repository, wanted = place.repository, ("gated", True, place.key())
     for entry in wired.store.entries():
         gone = not os.path.lexists(os.path.join(place.worktree, words.HOME, entry.id))
-        if repository is None or not gone or (entry.dialect, entry.status, entry.worktree) != wanted:
+        if repository is None or not gone or (entry.dialect, entry.to_finalize, entry.worktree) != wanted:
             continue
         document = f"{words.HOME}/{entry.id}/{words.DOCUMENT}"
         inside = os.path.relpath(os.path.join(place.worktree, document), repository.top)
-        newest = git_history.newest_of(repository, inside)
+        newest = "" if git.head_blob(repository, inside) else git_history.newest_of(repository, inside)
         if newest and "\nWorkflow-Status: finalized\n" in git_history.message(repository, newest):
-            done = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
+            done = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({queries.WORKSPACE: queries.DELETED})))
             wired.execute(entry.ulid, done, GIT)
 
 
@@ -144,10 +144,7 @@ def compared(wired: Wired, slug: str, worktree: str, data: bytes) -> Standing:
 def live(wired: Wired, slug: str) -> list[Entry]:
     """The journals of a feature, of any worktree, that still say how it stands: it runs, or waits to be finalized."""
     return [
-        entry
-        for entry in _same(wired, slug)
-        if wired.store.has(entry.ulid)
-        and (entry.active or (entry.status == "completed" and not words.is_deleted(wired.store.load(entry.ulid))))
+        entry for entry in _same(wired, slug) if wired.store.has(entry.ulid) and (entry.active or entry.to_finalize)
     ]
 
 

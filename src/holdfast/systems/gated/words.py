@@ -46,8 +46,8 @@ SHORTEST_SLUG, LONGEST_SLUG = 2, 64
 SLUG = Json(rf"^(?!({'|'.join(RESERVED)})$)[a-z0-9]+(-[a-z0-9]+)*$", minLength=SHORTEST_SLUG, maxLength=LONGEST_SLUG)
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _SLUG = _LETTERS | {"-"}
-PUBLISHED, DELETED = "published", "deleted"
-"""What the context says of a workspace whose docs are published and committed, and of one that is taken away."""
+PUBLISHED = "published"
+"""What the context says of a workspace whose docs are published and committed."""
 
 
 def is_slug(text: object) -> bool:
@@ -73,7 +73,7 @@ def home(state: State) -> str:
 
 
 def is_deleted(state: State) -> bool:
-    return state.context.get("workspace") == DELETED
+    return state.context.get(queries.WORKSPACE) == queries.DELETED
 
 
 def current_phase(state: State) -> str:

@@ -46,22 +46,29 @@ def _created(spoken: Dialect, document: Mapping[str, Any]) -> str:
 def goes_on(wired: Wired, state: State, found: Found) -> bool:
     """Whether a document takes back that a workflow was given up.
 
-    What was given up by way of the document is taken back the same way. Otherwise an old rendering says nothing: git
-    and backups bring such a document by themselves.
+    What was given up by way of the document is taken back the same way, and an end that it claims is an edit. Otherwise
+    an old rendering says nothing: git and backups bring such a document by themselves.
     """
-    if queries.is_active(state) or state.finalized or not _step(state, found):
+    if queries.is_active(state) or state.finalized or (said := _said(state, found)).cancelled:
         return False
-    if state.cancelled is not None and state.cancelled.by != FILE.kind:
+    if state.cancelled is not None and state.cancelled.by == FILE.kind:
+        return True
+    if not _step(state, said):
+        return False
+    if state.cancelled is not None:
         return digest(found.data) not in wired.documents.recognition.hashes(state)
-    return state.cancelled is not None or list(wired.store.history(state.ulid))[-1].actor.kind == FILE.kind
+    return list(wired.store.history(state.ulid))[-1].actor.kind == FILE.kind
 
 
-def _step(state: State, found: Found) -> str:
-    """The first step that is still to be done by what the document says; empty when it speaks of an end too."""
+def _said(state: State, found: Found) -> State:
+    """How the workflow stands by what the document says."""
     definition = Definition(name=state.type, steps=state.plan.steps)
-    said = found.dialect.adopt(found.document, definition, cmd.Facts(now=_NEVER), state.ulid)
-    left = (path for path in state.plan.leaves() if said.step(path).status not in lifecycle.FINISHED)
-    return "" if said.cancelled else next(left, "")
+    return found.dialect.adopt(found.document, definition, cmd.Facts(now=_NEVER), state.ulid)
+
+
+def _step(state: State, said: State) -> str:
+    """The first step that is still to be done by what a document says; empty when it speaks of an end too."""
+    return next((path for path in state.plan.leaves() if said.step(path).status not in lifecycle.FINISHED), "")
 
 
 def take(wired: Wired, found: Found) -> State | None:
@@ -80,7 +87,7 @@ def take(wired: Wired, found: Found) -> State | None:
     if path != found.path and wired.documents.read(state, path) is None:
         durable_write(wired.documents.full(state, path), found.data, mode=found.dialect.mode)
         remove(wired.documents.full(state, found.path))
-    opened = cmd.Reinstate() if state.cancelled else cmd.Reopen(_step(state, found))
+    opened = cmd.Reinstate() if state.cancelled else cmd.Reopen(_step(state, _said(state, found)))
     said = f"{path} is back, so {state.id}, which had ended, goes on"
     alert = Alert(wired.world.now(), "document_returned", said, path)
     after = wired.execute(state.ulid, cmd.Together((opened, cmd.Alarm(alert))), FILE)

@@ -10,7 +10,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import remedies
+from holdfast.core import queries, remedies
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import object_in
@@ -28,7 +28,10 @@ def finalize(wired: Wired, workflow: Workflow, merged: Sequence[str] = (), **how
         said = f"{workflow.id} has no workspace to publish"
         raise UsageError("nothing_to_finalize", said, remedy=remedies.status(), facts={"workflow": workflow.id})
     with wired.store.exclusively("finalizing"):
-        return _finalized(wired, workflow, merged, how)
+        try:
+            return _finalized(wired, workflow, merged, how)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"{workflow.id} is not finalized completely. Repeat the command.") from None
 
 
 def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mapping[str, Any]) -> tuple[str, ...]:
@@ -36,15 +39,14 @@ def _finalized(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Map
     repository = wired.on_branch(state)
     wired.preview(state, cmd.Finalize())
     if words.is_deleted(state):
-        _commit_deletion(wired, repository, state)
         return (f"{workflow.id} is finalized",)
     published: tuple[str, ...] = ()
-    if state.context.get("workspace") != words.PUBLISHED:
+    if state.context.get(queries.WORKSPACE) != words.PUBLISHED:
         published = _publish(wired, workflow, merged, how)
     _keep(wired, repository, workflow.state)
     kept = _delete(wired, repository, workflow.state)
-    workflow.execute(cmd.Record({"workspace": words.DELETED}), **how)
     _commit_deletion(wired, repository, workflow.state)
+    workflow.execute(cmd.Record({queries.WORKSPACE: queries.DELETED}), **how)
     said = [f"published {path}" for path in published]
     why = {True: "it is a repository of its own", False: "no commit has it as it is"}
     said += [f"{path} stays: {why[path.endswith('/')]}" for path in kept]
@@ -64,7 +66,7 @@ def _publish(wired: Wired, workflow: Workflow, merged: Sequence[str], how: Mappi
     # Also what a run that died had published and not committed is part of it.
     docs = central.published(base, workflow.id)
     workspace.committed(wired, workflow.state, "Publish the docs", more=docs)
-    workflow.execute(cmd.Record({"workspace": words.PUBLISHED}), **how)
+    workflow.execute(cmd.Record({queries.WORKSPACE: words.PUBLISHED}), **how)
     return published
 
 

@@ -10,7 +10,7 @@ from holdfast.core.value import Any
 from holdfast.engine.ports import Copy, Standing
 from holdfast.errors import Conflict
 from holdfast.plain.digest import digest
-from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated import journal_copy
 from holdfast.systems.seam.wired import Wired
 
 GIT, HERE = "git", "here"
@@ -44,7 +44,7 @@ def _replaced(wired: Wired, slug: str, copy: Copy, ours: State) -> tuple[State, 
     """Another journal takes the place of ours, which stays, and is given up; one whose work is done is closed."""
     given_up: cmd.Command = cmd.Cancel(f"a person decided for the journal {copy.ulid}, which came with git")
     if ours.finished_at and not ours.cancelled:
-        given_up = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({"workspace": words.DELETED})))
+        given_up = cmd.Together((cmd.Finalize(elsewhere=True), cmd.Record({queries.WORKSPACE: queries.DELETED})))
     over = wired.execute(ours.ulid, given_up, wired.settings.actor)
     wrong = journal_copy.take(wired, slug, wired.place.key())
     if wrong is not None:
