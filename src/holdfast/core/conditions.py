@@ -137,7 +137,7 @@ def _approval(state: State, path: str, facts: Facts) -> tuple[str, str]:
     if grant is not None and verdict == "claimed":
         from holdfast.core.recognition import claim
 
-        return verdict, claim(grant)
+        return verdict, claim(state.ulid, path, grant, facts)
     if grant is not None and verdict == "stale":
         given = f"{grant.by} gave it {ago(grant.at, facts.now)}"
         earlier = gates.given_earlier(progress)

@@ -177,7 +177,7 @@ def lapsed_because(state: State, path: str, facts: Facts) -> str:
     if progress.grant and grant_verdict(state, path, facts) == "claimed":
         from holdfast.core.recognition import claim
 
-        return f"is {claim(progress.grant)}"
+        return f"is {claim(state.ulid, path, progress.grant, facts)}"
     return "was given for an earlier attempt" if given_earlier(progress) else "no longer holds: the work changed since"
 
 

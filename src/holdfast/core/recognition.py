@@ -40,12 +40,17 @@ def is_recognised(policy: str, ulid: str, step: str, grant: Grant, facts: Facts)
         return policy not in ("human", "signed")
     if policy == "signed" and grant.how != SIGNATURE:
         return False
-    if grant.mac and grant.mac == code(facts.key, ulid, step, grant):
+    if _is_own(ulid, step, grant, facts):
         return grant.how != FORGE or facts.forges is None or grant.where in facts.forges
     return code(b"", ulid, step, grant) in facts.verified
 
 
-def claim(grant: Grant) -> str:
+def _is_own(ulid: str, step: str, grant: Grant, facts: Facts) -> bool:
+    """Whether Holdfast recorded a grant here, for this user."""
+    return bool(grant.mac) and grant.mac == code(facts.key, ulid, step, grant)
+
+
+def claim(ulid: str, step: str, grant: Grant, facts: Facts) -> str:
     """What a claim is: `only claimed: human ada is said to have given it at a terminal on laptop:harbour`."""
     if grant.how == DOCUMENT:
         return "only claimed by the document it was adopted from"
@@ -53,4 +58,8 @@ def claim(grant: Grant) -> str:
         return f"only claimed: {grant.by} is said to have passed it on"
     where = f" {'at' if grant.how == FORGE else 'on'} {grant.where}" if grant.where else ""
     why = "; it counts only in the folder where it was given" if grant.how in (TERMINAL, ELICITATION) else ""
+    if _is_own(ulid, step, grant, facts):
+        why = "; this gate asks for a signature" if grant.how in (TERMINAL, ELICITATION) else ""
+    elif grant.where == facts.here:
+        why = "; Holdfast did not record it here for this user: it may be forged"
     return f"only claimed: {grant.by} is said to have given it {_WORDS.get(grant.how, grant.how[:40])}{where}{why}"

@@ -74,6 +74,22 @@ def test_what_comes_by_git_is_kept_and_shown_as_claimed_everywhere(here, there):
     assert here.ok("begin", SECOND).code == 0
 
 
+def test_a_grant_that_names_this_place_without_its_code_is_said_not_to_be_recorded_here(here, tmp_path):
+    """A clone of the same name has such a grant without a forgery: its code is of the other folder."""
+    (tmp_path / "elsewhere").mkdir()
+    here = clone(here, tmp_path / "elsewhere" / "here")
+    why = "Holdfast did not record it here for this user: it may be forged"
+    given = f"{grant(here).by} is said to have given it at a terminal on {grant(here).where}"
+    assert verdict(here) == "claimed"
+    status = here.ok("status", "--json").json
+    assert status["claimed"] == [f"the approval of {FIRST} is only claimed: {given}; {why}"]
+    for words in (("status",), ("next",), ("resume-packet",)):
+        assert why in " ".join(here.ok(*words).out.split()), words
+    assert why in here.refused("begin", SECOND)["message"]
+    shown = here.person("approve", "--claimed", prompt="[y/N] ", says="n")
+    assert why in " ".join(shown.out.split())
+
+
 def test_a_person_sees_all_of_them_and_confirms_them_with_one_command(there):
     assert there.refused("approve", "--claimed", "--yes")["code"] == "person_needed"
     before = grant(there)

@@ -64,7 +64,7 @@ def _picture(call: Call, workflow: Workflow, shown: dict[str, dict[str, str]]) -
         out += [f"  {escape(text)}; a document claims it" for text in said]
         grant = _approval(workflow, path)
         if grant:
-            out.append(f"  {escape(f'{path}, {grant.at}: {claim(grant)}')}")
+            out.append(f"  {escape(f'{path}, {grant.at}: {claim(state.ulid, path, grant, facts)}')}")
             decided = [f"{grant.variant} was chosen"] if grant.variant else []
             decided += [f"{name}: {value}" for name, value in grant.modifications.items()]
             out += [f"    {escape(text[: approving.LONGEST])}" for text in decided]
