@@ -681,3 +681,19 @@ def test_whoever_drops_the_time_of_the_change_or_invents_one_is_still_understood
     account.move(current=2, name="Schema")
     assert account.document["updated_at"] == account.state.updated_at
     assert account.alerts() == []
+
+
+@pytest.mark.parametrize("key", ["keyReminders", "Key_Reminders", "key-reminders"])
+def test_a_key_in_another_spelling_is_the_known_one_and_that_is_told(account, key):
+    account.edit(lambda document: document.update({key: ["Never on a Friday"]}))
+    state = account.state
+    assert state.reminders == ("Never on a Friday",)
+    assert [alert.code for alert in state.alerts] == ["edit_normalised"]
+    assert (account.document["key_reminders"], key in account.document) == (["Never on a Friday"], False)
+
+
+def test_a_respelled_key_takes_nothing_of_the_known_one_away(account):
+    account.edit(lambda document: document.update(key_reminders=["First"]))
+    account.look()
+    account.edit(lambda document: document.update(keyReminders=["Second"]))
+    assert account.state.reminders == ("First", "Second")

@@ -13,10 +13,13 @@ from holdfast.core.rules import briefing
 from holdfast.core.state import Evidence, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.changes import Change, approves, changes, deleted, new_entries, undeclared, wrong_shape
-from holdfast.documents.lens.fields import is_moment, respelled
+from holdfast.documents.lens.fields import is_moment, respelled, spelling
 from holdfast.documents.lens.mapping import at
-from holdfast.documents.lens.spec import ABSENT, Document, Meaning
+from holdfast.documents.lens.spec import ABSENT, Document, Field, Meaning
 from holdfast.errors import Refused, UsageError
+
+_RESPELLED = (Meaning.TITLE, Meaning.CONTEXT, Meaning.READING, Meaning.REMINDERS)
+"""What anyone may write, also under a key in another spelling."""
 
 
 def edit(
@@ -29,12 +32,37 @@ def edit(
     if document.identity and at(new, document.identity) not in (None, at(old, document.identity)):
         said = f"{document.identity} says that it is the document of another workflow"
         raise Refused("other_workflow", said, remedy=remedies.status(), facts={"field": document.identity})
+    keys = _respelled_keys(document, old, new)
+    plain = {name: value for name, value in new.items() if name not in keys}
+    new = {**plain, **{key: _joined(plain.get(key), new[name]) for name, key in keys.items()}}
     parts = _parts(state, list(changes(document, state, old, new)))
+    parts = [_as_known(part, keys, new) for part in parts]
     if document.also:
         parts += document.also(state, old, new)
     parts += _history(document, state, old, new, parts)
     parts += [Part(field) for field in undeclared(document, old, new)]
     return cmd.Edit(path, new, old, tuple(parts), source)
+
+
+def _respelled_keys(document: Document, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, str]:
+    """The new keys at the top that are a known one in another spelling, which itself says nothing new."""
+    fields = (part.at for part in document.parts if isinstance(part, Field) and part.meaning in _RESPELLED)
+    known = {spelling(name).replace("_", ""): name for name in fields if "." not in name}
+    meant = {name: known.get(spelling(name).replace("_", ""), name) for name in new if name not in old}
+    return {name: key for name, key in meant.items() if name != key and new.get(key) in (None, old.get(key))}
+
+
+def _joined(known: Any, said: Any) -> Any:
+    """What stands under both keys: nothing of the known one is taken away by the other."""
+    if isinstance(known, list) and isinstance(said, list):
+        return [*known, *(one for one in said if one not in known)]
+    return {**known, **said} if isinstance(known, Mapping) and isinstance(said, Mapping) else said
+
+
+def _as_known(part: Part, keys: Mapping[str, str], new: Mapping[str, Any]) -> Part:
+    """What was written under a respelled key is told as it is read."""
+    key = next((key for key in keys.values() if part.places == ((key,),)), None)
+    return part.replace(written=new[key]) if key and part.written is None else part
 
 
 def asked(field: str, make: Callable[..., Iterable[cmd.Command]], *given: Any, **more: Any) -> Part:

@@ -149,7 +149,7 @@ def _edited(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> lis
         wrong = deleted("phase") if said is None else wrong_shape("phase must be an object")
         return [Part("phase", (("phase",),), wrong=wrong)]
     before = filled(old)["phase"]
-    read = _usual(said, before)
+    read = _moved_by_name(state, _usual(said, before), before)
     both = (state, {"phase": before}, {"phase": read})
     parts = [asked("phase", position, *both)]
     if parts[0].wrong is None:
@@ -159,7 +159,10 @@ def _edited(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> lis
 
 
 def _usual(said: Mapping[str, Any], before: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A position as it is usually written. What it leaves out is as it was."""
+    """A position as it is usually written, its keys too. What it leaves out is as it was."""
+    keys = {name: respelled(name, _POSITION) or name for name in said if name not in before}
+    said = {**said, **{keys[name]: said[name] for name in keys}}
+    said = {name: value for name, value in said.items() if keys.get(name, name) == name}
     read = {**{name: before[name] for name in ("current", "total", "status") if name in before}, **said}
     number, _, total = str(read.get("current")).partition("/")
     if total and total == str(read.get("total")):
@@ -168,6 +171,18 @@ def _usual(said: Mapping[str, Any], before: Mapping[str, Any]) -> Mapping[str, A
         near = None if isinstance(read.get(name), wanted) else typed(wanted, read.get(name))
         read = {**read, name: near} if near is not None else read
     return {**read, "name": read.get("name", ""), "status": usual(STATUS, read.get("status"))}
+
+
+_POSITION = ("current", "total", "name", "status")
+
+
+def _moved_by_name(state: State, read: Mapping[str, Any], before: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A position of which only the name changed, to that of another phase, is at that phase."""
+    labels = [state.plan.step(path).label for path in state.plan.children("")]
+    changed = [name for name in _POSITION if read.get(name) != before.get(name)]
+    if changed != ["name"] or read["name"] not in labels or read["name"] == _name(state, ""):
+        return read
+    return {**read, "current": labels.index(read["name"]) + 1, "status": STATUS.encode(lifecycle.ACTIVE)}
 
 
 def position(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[cmd.Command]:
@@ -217,7 +232,8 @@ def _renamed(state: State, path: str, before: Phase, after: Phase) -> list[cmd.C
     left = before.name if after.current != before.current else _name(state, "")
     is_named = known.name != unnamed(after.current)
     is_kept = bool(gates.policy(known)) or (is_named and state.source not in ("", BUILT_IN))
-    if after.name in ("", left, known.label) or is_kept:
+    others = (state.plan.step(one).label for one in state.plan.children("") if one != path)
+    if after.name in ("", left, known.label, *others) or is_kept:
         return []
     return [cmd.ChangeStep(path, known.replace(name=after.name))]
 
