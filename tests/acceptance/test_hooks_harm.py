@@ -207,7 +207,10 @@ def test_a_journal_that_is_broken_is_told_to_the_session_and_the_log_says_which(
     replaced(path, damage)
     answers = everything(session)
     assert answers["PreCompact"] == ""
-    assert_only_the_document_is_told(answers["SessionStart"])
+    if damage == "folder":
+        assert UNREADABLE in answers["SessionStart"]
+    else:
+        assert_only_the_document_is_told(answers["SessionStart"])
     for event in ("PreCompact", "SessionStart"):
         assert any(f" {event} " in said and path.name in said for said in logged(house).splitlines())
     replaced(path, "gone")

@@ -20,6 +20,8 @@ from tests.workbench import LOGIN, Bench
 
 TASKS = """# Task: Users
 
+**Plan approval**: relayed
+
 ## Phases
 
 ### Phase 1: Foundation
