@@ -74,7 +74,7 @@ def test_handing_in_a_task_runs_its_criteria_and_can_be_cancelled(house):
     import anyio
 
     house.bench.write("tasks.md", TASKS.replace("{python}", sys.executable))
-    house.bench.write("check.py", LONG)
+    house.bench.write("check.py", "raise SystemExit(1)\n")  # it is also run when the task begins
     house.bench.save()
     person = house.bench.open("human")
     workflow = person.start("orchestrate", str(house.root / "tasks.md"))
@@ -87,6 +87,7 @@ def test_handing_in_a_task_runs_its_criteria_and_can_be_cancelled(house):
             if at.state.step("plan").status != "done":
                 await told(client, "approve_step", **run, step="plan", approved=True)
             await told(client, "update_workflow_state", **run, step="phase-1/1.1", status="in_progress")
+            house.bench.write("check.py", LONG)
             async with anyio.create_task_group() as group:
                 given = {**run, "step": "phase-1/1.1", "status": "completed"}
                 group.start_soon(client.call_tool, "update_workflow_state", given)
