@@ -53,8 +53,8 @@ class Story:
         seen: dict[str, Any] = {"boot": "boot", "mono": now - NOON, **self.world, **world}
         return cmd.Facts(now=moment.from_epoch(now), **seen)
 
-    def check(self, step: str, name: str, passed: bool, **seen: Any) -> Story:
+    def check(self, step: str, name: str, passed: bool, *, token: int = 0, **seen: Any) -> Story:
         """Records a check a minute after what was before."""
         at = moment.from_epoch(self.now + 60)
         seen = {"run_by": "engine", **seen}
-        return self.do(cmd.RecordCheck(step, name, Evidence(passed, at, 0, **seen)))
+        return self.do(cmd.RecordCheck(step, name, Evidence(passed, at, 0, **seen)), token=token)

@@ -51,8 +51,9 @@ def release():
     story.do(cmd.Note("Variant B loads without a script."), PERSON).do(cmd.Begin("verify"))
     story.do(cmd.StartAgent("coder", "verify")).do(cmd.Spend(7_700_000), after=0)
     story.do(cmd.Fail("verify", "the login test fails"), after=300, token=1)
-    story.check("verify", "types", True, tree="t0").check("verify", "lint", True, run_by="reported")
-    story.check("verify", "tests", False, exit_code=1, tail="E   assert 1 == 2\n1 failed, 312 passed\n")
+    story.check("verify", "types", True, tree="t0", token=1)
+    story.check("verify", "lint", True, run_by="reported", token=1)
+    story.check("verify", "tests", False, exit_code=1, tail="E   assert 1 == 2\n1 failed, 312 passed\n", token=1)
     message = "an edit of release-1.json forged the approval of sign-off; the file was restored"
     story.do(cmd.Alarm(Alert(story.facts().now, "edit_refused", message, kept=".holdfast/quarantine/1.json")))
     return story

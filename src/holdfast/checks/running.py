@@ -147,7 +147,7 @@ class _Watch:
             finally:
                 if exit_notice is not None:
                     os.close(exit_notice)
-        self._drain()
+                self._drain()
 
     def _follow(self, selector: selectors.BaseSelector, exit_notice: int | None) -> None:
         asked_at = 0.0

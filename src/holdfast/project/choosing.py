@@ -72,6 +72,9 @@ def _evidence(wired: Wired, state: State, session: str) -> _Evidence:
                 own = acted if session and record.actor.session == session else own
     except HoldfastError:
         pass  # of its journal: what is known speaks for it
+    path = dialect(state.dialect).document.path(state)
+    if path and not wired.documents.is_untouched(state, path):
+        acted = max(acted, _written(wired, path))  # an edit that nobody has looked at yet
     files = {source: _written(wired, source) for source in upkeep(state.dialect).sources(state)}
     source = max(files, key=lambda name: files[name], default="")
     return _Evidence(own, acted, source, files.get(source, 0.0))

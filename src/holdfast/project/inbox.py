@@ -123,11 +123,13 @@ def _execute(project: Project, ulid_: str, session: str, commands: list[cmd.Comm
 def _is_over(project: Project, ulid_: str, session: str, command: cmd.Command) -> bool:
     """Whether nothing more is to be done about a command; False when the rules refuse it.
 
-    A document that was changed or deleted is decided first: the command shows it anew.
+    A deletion of the document is decided first: the command would show it again.
     """
     wired = project.wired
     try:
-        wired.reconciler.reconcile(wired.store.load(ulid_), writing=True)
+        state = wired.store.load(ulid_)
+        if not wired.documents.is_there(state, dialect(state.dialect).document.path(state)):
+            wired.reconciler.reconcile(state, writing=True)
         wired.reconciler.settle(wired.engine.execute(ulid_, command, hook_of(session)))
     except (NotFound, Broken):
         pass  # the workflow is gone: what was noted of it matters to nobody
