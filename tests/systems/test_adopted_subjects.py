@@ -16,6 +16,8 @@ from tests.workbench import LOGIN, Bench
 RUN = ".claude/agent-state.json"
 TASKS = """# Task: Users
 
+**Plan approval**: relayed
+
 ## Goal
 Let users log in.
 

@@ -200,8 +200,8 @@ def test_every_field_is_true_after_every_command_of_a_run(account):
 
     words = {"pattern": "environment variables", "context": "tokens", "step": "1.1"}
     account.after(lambda w: w.learn("no secrets in code", "antipattern", **words), learned)
-    account.after(lambda w: w.check("model_updated", passed=True, step="1.1"), nothing)
-    account.after(lambda w: w.check("tests_pass", passed=True, step="1.1"), nothing)
+    account.after(lambda w: w.check("model_updated", passed=True, step="1.1", token=given[0]), nothing)
+    account.after(lambda w: w.check("tests_pass", passed=True, step="1.1", token=given[0]), nothing)
 
     def first_done(document: dict[str, Any]) -> None:
         at(current_task="2/2", ralph_iteration=0)(document)
