@@ -48,6 +48,7 @@ _CALL = re.compile(r"^(\w+)\((.*)$")
 _PATH = re.compile(r'"((?:[^"\\]|\\.)*)"|<(/[^>]*)>')
 _OWN_INTERRUPT = """import signal, sys, runpy
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 sys.argv[0] = "holdfast"
 runpy.run_module("holdfast", run_name="__main__")
 """
