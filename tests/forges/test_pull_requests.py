@@ -34,7 +34,9 @@ FEATURE = """\
 def bench(tmp_path, monkeypatch, github) -> Bench:
     made = Bench(tmp_path / "project").begun()
     made.write(LOGIN, FEATURE)
+    config = made.write(".holdfast/config.toml", '[commands]\ntest = "report"\n')
     made.save("the feature")
+    trust_file(made.open(), str(config))
     monkeypatch.chdir(made.root)
     return made
 
@@ -87,7 +89,7 @@ def test_it_tells_the_feature_its_tasks_with_their_commits_and_how_each_check_ca
 
 
 def test_what_holdfast_ran_is_told_with_its_command_time_and_exit_code(hosted, github):
-    hosted.write(".holdfast/config.toml", '[commands]\nlint = ["true", "a`b"]\n')
+    hosted.write(".holdfast/config.toml", '[commands]\ntest = "report"\nlint = ["true", "a`b"]\n')
     trust_file(hosted.open(), str(hosted.root / ".holdfast/config.toml"))
     hosted.write(LOGIN, "# F\n- [x] All\n")
     workflow = hosted.start()
