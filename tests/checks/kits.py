@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -87,8 +88,10 @@ def _go(patch: pytest.MonkeyPatch, bench: Bench) -> None:
 
 def _cargo(patch: pytest.MonkeyPatch, bench: Bench) -> None:
     need("cargo")
+    found = str(shutil.which("cargo"))
+    home = found.removesuffix("/.cargo/bin/cargo") if found.endswith("/.cargo/bin/cargo") else HOME  # of rustup
     for name, folder in (("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")):
-        patch.setenv(name, os.environ.get(name, f"{HOME}/{folder}"))
+        patch.setenv(name, os.environ.get(name, f"{home}/{folder}"))
     patch.setenv("CARGO_NET_OFFLINE", "true")
     bench.write(".gitignore", "target\nCargo.lock\n")
 

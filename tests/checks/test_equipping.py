@@ -83,6 +83,7 @@ def test_set_works_at_once_and_only_a_person_changes_what_is_there(bench):
     assert check(bench)[0][:2] == ("sh", "-c")
     workflow = bench.open().workflow()
     assert ("test_command" in workflow.state.context, workflow.state.context["colour"]) == (False, "blue")
+    bench.write("tests/test_a.py", "def test_a():\n    assert False\n")
     bench.ok("check", "test_fails", "--test", "test_a")
     refused = bench.agent("set", "test_command=false", "--json").error
     assert refused["code"] == "person_needed"
