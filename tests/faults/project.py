@@ -223,7 +223,7 @@ class Judge:
         answer = self._commands(root, "note", "and on we go", "-w", ID)
         assert answer.code == 0, answer
         left = disk(root).paths - self._old.paths - self._new.paths
-        kept = ("/slots/", "/.gitignore.", "/quarantine/") if damaged else ("/slots/", "/.gitignore.")
+        kept = ("/slots/", "/.gitignore.", "/quarantine/", "/heard") if damaged else ("/slots/", "/.gitignore.")
         assert not [path for path in left if not any(folder in path for folder in kept)], "left over"
 
     def settled(self, root: str, *, new: bool, damaged: bool = False) -> None:
