@@ -145,7 +145,7 @@ def _is_over(wired: Wired, sighting: Sighting) -> bool:
 def _end(wired: Wired, state: State, sighting: Sighting) -> None:
     """A plan whose status says that it is over ends its workflow; a copy of the document is kept.
 
-    It counts as said by a file: whoever puts the document back takes the workflow up again.
+    It counts as said by a file: to put the document back is to resume the workflow.
     """
     path, said = DIALECT.document.path(state), f"{sighting.source} says: {sighting.reason}"
     data = wired.documents.read(state, path) if path else None

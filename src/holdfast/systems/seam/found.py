@@ -144,7 +144,7 @@ def _files(worktree: str, card: System) -> list[tuple[str, str]]:
 
 
 def kept_by_agents(worktree: str) -> Iterator[Found]:
-    """The documents that agents keep by themselves, whoever knows them, the one that was written last first."""
+    """The documents that agents keep by themselves, known to a workflow or not, the one written last first."""
     files = [pair for card in systems() if card.adopt_at_once for pair in _files(worktree, card)]
     files.sort(key=lambda pair: os.stat(os.path.join(worktree, pair[0])).st_mtime, reverse=True)
     return (look(worktree, path, dialect(name)) for path, name in files)
