@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import pytest
@@ -381,3 +382,19 @@ def test_every_surface_says_what_is_known_by_the_exit_code_only(bench):
         assert said in answer.out, words
         assert "size is two" not in answer.out, words
     assert said in bench.open().workflow(workflow.id).packet()
+
+
+def test_a_source_with_the_size_and_time_that_its_compiled_code_knows_is_read_again(bench, monkeypatch):
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE")
+    bench.write("form.py", "def size():\n    return 1\n")
+    bench.save()
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", PASSING)
+    assert ran(workflow, "test_fails").passed
+    workflow.done("red")
+    file = bench.write("form.py", "def size():\n    return 2\n")
+    assert ran(workflow, "test_passes").passed
+    compiled_at = file.stat().st_mtime_ns
+    file.write_text("def size():\n    return 3\n")
+    os.utime(file, ns=(compiled_at, compiled_at))
+    assert not ran(workflow, "test_passes").passed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Mapping
 
-from holdfast.checks import counterproof
+from holdfast.checks import bytecode, counterproof
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -62,10 +62,13 @@ def run(
     tree = world.tree(state, listing=True)
     how: dict[str, Any] = {"watch": watch, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
     folder = os.path.join(base, check.folder)
+    begun = Task(world, folder, state) if _is_of_tests(check) else None
+    if begun and begun.repository:
+        bytecode.forget(begun.repository.top, begun.changed)
     try:
         seen = observe(check.run, cwd=folder, report=report_in(check), ask=_is_of_tests(check), log=log, **how)
         after = world.tree(state, listing=True)
-        task = Task(world, folder, state) if check.test else None
+        task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
         verdict = _verdict(check, seen, state, path, given, task)
         if task and task.repository and verdict.passed and verdict.file:
             verdict, told = _held(check, seen, state, path, task, verdict, how)
