@@ -11,7 +11,7 @@ PROJECT = $(INSTALL) --no-build-isolation --no-deps --force-reinstall
 OR_SAY := || { echo 'pip could not install the packages. Check the network and what `pip config list` names, and type this again.' >&2; exit 1; }
 SOURCES := $(shell find src -type f ! -name '*.pyc')
 CHECKED := src tests $(wildcard bench)
-LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+LOCK := uv pip compile --quiet --no-config --universal --no-strip-extras --python-version 3.11 --generate-hashes \
 	--custom-compile-command 'make lock'
 
 # Start-up depends on compiled modules, and nobody else's modules belong in our environment.
