@@ -108,7 +108,7 @@ def _filled(root: str, count: int, session: str = "") -> str:
     """One active workflow, and all the others finished: their journals lie there, written without syncing each."""
     repository(root)
     if session:
-        Sessions(holdfast.open(root)).create(session)
+        Sessions(holdfast.open(root).wired).create(session)
     started(root, session)
     store = holdfast.open(root).wired.store
     dialect = {"dialect": "story"} if session else {}
