@@ -27,6 +27,7 @@ SECRETS = {
     "PyPI token": ["pypi-AgEIcHlwaS5vcmc" + BODY + BODY],
     "JWT": ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0." + BODY],
     "Authorization header": ["Authorization: Bearer " + BODY, "authorization: Basic dXNlcjpwYXNzd29yZDE="],
+    "netrc password": ["machine git.corp login me password tr0ub4dor", "default\n  login me\n  password tr0ub4dor\n"],
     "URL password": ["postgres://app:s3cretpw@db:5432/x", "https://me:tr0ub4dor@git.corp/x.git"],
     "password": [
         "password=hunter2",
@@ -71,6 +72,8 @@ INNOCENT = [
     "token = os.environ['GITHUB_TOKEN_1']",
     "private_key = ~/.ssh/id_ed25519_for_me",
     "PWD=/home/u1/x",
+    "on this machine the login form and password field",
+    "the default login name and password fields",
     "postgres://postgres:postgres@localhost/test",
     "git@github.com:owner/repo.git http://localhost:8080/a@b",
     "AKIA" + "IOSFODNN7EXAMPLE",

@@ -58,6 +58,8 @@ _OTHERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
      rf"(?:[A-Za-z-]{{1,30}}: [^\n]{{0,200}}\n\s{{0,4}}){{0,4}}(?:{_BASE64}{{16,80}}{_LINE_END}{{0,12}}){{1,400}}"
      rf"(?:{_BASE64}{{0,80}}{_LINE_END}{{0,12}}-----END [A-Z0-9 ]{{0,30}}PRIVATE KEY(?: BLOCK)?-----)?")),
     ("URL password", ("://",), r"""://(?P<user>[^\s/:@"'<>]{0,100}):([^\s/@"'<>\[\]]{3,300})@"""),
+    ("netrc password", ("passw",),
+     r"\b(?:machine\s{1,9}\S{1,200}|default)\s{1,9}login\s{1,9}(?P<user>\S{1,100})\s{1,9}password\s{1,9}(\S{3,300})"),
     ("Authorization header", ("bearer", "authorization"),
      rf"(?:authorization{_AFTER_KEY}\\?[\"']?(?:basic|bearer|token)|\bbearer)[ \t]{{1,3}}([\w.~+/=-]{{12,8000}})"),
     ("password", ("passw", "passphrase", "pwd"), rf"(?:passw(?:or)?d|passphrase|pwd){_AFTER_KEY}{_VALUE % (6, 6, 6)}"),
@@ -189,7 +191,7 @@ def _is_likely(kind: str, found: re.Match[str], value: str) -> bool:
     lower = value.lower()
     if value[0] in "$<{%*[(" or "${" in value or "{{" in value or "example" in lower or len(set(lower)) < 4:
         return False
-    if kind == "URL password":
+    if kind in ("URL password", "netrc password"):
         return lower not in _WEAK and value != found["user"]
     if kind not in ("Authorization header", "password", "secret"):
         return len(set(lower)) > 7
