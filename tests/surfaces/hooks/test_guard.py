@@ -136,6 +136,9 @@ def test_no_shell_line_changes_the_home(scene, line):
     [
         "rm -rf .git/holdfast-lines-1a2b3c4d",
         "rm -rf .git/holdfast-lines-*",
+        "rm -rf .git",
+        "rm -rf src .gi*",
+        "mv .git /tmp/old",
         "cd .git && rm -r hold*",
         "truncate -s 0 .git/holdfast-lines-1a2b3c4d/01M7MW89E1YF05CF5KVE02XJD2",
     ],

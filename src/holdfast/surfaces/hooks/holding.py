@@ -134,7 +134,7 @@ class _Reach:
     def meets_records(self) -> bool:
         """Whether it touches what git's own folder keeps of the journals."""
         parts = _RECORDS.split("/")
-        named = any(name.startswith(_RECORDS) for name in self.names)
+        named = any(name.startswith(_RECORDS) or (self.whole and name == parts[0]) for name in self.names)
         return named or any(patterns.expands(one, parts, True) for one in self.patterns)
 
     def meets_locked(self, path: str) -> bool:
