@@ -21,6 +21,8 @@ WIDEST = 100
 UNCUT = 1000
 """Lines of a text that is shown whole."""
 _LABEL = 8
+_LINES, _ALERT_LINES = 3, 12
+"""What an edit became is told field by field, so it has more room."""
 
 
 def status(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = ANYWHERE, tell: Telling = told) -> str:
@@ -167,7 +169,8 @@ def _proof(brief: Briefing) -> list[_Row]:
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:
     out, before = [], ""
     for label, colour, text in rows:
-        for n, line in enumerate(wrap(escape(text, lines=True), width - _LABEL, 3)):
+        most = _ALERT_LINES if label == "Alerts" else _LINES
+        for n, line in enumerate(wrap(escape(text, lines=True), width - _LABEL, most)):
             head = pad(label if label != before and not n else "", _LABEL)
             out.append(style.dim(head) + colour(line))
         before = label
