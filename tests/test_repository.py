@@ -104,7 +104,7 @@ def requirement_name(line: str) -> str:
 
 def pins(name: str) -> dict[str, str]:
     text = (ROOT / "requirements" / name).read_text()
-    return dict(re.findall(r"^([a-z0-9-]+)==([^\s;]+)", text, flags=re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9-]+)(?:\[[^]]*\])?==([^\s;]+)", text, flags=re.MULTILINE))
 
 
 def justified(heading: str) -> set[str]:
@@ -220,7 +220,7 @@ def test_every_agent_host_has_its_reason_and_is_pinned_with_its_hash():
 @pytest.mark.parametrize("name", ["bench.txt", "build.txt", "dev.txt"])
 def test_every_line_of_a_lock_is_a_pin_a_hash_or_a_comment(name):
     text = (ROOT / "requirements" / name).read_text()
-    pinned = r"[a-z0-9-]+==\S+(?: ; [^\\]+)? \\"
+    pinned = r"[a-z0-9-]+(?:\[[a-z0-9,-]+\])?==\S+(?: ; [^\\]+)? \\"
     hashed = r"    --hash=sha256:[0-9a-f]{64}(?: \\)?"
     odd = [line for line in text.splitlines() if not re.fullmatch(rf"{pinned}|{hashed}|\s*#.*", line)]
     assert odd == []
