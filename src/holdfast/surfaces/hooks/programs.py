@@ -23,7 +23,9 @@ _WRAPPERS = {  # the letters of options that take a value, and how many words co
     "flock": ("wE", 1),
     **dict.fromkeys(("command", "builtin", "nohup", "setsid", "unbuffer"), ("", 0)),
 }
-_CARRIERS = frozenset(("tmux", "screen", "zellij", "dtach", "abduco", "ssh", "mosh", "watch", "parallel", "entr"))
+_CARRIERS = frozenset(
+    ("tmux", "screen", "zellij", "dtach", "abduco", "ssh", "mosh", "watch", "parallel", "entr", "systemd-run")
+)
 """Programs that run a command somewhere among their words: in another terminal, on another machine, many times."""
 FILE, FOLDER, TRACKED = "file", "folder", "tracked"
 """What is written by a path: a file, a folder with all it holds, or what git keeps there."""
@@ -31,11 +33,23 @@ _MOST_WRAPPERS = 50
 _LONG_WITH_VALUE = frozenset(
     ("--unset", "--chdir", "--split-string", "--user", "--group", "--signal", "--kill-after", "--adjustment")
 )
-_RUNNERS = (("uv", "run"), ("pipx", "run"), ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("uvx",))
+_RUNNERS = (
+    *(("uv", "run"), ("pipx", "run"), ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("uvx",)),
+    *(("npx",), ("bunx",), ("pnpx",), ("pnpm", "exec"), ("yarn", "exec"), ("npm", "exec")),
+)
 _GIT_WITH_VALUE = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path")
 _ALL = frozenset(("rm", "rmdir", "unlink", "shred", "truncate", "touch", "tee", "mkdir", "chmod", "chown", "chgrp"))
 _LAST = frozenset(("cp", "ln", "install", "rsync", "mv"))
 _AWAY = frozenset(("rm", "rmdir", "mv"))
+_REWRITING = frozenset(
+    (
+        *("black", "isort", "rustfmt", "dos2unix", "unix2dos", "sponge", "ed", "ex", "swiftformat", "yapf", "autopep8"),
+        *("prettier", "biome", "eslint", "stylelint", "standard", "gofmt", "goimports", "clang-format", "shfmt", "yq"),
+        *("rubocop", "ktlint", "cargo", "go", "terraform", "deno", "dart", "mix", "ruff", "sort", "gcc", "g++", "cc"),
+        *("c++", "clang", "pandoc", "iconv", "rustc", "openssl", "esbuild", "tar", "bsdtar", "unzip", "7z", "cpio"),
+        *("zip", "scp", "sqlite3", "awk", "gawk", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd"),
+    )
+)
 _DOWNLOADS = {  # letters of options that take a value; options for a file, for its folder
     "curl": ("AbcCdDeEFHKmoPQrtTuUwxXyYz", ("-o", "--output", "-D", "--dump-header", "-c"), ("--output-dir",)),
     "wget": ("aABDeIilOoPQRtTUwX", ("-O", "--output-document", "-o", "-a"), ("-P", "--directory-prefix")),
@@ -76,7 +90,7 @@ def unwrapped(words: list[str]) -> Seen:
         if name in _WRAPPERS and len(seen.words) > 1:
             _wrapper(seen, name)
         elif any(tuple(seen.words[: len(runner)]) == runner and len(seen.words) > len(runner) for runner in _RUNNERS):
-            seen.words = seen.words[1 if name == "uvx" else 2 :]
+            seen.words = seen.words[next(len(runner) for runner in _RUNNERS if runner[0] == name) :]
             _options(seen.words, "")
         else:
             break
@@ -229,6 +243,12 @@ def written(words: list[str]) -> list[Written]:
         return [(word, FILE) for word in rest[:first]]
     if name in _DOWNLOADS:
         return _downloaded(rest, name)
+    if name in _REWRITING:
+        from holdfast.surfaces.hooks import rewriting
+
+        return rewriting.written(name, rest)
+    if name.startswith("python") and "-m" in rest:
+        return written(rest[rest.index("-m") + 1 :])
     return _patched(rest) if name == "patch" else []
 
 

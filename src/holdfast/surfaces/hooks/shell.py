@@ -37,12 +37,17 @@ class Command:
 def commands(line: str | list[str]) -> list[Command]:
     """Every simple command, also those in substitutions and in texts for other shells. Never raises."""
     found: list[Command] = []
+    known: dict[str, list[str]] = {}
     waiting: list[tuple[str | list[str], int]] = [(line, 0)]
     for part, depth in waiting:
         if isinstance(part, str):
             reading = _Reading(part[:LONGEST])
             reading.all()
             here, inner = reading.found, list[str | list[str]](reading.nested)
+            if "$" in part:
+                from holdfast.surfaces.hooks import expanding
+
+                expanding.variables(here, known)
         else:
             here, inner = [Command(part)], []
         for command in here:
@@ -77,6 +82,7 @@ class _Reading:
         self.found: list[Command] = []
         self.nested: list[str] = []
         self.word: str | None = None
+        self.has_braces = False
         self.redirect = ""
         self.command = Command([])
         self.documents: list[tuple[Command, str]] = []
@@ -128,6 +134,7 @@ class _Reading:
             while end < len(self.text) and self.text[end] not in " \t\r\n\\'\"$`;&|()<>":
                 end += 1
             self.add(self.text[self.at : end])
+            self.has_braces = self.has_braces or "{" in self.text[self.at : end]
             self.at = end
 
     def add(self, part: str) -> None:
@@ -203,9 +210,20 @@ class _Reading:
 
     def end_word(self) -> None:
         word, self.word = self.word, None
+        has_braces, self.has_braces = self.has_braces, False
         if word is None:
             return
         mark, self.redirect = self.redirect, ""
+        if has_braces and len(word) > 2:
+            from holdfast.surfaces.hooks import expanding
+
+            for one in expanding.braces(word):
+                self.take(one, mark)
+        else:
+            self.take(word, mark)
+
+    def take(self, word: str, mark: str) -> None:
+        """A word of the command, or behind the mark of a redirection."""
         if not mark:
             words = self.command.words
             if word == "{" and words[:1] == ["function"] and len(words) == 2:
