@@ -23,6 +23,10 @@ def folder(tmp_path):
 
 def modules(folder, *command: str, said: object = None) -> set[str]:
     """The modules of the package that a process imports."""
+    return {name for name in imported(folder, *command, said=said) if name.partition(".")[0] == "holdfast"}
+
+
+def imported(folder, *command: str, said: object = None) -> set[str]:
     python, *rest = command
     done = subprocess.run(
         [python, "-X", "importtime", *rest],
@@ -32,8 +36,7 @@ def modules(folder, *command: str, said: object = None) -> set[str]:
         text=True,
         check=True,
     )
-    rows = [line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
-    return {name for name in rows if name.partition(".")[0] == "holdfast"}
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
 
 
 @pytest.mark.parametrize(
@@ -50,6 +53,14 @@ def test_a_hook_that_asks_the_engine_imports_only_what_it_needs(folder, event, m
     said = {"hook_event_name": event, "session_id": "S1", "cwd": str(folder), "source": "compact", "trigger": "auto"}
     assert "holdfast.engine.engine" in (found := modules(folder, *COMMAND, said=said))
     assert len(found) <= most
+
+
+@pytest.mark.parametrize("event", ["SessionStart", "PreCompact"])
+def test_saving_and_restoring_a_known_workflow_reads_no_text_by_patterns(tmp_path, event):
+    subprocess.run(["git", "init", "-q", "-b", "main", tmp_path], check=True)
+    holdfast.open(str(tmp_path)).start("implementation", "A feature")
+    said = {"hook_event_name": event, "session_id": "S1", "cwd": str(tmp_path), "source": "compact", "trigger": "auto"}
+    assert "re" not in imported(tmp_path, *COMMAND, said=said)
 
 
 PROBE = """

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Iterable, Mapping
 
-from holdfast.checks import equipping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import Bounds, Definition
-from holdfast.core.mistakes import check_steps
 from holdfast.core.patterns import matches
 from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, Alert, State
@@ -242,6 +240,9 @@ def understood(
         Definition(name=before.type, steps=before.plan.steps) if before else None
     )
     if definition:
+        from holdfast.checks import equipping
+        from holdfast.core.mistakes import check_steps
+
         definition, said = _with_subject(wired, definition, state)
         tools = {**equipping.tools(definition, wired.place), **(equipping.tools_of(before) if before else {})}
         state = spoken.adopt(document, equipping.equipped(definition, tools), facts, state.ulid)
