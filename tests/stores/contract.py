@@ -30,7 +30,7 @@ from holdfast.core.commands import (
     TakeSnapshot,
 )
 from holdfast.core.decide import decide
-from holdfast.core.definition import Definition
+from holdfast.core.definition import Conduct, Definition
 from holdfast.core.definition import Step as DefinedStep
 from holdfast.core.events import Noted
 from holdfast.core.state import Actor, State
@@ -48,10 +48,10 @@ def ulid(number: int) -> str:
 
 
 def started(
-    number: int = 1, *, id: str = "", shape: Definition = RELEASE, key: str = "", at: str = NOW
+    number: int = 1, *, id: str = "", shape: Definition = RELEASE, key: str = "", at: str = NOW, **how
 ) -> tuple[Record, State]:
     """The first record of a workflow, and the state it leads to."""
-    command = Start.of(shape, ulid(number), id or f"release-{number}", branch="main")
+    command = Start.of(shape, ulid(number), id or f"release-{number}", branch="main", **how)
     events = decide(None, Request(command, AGENT, key=key, payload="words" if key else ""), Facts(now=at))
     record = Record(1, at, AGENT, "start", events, key, "words" if key else "")
     return record, fold(None, record)
@@ -355,6 +355,15 @@ class StoreContract:
             assert (sorted(one.every()), one.finished_count()) == ([ulid(1), ulid(2), ulid(3)], 1)
             assert [one.has(name) for name in (ulid(1), ulid(3), ulid(4), "no ulid")] == [True, True, False, False]
             assert [entry.ulid for entry in one.active()] == [ulid(2), ulid(3)]
+
+    def test_finished_ones_that_are_to_be_published_are_told_until_they_are(self, store, another):
+        create(store, 1, conduct=Conduct(finalized=True))
+        create(store, 2)
+        assert store.unpublished() == []
+        finish(store, ulid(1))
+        finish(store, ulid(2))
+        for one in (store, another()):
+            assert [entry.ulid for entry in one.unpublished()] == [ulid(1)]
 
     def test_history_can_end_at_a_revision(self, store):
         name = create(store)

@@ -80,6 +80,9 @@ class MemoryStore:
     def active(self) -> list[Entry]:
         return [entry for entry in self.entries() if entry.active]
 
+    def unpublished(self) -> list[Entry]:
+        return [entry for entry in self.entries() if entry.to_finalize]
+
     def finished_count(self) -> int:
         return sum(not entry.active for entry in self.entries())
 

@@ -224,6 +224,9 @@ class Store(Protocol):
     def active(self) -> list[Entry]:
         """The active ones alone."""
 
+    def unpublished(self) -> list[Entry]:
+        """Of the newest finished ones, those whose result is still to be published."""
+
     def find(self, word: str) -> list[Entry]:
         """The workflows whose id or ULID begins with a word, active ones first."""
 

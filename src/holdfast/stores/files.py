@@ -239,6 +239,9 @@ class FilesStore:
     def active(self) -> list[Entry]:
         return sorted(self._listing().active.values(), key=lambda entry: entry.ulid)
 
+    def unpublished(self) -> list[Entry]:
+        return [entry for entry in self.entries() if entry.to_finalize] if self._listing().has_unpublished else []
+
     def finished_count(self) -> int:
         return self._listing().finished_count
 

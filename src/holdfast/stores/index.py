@@ -73,9 +73,10 @@ class Mark:
 class Listing:
     """What the index says. Most questions are about the active workflows, so the others are read when asked for."""
 
-    def __init__(self, active: dict[str, Entry], finished: bytes, count: int) -> None:
+    def __init__(self, active: dict[str, Entry], finished: bytes, count: int, *, has_unpublished: bool = False) -> None:
         self.active = active
         self.finished_count = count
+        self.has_unpublished = has_unpublished
         self._finished = finished
 
     def all(self) -> dict[str, Entry]:
@@ -91,7 +92,8 @@ def unkept(entries: Iterator[Entry]) -> Listing:
     known = list(entries)
     finished = [entry for entry in known if not entry.active]
     active = {entry.ulid: entry for entry in known if entry.active}
-    return Listing(active, compact(encode(finished[-NEWEST:])).encode(), len(finished))
+    has_unpublished = any(entry.to_finalize for entry in finished)
+    return Listing(active, compact(encode(finished[-NEWEST:])).encode(), len(finished), has_unpublished=has_unpublished)
 
 
 class Index:
@@ -193,7 +195,8 @@ class Index:
             data, finished = parse(first + b"}"), last[:-1]
             if data["seal"] != digest(finished):
                 return None
-            listing = Listing(_entries(data["active"]), finished, int(data["finished_count"]))
+            count, left = int(data["finished_count"]), "left" in data
+            listing = Listing(_entries(data["active"]), finished, count, has_unpublished=left)
         except (FileNotFoundError, ValueError, KeyError, TypeError):
             return None
         self._seen = (stamp, listing)
@@ -213,7 +216,7 @@ class Index:
         data = compact(first).encode()[:-1] + _FINISHED + last + b"}"
         durable_write(self.path, data, dir_mode=0o700, alone=True)
         self._seen = None
-        return Listing(active, last, finished)
+        return Listing(active, last, finished, has_unpublished=bool(left))
 
     def _left_behind(self, ulid: str) -> bool:
         try:

@@ -113,7 +113,7 @@ class Wired(Value):
 
     def to_finalize(self) -> Sequence[Entry]:
         """The completed workflows whose result is still to be published: of the branch, else of the worktree."""
-        here = [e for e in self.store.entries() if e.to_finalize and e.worktree == self.place.key()]
+        here = [e for e in self.store.unpublished() if e.worktree == self.place.key()]
         return [e for e in here if e.branch in (None, self.place.branch())] or here
 
     def scope(self, about: str = "") -> Scope:
