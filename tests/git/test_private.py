@@ -142,6 +142,19 @@ def test_whatever_happens_to_files_what_is_kept_gives_the_same_answer(project, m
         same(project)
 
 
+@pytest.mark.parametrize("name", ["lib/c", "lib/d"])
+def test_a_nested_repository_that_loses_its_commits_or_becomes_a_file_is_seen(project, name):
+    inner = emptied(project / name)
+    sh(project, "init", "-q", str(inner))
+    sh(inner, "commit", "-q", "--allow-empty", "-m", "inner")
+    same(project)
+    if name == "lib/c":
+        sh(project, "reset", "-q", "--hard")
+    else:
+        sh(project, "init", "-q", str(emptied(inner)))
+    same(project)
+
+
 @pytest.mark.parametrize("name", ["a", "new"])
 def test_an_edit_that_leaves_size_and_times_in_their_second_is_seen(project, name):
     """A script may read, edit and put the time back within one second, which is all that many a git compares."""

@@ -48,7 +48,8 @@ class _Known(Value):
     gone: list[str] = []
     """Files that the user's index has and the working tree does not."""
     young: list[str] = []
-    """Files whose content is compared, since their times tell nothing yet."""
+    """Files whose content is compared, since their times tell nothing yet; and nested repositories, as git does not say
+    that one lost its commits or is a file again."""
     tree: list[Any] = []
     """The commit at HEAD, the id of the tree, and whether they differ."""
 
@@ -103,7 +104,9 @@ class PrivateIndex:
         listed = run(self._repo.top, "ls-files", "-z", "-o", "--exclude-standard", *caches, *self.everything)[1]
         others = digest(listed)
         before, compared = ({os.fsencode(path) for path in paths} for paths in (known.gone, known.young))
-        dropped, fed = set[bytes](), before | {path for path in compared if not self._is_young(path)}
+        absent = missing(self._repo.top, compared)
+        self._enter(absent, set())  # a repository that a link leads to now would make git fail
+        dropped, fed = set[bytes](), before | absent | {path for path in compared if not self._is_young(path)}
         if known.others != others:
             have, want = self._names(), {*self._tracked(), *(name.rstrip(b"/") for name in listed.split(b"\0")[:-1])}
             dropped, fed = have - want, fed | (want - have)
@@ -112,7 +115,8 @@ class PrivateIndex:
         fed |= modified - self._caches
         gone = missing(self._repo.top, fed) | {path for path in fed if self._is_plain_folder(path)}
         lost, there = dropped | (gone - before), fed - gone
-        unread = self._enter(lost, there)
+        nested = {path for path in there if self._is_folder(path)}
+        unread = self._enter(lost | nested, there)  # git enters no repository where it has a file
         left = unread | (gone - before)
         if left:
             tracked = self._tracked()
@@ -123,7 +127,9 @@ class PrivateIndex:
             gone &= tracked.keys()
             if any(tracked[path] == GITLINK for path in gone):  # an empty folder would bring a submodule back
                 self._kept = ""
-        young = self._compared(there - unread) | (compared - fed - dropped) if self._kept else set()
+        young = set[bytes]()
+        if self._kept:
+            young = self._compared(there - unread - nested) | nested | (compared - fed - dropped)
         tree = [] if lost or there else known.tree
         self._known = known.replace(others=others, gone=_texts(gone), young=_texts(young), tree=tree)
         return True
@@ -211,11 +217,15 @@ class PrivateIndex:
 
     def _is_plain_folder(self, path: bytes) -> bool:
         """Whether this is a folder, and no repository with a commit."""
-        full = os.path.join(self._repo.top, os.fsdecode(path))
-        if os.path.islink(full) or not os.path.isdir(full):
+        if not self._is_folder(path):
             return False
+        full = os.path.join(self._repo.top, os.fsdecode(path))
         nested = git.find(full) if os.path.lexists(os.path.join(full, ".git")) else None
         return nested is None or nested.top != full or git.head(nested) is None
+
+    def _is_folder(self, path: bytes) -> bool:
+        full = os.path.join(self._repo.top, os.fsdecode(path))
+        return os.path.isdir(full) and not os.path.islink(full)
 
     def _enter(self, gone: set[bytes], there: set[bytes]) -> set[bytes]:
         """Take files out of the index and put others into it: those of them that cannot be read."""
