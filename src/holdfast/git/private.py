@@ -109,7 +109,8 @@ class PrivateIndex:
         dropped, fed = set[bytes](), before | absent | {path for path in compared if not self._is_young(path)}
         if known.others != others:
             have, want = self._names(), {*self._tracked(), *(name.rstrip(b"/") for name in listed.split(b"\0")[:-1])}
-            dropped, fed = have - want, fed | (want - have)
+            dropped = have - want
+            fed = (fed - dropped) | (want - have)
         modified = self._names("-m") - dropped
         self._caches = {path for path in modified if _is_cache(path)}
         fed |= modified - self._caches
