@@ -42,7 +42,11 @@ def jq(desk: Desk, program: str) -> str:
     return typed
 
 
-def hooked(desk: Desk, tool: str, given: dict[str, Any], **more: Any) -> str:
+SLOW = "from holdfast.documents import files; files.SETTLED_AFTER = 3600; "
+"""A write that may still go on, however long a busy machine takes to look."""
+
+
+def hooked(desk: Desk, tool: str, given: dict[str, Any], *, before: str = "", **more: Any) -> str:
     """What the hook gives the model after the call of a tool; empty when it says nothing."""
     event = {
         "hook_event_name": "PostToolUse",
@@ -57,7 +61,7 @@ def hooked(desk: Desk, tool: str, given: dict[str, Any], **more: Any) -> str:
         [
             sys.executable,
             "-c",
-            "import sys; from holdfast.surfaces.hooks import quick; quick.main(sys.stdin.buffer.read())",
+            f"{before}import sys; from holdfast.surfaces.hooks import quick; quick.main(sys.stdin.buffer.read())",
         ],
         input=json.dumps(event),
         capture_output=True,
@@ -213,7 +217,8 @@ class TestTheHookAfterAWrite:
     @pytest.mark.parametrize("how", [{"command": "slow > PATH &"}, {"command": "w > PATH", "run_in_background": True}])
     def test_what_a_process_in_the_background_may_still_write_is_left_alone(self, desk, how):
         desk.path.write_text("{")
-        assert hooked(desk, "Bash", {**how, "command": how["command"].replace("PATH", str(desk.path))}) == ""
+        command = how["command"].replace("PATH", str(desk.path))
+        assert hooked(desk, "Bash", {**how, "command": command}, before=SLOW) == ""
         assert desk.path.read_text() == "{"
 
     def test_of_two_workflows_the_one_whose_document_was_written_is_looked_at(self, desk):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 
 import pytest
@@ -226,3 +227,15 @@ def test_a_person_is_told_what_a_repair_gives_up_and_enter_is_no(tmp_path):
     assert len(scene.journal.read_bytes().splitlines()) == number
     answer = bench.person("doctor", "--repair", says="y")
     assert "1 line that was acknowledged is given up" in answer.out
+
+
+def test_a_process_that_looks_at_damage_again_and_again_keeps_no_files_open(scene):
+    scene.bench.open().workflow().note("one more")
+    scene.journal.write_bytes(b"".join(scene.journal.read_bytes().splitlines(keepends=True)[:-1]))
+    opened = []
+    for _ in range(5):
+        with pytest.raises(Broken):
+            scene.bench.open().workflow()
+        examine(scene.bench.open())
+        opened.append(len(os.listdir("/proc/self/fd")))
+    assert len(set(opened)) == 1

@@ -75,6 +75,9 @@ class FileLock:
         self._wait = wait
         self._turn = _thread.allocate_lock()
 
+    def __del__(self) -> None:
+        self._close()
+
     def take(self, *, or_leave: bool = False) -> bool:
         """Waits for the lock; with `or_leave`, False where somebody holds it."""
         if not self._turn.acquire(False) and (or_leave or not self._turn.acquire(timeout=max(0.0, self._wait))):

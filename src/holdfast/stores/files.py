@@ -60,6 +60,8 @@ class FilesStore:
 
     def __del__(self) -> None:
         self.close()
+        for mark in (mark for marks in self._marks.values() for mark in marks):
+            mark.abandon()
 
     def close(self) -> None:
         """Closes all files. One that is needed again is opened again."""
