@@ -398,3 +398,12 @@ def test_a_source_with_the_size_and_time_that_its_compiled_code_knows_is_read_ag
     file.write_text("def size():\n    return 3\n")
     os.utime(file, ns=(compiled_at, compiled_at))
     assert not ran(workflow, "test_passes").passed
+
+
+def test_a_strict_xfail_that_passes_is_not_red(bench):
+    workflow = cycle(bench)
+    mark = "import pytest\n\n\n@pytest.mark.xfail(strict=True, reason='not there yet')\n"
+    bench.write("tests/test_form.py", f"{mark}def test_size():\n    assert True\n")
+    for named in ({}, {"test": "test_size"}):
+        seen = ran(workflow, "test_fails", data=named)
+        assert (seen.passed, seen.exit_code, "passes already" in seen.detail) == (False, 1, True), seen.detail
