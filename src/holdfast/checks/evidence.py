@@ -20,6 +20,7 @@ from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import content
+from holdfast.plain.digest import digest
 
 NAMES_KEPT = 50
 """How many names of tests, and how many files, one piece of evidence keeps of each kind."""
@@ -144,8 +145,11 @@ def _held(
     With it goes what later runs are held against: the test's content, and after red what failed before the task.
     """
     red = judge.Red(verdict.test, verdict.file)
-    content = counterproof.text_hash(task, red)
+    contents = counterproof.contents(task, red)
+    content = digest("\0".join(word for row in sorted(contents.items()) for word in row).encode())
     told: dict[str, Any] = {"test_hash": content}
+    if len(contents) <= NAMES_KEPT:
+        told["test_contents"] = contents
     if check.test == "fails":
         others = judge.before(seen.results, red.test, task.sources)[:BEFORE_KEPT]
         before = counterproof.failing_before(check, task, others, how)
@@ -153,7 +157,10 @@ def _held(
     around = (one for beside in state.plan.children(parent(path)) for one in state.step(beside).evidence.values())
     if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
         return verdict, told
-    why = counterproof.refusal(check, task, red, how)
+    shown = _red(state, path)
+    known = shown.data.get("test_contents") if shown else None
+    which = counterproof.changed(red, known if isinstance(known, Mapping) else {}, contents)
+    why = counterproof.refusal(check, task, red, which, how)
     return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
 
 
