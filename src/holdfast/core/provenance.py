@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core.state import Evidence
+from holdfast.core.value import Any
 
 BY = "by exit code only"
 BY_EXIT_CODE = "by_exit_code"
 """Set in the data of evidence of which nothing is known but how the command ended: no test is named as proved."""
+
+PASSING = "passing_before"
+"""In the data of evidence: the tests that passed beside the task's own, to compare later runs with."""
+NOT_RUN = "not_run"
+"""In the data of evidence: tests that passed before the task and are not run any more."""
+LOST = "lost_proof"
+"""In the data of evidence that failed because the test of an earlier task does not run: the step that shows another."""
+INTERNAL = (PASSING, "test_contents")
+"""What of the data of evidence only Holdfast itself compares: no answer has it."""
+_MOST_LISTED = 5
 
 
 def how(evidence: Evidence) -> str:
@@ -16,3 +29,20 @@ def how(evidence: Evidence) -> str:
     if evidence.run_by != "engine":
         return "reported"
     return BY if evidence.data.get(BY_EXIT_CODE) else ""
+
+
+def remarks(evidence: Evidence) -> list[str]:
+    """What everybody should hear who is shown that a check passed, in one sentence each."""
+    found = evidence.data.get(NOT_RUN) if evidence.passed else None
+    if not isinstance(found, Mapping) or not found.get("count"):
+        return []
+    count = int(found["count"])
+    what = "1 test that passed before this task is" if count == 1 else f"{count} tests that passed before this task are"
+    return [f"{what} not run any more{listed(found.get('names'), count)}"]
+
+
+def listed(names: Any, count: int) -> str:
+    """The first of some names, after a colon, and how many there are more."""
+    shown = [str(name) for name in names][:_MOST_LISTED] if isinstance(names, (list, tuple)) else []
+    more = f" and {count - len(shown)} more" if count > len(shown) else ""
+    return f": {', '.join(shown)}{more}" if shown else ""

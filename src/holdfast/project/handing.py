@@ -7,6 +7,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries, refusals
 from holdfast.core.definition import Check
+from holdfast.core.provenance import PASSING
 from holdfast.core.state import SAME_RUN, Evidence
 from holdfast.core.value import Any
 from holdfast.errors import Refused, UsageError
@@ -160,7 +161,8 @@ class HandedIn(Looked):
             self._run_check(path, check.name, data, watch, looked=True, token=token)
             return
         step, evidence = seen
-        evidence = evidence.replace(data={**evidence.data, SAME_RUN: evidence.data.get(SAME_RUN, step)})
+        kept = {name: value for name, value in evidence.data.items() if name != PASSING}
+        evidence = evidence.replace(data={**kept, SAME_RUN: evidence.data.get(SAME_RUN, step)})
         self._decide(cmd.RecordCheck(path, check.name, evidence), token=token)
         self.ran += ((check.name, self.state.step(path).evidence[check.name]),)
 

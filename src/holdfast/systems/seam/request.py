@@ -81,7 +81,8 @@ def how(check: Check, evidence: Evidence) -> str:
     seen = provenance.how(evidence)
     only = f", {seen}" if seen else ""
     code = f", exit code {evidence.exit_code}" if evidence.exit_code is not None else ""
-    return f"{word}{named}, run by Holdfast:{command} at {evidence.at}{code}{only}"
+    more = "".join(f"; {_plain(said)}" for said in provenance.remarks(evidence))
+    return f"{word}{named}, run by Holdfast:{command} at {evidence.at}{code}{only}{more}"
 
 
 def _commit(repository: git.Repository, sha: str) -> str:
