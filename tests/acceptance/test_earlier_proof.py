@@ -41,13 +41,14 @@ def task(project: Project, prepare: Prepare, number: int) -> None:
 
 
 SKIPPED = "import pytest\n\n\n@pytest.mark.skip\ndef test_1():\n    assert 0\n"
+INI = "[pytest]\npythonpath = src\naddopts ="
 HURT = {
     "deleted with its file": (("tests/test_1.py", None), "was deleted: tests/test_1.py is not there any more"),
     "deleted": (("tests/test_1.py", "def test_other():\n    pass\n"), "was deleted: it does not stand in"),
     "skipped": (("tests/test_1.py", SKIPPED), "is skipped"),
-    "filtered": (("pytest.ini", "[pytest]\npythonpath = src\naddopts = -k 'not test_1'\n"), "is filtered out"),
+    "filtered": (("pytest.ini", f"{INI} -k 'not test_1'\n"), "is filtered out"),
     "not collected": (
-        ("pytest.ini", "[pytest]\npythonpath = src\naddopts = --ignore=tests/test_1.py\n"),
+        ("pytest.ini", f"{INI} --ignore=tests/test_1.py\n"),
         "was not collected",
     ),
 }

@@ -51,7 +51,7 @@ def _shows_red(state: State, task: str) -> str:
     inside = (
         step for step in state.plan.below(task) if any(one.test == "fails" for one in state.plan.step(step).checks)
     )
-    return next(inside, task)
+    return next((step for step, checks in below if any(one.test == "fails" for one in checks)), task)
 
 
 def _proof(state: State, task: str) -> tuple[Check, Evidence] | None:
@@ -109,7 +109,7 @@ def passing(results: Results, test: str) -> dict[str, Any]:
 
 
 def not_run(state: State, path: str, check: Check, results: Results) -> dict[str, Any]:
-    """The tests that passed before the task and are not run any more: how many, and their names where these are known."""
+    """The tests that passed before the task and are not run any more: how many, and their names where known."""
     before = _baseline(state, path, check)
     if not before:
         return {}
@@ -125,7 +125,7 @@ def not_run(state: State, path: str, check: Check, results: Results) -> dict[str
 
 
 def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
-    """What passed when the task was red; where nothing could be loaded then, what passed at the end of the one before."""
+    """What passed when the task was red; where nothing could be loaded then, what passed at the end of the last one."""
     newest: tuple[str, Mapping[str, Any]] = "", {}
     own = state.plan.children(parent(path))
     for step, other, one in _seen(state):
