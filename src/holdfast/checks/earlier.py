@@ -48,9 +48,7 @@ def lost(state: State, path: str, check: Check, results: Results, sources: Sourc
 
 
 def _shows_red(state: State, task: str) -> str:
-    inside = (
-        step for step in state.plan.below(task) if any(one.test == "fails" for one in state.plan.step(step).checks)
-    )
+    below = ((step, state.plan.step(step).checks) for step in state.plan.below(task))
     return next((step for step, checks in below if any(one.test == "fails" for one in checks)), task)
 
 
