@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Mapping
 
+from holdfast import git
 from holdfast.checks import bytecode, counterproof, earlier
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
@@ -97,9 +98,22 @@ def run(
         digest=ran.output_digest,
         redacted=ran.redacted,
         detail=verdict.detail,
-        data={**_data(check, given, seen.results, verdict, task), **told},
+        data={
+            **_data(check, given, seen.results, verdict, task),
+            **told,
+            **_uncommitted(world, base, state, tree.head),
+        },
     )
     return evidence, after
+
+
+def _uncommitted(world: LocalWorld, base: str, state: State, head: str | None) -> dict[str, Any]:
+    """The files from before the workflow that are in the tree of the run and not in the branch."""
+    repository = git.find(base) if state.dirt else None
+    if repository is None:
+        return {}
+    names = [name for name in world.changed(repository, head, world.aside(state)) if name in state.dirt]
+    return {provenance.UNCOMMITTED: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
 
 
 def _is_of_tests(check: Check) -> bool:

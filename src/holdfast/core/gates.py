@@ -236,7 +236,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             how = (remedies.trust(untrusted, text=READ),)
         lost = str(progress.evidence[check.name].data.get(LOST) or "") if verdict == "failed" else ""
         if lost and not untrusted:
-            again = remedies.reopen(lost, text="or give that task another test, from red on")
+            again = remedies.reopen(lost, text="give that task another test, from red on")
             how = (how[0].replace(text="bring the test back, then"), again)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and not way:

@@ -166,8 +166,8 @@ class HandedIn(Looked):
         self._decide(cmd.RecordCheck(path, check.name, evidence), token=token)
         self.ran += ((check.name, self.state.step(path).evidence[check.name]),)
 
-    def _prove_commit(self, path: str, watch: Watching | None, token: str) -> None:
-        """What is committed is what was proved: where the tree changed since, its checks run again and have to pass."""
+    def _prove(self, path: str, watch: Watching | None, token: str) -> None:
+        """What is committed, or others are to pull, is what was proved: else its checks run again and have to pass."""
         from holdfast.core import proof
 
         for step, check in proof.lapsed(self.state, path, self.facts()):
@@ -188,8 +188,9 @@ class HandedIn(Looked):
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.preview(self.state, asking, token)
-        if self.state.plan.step(path).action == "commit":
-            self._prove_commit(path, watch, token)
+        if not actions.made_elsewhere(self.state, path, order):
+            actions.require_all(self._wired, self.state, path)
+            self._prove(path, watch, token)
         try:
             acted = actions.perform(self._wired, self.state, path, order)
         except Refused:
