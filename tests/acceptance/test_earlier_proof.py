@@ -144,7 +144,7 @@ def test_tests_that_passed_before_the_task_and_are_not_run_any_more_are_named(pr
 
 def test_of_more_than_500_tests_the_counts_are_compared(project):
     old = "import pytest\n\n\n@pytest.mark.parametrize('n', range(MANY))\ndef test_old(n):\n    pass\n"
-    prepare = begun(project, old=old.replace("MANY", "600"))
+    begun(project, old=old.replace("MANY", "600"))
     project.bench.write("tests/test_2.py", "def test_2():\n    from shop import m2\n\n    assert m2.f() == 1\n")
     project.do("done", "--test", "test_2")
     kept = project.bench.open().workflow().state.step("task_execution/1/red").evidence["test_fails"].data
@@ -152,4 +152,3 @@ def test_of_more_than_500_tests_the_counts_are_compared(project):
     project.bench.write("src/shop/m2.py", "def f():\n    return 1\n")
     project.bench.write("tests/test_old.py", old.replace("MANY", "90"))
     assert "509 tests that passed before this task are not run any more" in project.do("done").out
-    assert prepare
