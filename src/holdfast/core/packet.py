@@ -23,7 +23,7 @@ WHOLE = 4000
 """How long an item is told where there is room for all of them."""
 _IMPORTANCE = (
     *("position", "next command", "actions", "step", "criteria", "changes", "decisions"),
-    *("claimed", "proof", "remarks", "blockers", "people", "hand in", "held"),
+    *("claimed", "proof", "blockers", "people", "hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),
 )
@@ -96,8 +96,7 @@ def _packet(
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
         Part("claimed", "Only claimed, until a person confirms it:", listed(brief.also_claimed, item)),
-        Part("proof", "No test is known to have shown it:", listed(brief.by_exit_code, item)),
-        Part("remarks", "What limits its proof:", listed(brief.remarks, item)),
+        Part("proof", "What limits its proof:", listed([*brief.by_exit_code, *brief.remarks], item)),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
         _for_person(brief, name),
         _hand_in(brief, name, voice),
