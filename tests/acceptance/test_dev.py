@@ -198,6 +198,9 @@ def test_without_a_forge_the_command_to_type_is_named_and_the_address_finishes_i
     checkout.ok("check", "test")
     checkout.ok("done", "verification")
 
+    assert checkout.refused("done", "pr_creation")["code"] == "uncommitted_changes"
+    checkout.git("add", "tests/test_door.py")
+    checkout.git("commit", "-qm", "A test of the door")
     refusal = checkout.refused("done", "pr_creation")
     assert refusal["code"] == "no_forge"
     assert refusal["remedy"] == (

@@ -398,3 +398,72 @@ def test_a_source_with_the_size_and_time_that_its_compiled_code_knows_is_read_ag
     file.write_text("def size():\n    return 3\n")
     os.utime(file, ns=(compiled_at, compiled_at))
     assert not ran(workflow, "test_passes").passed
+
+
+def test_a_strict_xfail_that_passes_is_not_red(bench):
+    workflow = cycle(bench)
+    mark = "import pytest\n\n\n@pytest.mark.xfail(strict=True, reason='not there yet')\n"
+    bench.write("tests/test_form.py", f"{mark}def test_size():\n    assert True\n")
+    for named in ({}, {"test": "test_size"}):
+        seen = ran(workflow, "test_fails", data=named)
+        assert (seen.passed, seen.exit_code, "passes already" in seen.detail) == (False, 1, True), seen.detail
+
+
+HELPED = "import os\n\n\ndef test_size():\n    assert os.environ.get('SIZE') == '2'\n"
+
+
+@pytest.mark.parametrize("place", ["conftest.py", "tests/conftest.py"])
+def test_a_fixture_that_changes_after_red_makes_no_green_without_the_work(bench, place):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", HELPED)
+    ran(workflow, "test_fails")
+    workflow.done("red")
+    before = bench.read(place) if (bench.root / place).exists() else ""
+    bench.write(place, before + "import os\nos.environ['SIZE'] = '2'\n")
+    seen = ran(workflow, "test_passes")
+    assert not seen.passed
+    assert seen.detail == (
+        f"tests/test_form.py::test_size passes without the work of this task: {place} was changed after it was red"
+    )
+
+
+def test_a_helper_that_changes_after_red_needs_a_test_that_still_fails_without_the_work(bench):
+    text = "from tests import helper\nfrom form import size\n\n\ndef test_size():\n    assert size() == helper.TWO\n"
+    bench.write("tests/__init__.py", "")
+    bench.write("tests/helper.py", "TWO = 2\n")
+    bench.write("form.py", "def size():\n    return 1\n")
+    bench.save()
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", text)
+    ran(workflow, "test_fails", data={"test": "test_size"})
+    workflow.done("red")
+    bench.write("tests/helper.py", "TWO = 1\n")
+    assert "tests/helper.py was changed after it was red" in ran(workflow, "test_passes").detail
+    bench.write("tests/helper.py", "TWO = 1 + 1\n")
+    bench.write("form.py", "def size():\n    return 2\n")
+    seen = ran(workflow, "test_passes")
+    assert seen.passed, seen.detail
+
+
+def test_how_tests_run_may_not_change_after_red_either(bench):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", "def test_size(pytestconfig):\n    assert pytestconfig.getini('minversion')\n")
+    ran(workflow, "test_fails")
+    workflow.done("red")
+    bench.write("pyproject.toml", "[tool.pytest.ini_options]\nminversion = '1'\n")
+    seen = ran(workflow, "test_passes")
+    assert (seen.passed, "pyproject.toml was changed after it was red" in seen.detail) == (False, True), seen.detail
+
+
+def test_work_whose_name_only_looks_like_a_test_is_work(bench):
+    """`latest.py` and `spec.py` are no tests: a counterproof that took them along would never see the test fail."""
+    workflow = cycle(bench)
+    text = "def test_size():\n    from latest import size\n    from spec import two\n\n    assert size() == two()\n"
+    bench.write("tests/test_form.py", text)
+    ran(workflow, "test_fails")
+    workflow.done("red")
+    bench.write("latest.py", "def size():\n    return 2\n")
+    bench.write("spec.py", "def two():\n    return 2\n")
+    bench.write("tests/test_form.py", text + "# tidy\n")
+    seen = ran(workflow, "test_passes")
+    assert seen.passed, seen.detail

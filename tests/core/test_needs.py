@@ -60,6 +60,7 @@ ALL = Needs(
     ("a", "b"),
     ("r",),
     ("c0ffee",),
+    ("beef",),
     True,
     True,
     True,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator
+from _collections_abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from holdfast.checks import test_side
 from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results.judge import Red
 from holdfast.checks.results.model import PASSED
@@ -20,40 +21,58 @@ from holdfast.plain.digest import digest
 _PACKAGES = ("node_modules", ".venv")
 _OUTPUTS = frozenset({"target", "dist", "build", "out", "coverage", ".holdfast", *CACHES.difference(_PACKAGES)})
 """Ignored folders that hold what was built, perhaps from the work."""
-_SET_UP = frozenset(
-    {"package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "pyproject.toml", "pytest.ini", "setup.cfg",
-     "setup.py", "tox.ini", "uv.lock", "poetry.lock", "go.mod", "go.sum", "go.work", "Cargo.toml", "Cargo.lock",
-     "tsconfig.json", "Makefile"}
-)  # fmt: skip
-"""Files that say how tests run: they are neither test nor work."""
-_WORDS = ("test", "spec", "fixture", "snapshot", "mock")
+_MOST_LISTED = 5
 
 
-def text_hash(task: Task, red: Red) -> str:
-    """What stands for the content of the test: its file, or of Rust its function."""
-    return digest(task.sources.text_of(red.file, red.test).encode()) if red.file else ""
+def contents(task: Task, red: Red) -> dict[str, str]:
+    """What stands for the content of the test, and of each file beside it on its side that the task changed.
+
+    The test is its file, or of Rust its function. Files beside a test of a unit in Rust are none of it.
+    """
+    if not red.file:
+        return {}
+    found = {red.file: digest(task.sources.text_of(red.file, red.test).encode())}
+    for name, one in task.changed.items() if not _shares(red.file) else ():
+        file = task.inside(name)
+        if file in found:
+            continue
+        if test_side.is_test_side(name):
+            found[name] = one.blob
+        elif (said := test_side.of_tests(name, task.sources.content(file))) != test_side.of_tests(
+            name, task.earlier(file)
+        ):
+            found[name] = digest(said.encode())
+    return found
 
 
-def refusal(check: Check, task: Task, red: Red, how: dict[str, Any]) -> str:
+def changed(red: Red, before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """Which of them are not as they were when the test was red, in one phrase."""
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if not before or red.file in names:
+        return "it was changed after it was red"
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    were = "were" if len(names) > 1 else "was"
+    return f"{', '.join(names[:_MOST_LISTED])}{more} {were} changed after it was red"
+
+
+def refusal(check: Check, task: Task, red: Red, changed: str, how: dict[str, Any]) -> str:
     """Why a test that is not as it was when it was red shows nothing; empty when it fails without the work."""
-    changed, way = f"{red.test} was changed after it was red", "take the work out, and show red again"
+    way = "take the work out, and show red again"
     if _shares(red.file):
-        return f"{changed}, and {red.file} has tests and code: {way}"
+        return f"{red.test} was changed after it was red, and {red.file} has tests and code: {way}"
     with without_work(task, red.file) as (folder, env):
         seen = _observed(check, task, folder, env, how)
     called = seen.results.called(red.test) if seen.results else []
     if any(case.fails for case in called) or (seen.results and red.file in seen.results.broken):
         return ""
     if called and all(case.outcome == PASSED for case in called):
-        return (
-            f"{red.test} passes without the work of this task: it was changed after it was red, and shows nothing now"
-        )
-    return f"{changed}, and does not run without the work: {way}"
+        return f"{red.test} passes without the work of this task: {changed}"
+    return f"{red.test} does not run without the work, and {changed}: {way}"
 
 
 def failing_before(check: Check, task: Task, names: list[str], how: dict[str, Any]) -> list[str]:
     """Of what fails beside the task's tests, that which failed when the task began: seen, where it has work already."""
-    if not names or not task.repository or all(_is_test_side(name) for name in task.changed):
+    if not names or not task.repository or all(test_side.is_test_side(name) for name in task.changed):
         return names
     with without_work(task, None) as (folder, env):
         found = _observed(check, task, folder, env, how).results
@@ -79,11 +98,15 @@ def without_work(task: Task, test_file: str | None) -> Iterator[tuple[str, dict[
         run(repository.top, "read-tree", changes.tree_of(repository, task.since), env=view)
         run(repository.top, "checkout-index", "-a", "-f", f"--prefix={top}/", env=view)
         for name, one in task.changed.items() if test_file is not None else ():
-            is_set_up = os.path.basename(name) in _SET_UP
-            if one.blob and (is_set_up or task.inside(name) == test_file or _is_test_side(name)):
-                full = os.path.join(top, name)
+            is_set_up = os.path.basename(name) in test_side.SET_UP
+            if not (is_set_up or task.inside(name) == test_file or test_side.is_test_side(name)):
+                continue
+            full = os.path.join(top, name)
+            if one.blob:
                 os.makedirs(os.path.dirname(full), exist_ok=True)
                 shutil.copyfile(os.path.join(repository.top, name), full)
+            elif os.path.lexists(full):
+                os.unlink(full)
         _link_ignored(repository.top, top)
         folder = os.path.normpath(os.path.join(top, os.path.relpath(os.path.realpath(task.base), repository.top)))
         os.makedirs(folder, exist_ok=True)
@@ -101,11 +124,6 @@ def _observed(check: Check, task: Task, folder: str, env: dict[str, str], how: d
 def _shares(file: str) -> bool:
     """Whether tests of the file stand beside code, as those of units do in Rust."""
     return file.endswith(".rs") and "tests" not in file.split("/")[:-1]
-
-
-def _is_test_side(name: str) -> bool:
-    lower = name.lower()
-    return any(word in lower for word in _WORDS) or os.path.basename(lower) == "conftest.py"
 
 
 def _link_ignored(top: str, folder: str) -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Mapping
 
-from holdfast.checks import bytecode, counterproof
+from holdfast import git
+from holdfast.checks import bytecode, counterproof, earlier
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
 from holdfast.core import commands as cmd
-from holdfast.core import gates, refusals, remedies
+from holdfast.core import gates, provenance, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
-from holdfast.core.provenance import BY_EXIT_CODE
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.git import content
+from holdfast.plain.digest import digest
 
 NAMES_KEPT = 50
 """How many names of tests, and how many files, one piece of evidence keeps of each kind."""
@@ -70,10 +71,10 @@ def run(
         after = world.tree(state, listing=True)
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
         verdict = _verdict(check, seen, state, path, given, task)
+        verdict, told = _compared(check, seen, state, path, task or begun, verdict)
         if task and task.repository and verdict.passed and verdict.file:
-            verdict, told = _held(check, seen, state, path, task, verdict, how)
-        else:
-            told = {}
+            verdict, more = _held(check, seen, state, path, task, verdict, how)
+            told |= more
     except EndedError:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         facts = {"check": name, "step": path}
@@ -97,9 +98,22 @@ def run(
         digest=ran.output_digest,
         redacted=ran.redacted,
         detail=verdict.detail,
-        data={**_data(check, given, seen.results, verdict, task), **told},
+        data={
+            **_data(check, given, seen.results, verdict, task),
+            **told,
+            **_uncommitted(world, base, state, tree.head),
+        },
     )
     return evidence, after
+
+
+def _uncommitted(world: LocalWorld, base: str, state: State, head: str | None) -> dict[str, Any]:
+    """The files from before the workflow that are in the tree of the run and not in the branch."""
+    repository = git.find(base) if state.dirt else None
+    if repository is None:
+        return {}
+    names = [name for name in world.changed(repository, head, world.aside(state)) if name in state.dirt]
+    return {provenance.UNCOMMITTED: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
 
 
 def _is_of_tests(check: Check) -> bool:
@@ -136,6 +150,29 @@ def _red(state: State, path: str) -> Evidence | None:
     return None
 
 
+def _compared(
+    check: Check, seen: Observed, state: State, path: str, task: Task | None, verdict: judge.Verdict
+) -> tuple[judge.Verdict, dict[str, Any]]:
+    """The verdict, compared with the tests from before: a run without one that proved an earlier task does not pass."""
+    results = seen.results
+    if task is None or results is None or not verdict.passed:
+        return verdict, {}
+    if check.test == "fails":
+        return verdict, {provenance.PASSING: earlier.passing(results, verdict.test)}
+    lost = earlier.lost(state, path, check, results, task.sources)
+    if lost:
+        return verdict.replace(passed=False, detail=lost.why), {provenance.LOST: lost.step}
+    told: dict[str, Any] = {}
+    if check.test and not earlier.has_baseline(state, path, check):
+        told[provenance.PASSING] = earlier.passing(results, "")
+    gone = earlier.not_run(state, path, check, results) if check.test else {}
+    if gone:
+        told[provenance.NOT_RUN] = gone
+        said = provenance.remarks(Evidence(True, "", 0, data=told))[0]
+        verdict = verdict.replace(detail=f"{verdict.detail}; {said}" if verdict.detail else said)
+    return verdict, told
+
+
 def _held(
     check: Check, seen: Observed, state: State, path: str, task: Task, verdict: judge.Verdict, how: dict[str, Any]
 ) -> tuple[judge.Verdict, dict[str, Any]]:
@@ -144,8 +181,11 @@ def _held(
     With it goes what later runs are held against: the test's content, and after red what failed before the task.
     """
     red = judge.Red(verdict.test, verdict.file)
-    content = counterproof.text_hash(task, red)
+    contents = counterproof.contents(task, red)
+    content = digest("\0".join(word for row in sorted(contents.items()) for word in row).encode())
     told: dict[str, Any] = {"test_hash": content}
+    if len(contents) <= NAMES_KEPT:
+        told["test_contents"] = contents
     if check.test == "fails":
         others = judge.before(seen.results, red.test, task.sources)[:BEFORE_KEPT]
         before = counterproof.failing_before(check, task, others, how)
@@ -153,7 +193,10 @@ def _held(
     around = (one for beside in state.plan.children(parent(path)) for one in state.step(beside).evidence.values())
     if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
         return verdict, told
-    why = counterproof.refusal(check, task, red, how)
+    shown = _red(state, path)
+    known = shown.data.get("test_contents") if shown else None
+    which = counterproof.changed(red, known if isinstance(known, Mapping) else {}, contents)
+    why = counterproof.refusal(check, task, red, which, how)
     return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
 
 
@@ -176,7 +219,7 @@ def _data(
     said = {name: value for name, value in given.items() if name != "test" or not check.test}
     said |= {"test": verdict.test} if verdict.test else {}
     said |= {"unnamed": True} if verdict.unnamed else {}
-    said |= {BY_EXIT_CODE: True} if verdict.by_exit_code else {}
+    said |= {provenance.BY_EXIT_CODE: True} if verdict.by_exit_code else {}
     if found is not None:
         said["count"] = found.total
         said["failing"] = [*found.failing, *found.broken][:NAMES_KEPT]

@@ -26,7 +26,7 @@ class Task:
             found = world.changed(self.repository, self.since, world.aside(state))
             self.changed = {name: one for name, one in found.items() if state.dirt.get(name) != one.blob}
         own = {self.inside(name): None for name, one in self.changed.items() if one.blob}
-        self.sources = Sources(base, own if self.repository else None, self._earlier)
+        self.sources = Sources(base, own if self.repository else None, self.earlier)
 
     def inside(self, name: str) -> str:
         """A path from the top of the repository, as one from the folder of the project."""
@@ -40,7 +40,7 @@ class Task:
         shown = [(name, one) for name, one in self.changed.items() if one.blob][:most]
         return {"files": content.added(self.repository, self.since, dict(shown))}
 
-    def _earlier(self, file: str) -> bytes:
+    def earlier(self, file: str) -> bytes:
         """What a file held when the task began."""
         assert self.repository
         name = os.path.relpath(os.path.join(os.path.realpath(self.base), file), self.repository.top)

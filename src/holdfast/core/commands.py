@@ -491,7 +491,7 @@ class Facts(Value):
     locks: tuple[tuple[str, Hold], ...] = ()
     """Files that agents of other workflows hold, where a command asks for some."""
     unknown_commits: tuple[str, ...] = ()
-    """Commits that a command names and that the branch does not have."""
+    """Commits that a command names, or that tasks have, and that the branch does not have."""
     known: Needs | None = None
     """What was asked for."""
 

@@ -7,6 +7,7 @@ from _collections_abc import Container
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
+from holdfast.core.provenance import LOST
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import CHECKED, RELAYED, Evidence, Progress, State
 from holdfast.core.value import Any, Value
@@ -233,6 +234,10 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         if untrusted:
             said += ", and nobody on this machine has trusted its command yet"
             how = (remedies.trust(untrusted, text=READ),)
+        lost = str(progress.evidence[check.name].data.get(LOST) or "") if verdict == "failed" else ""
+        if lost and not untrusted:
+            again = remedies.reopen(lost, text="give that task another test, from red on")
+            how = (how[0].replace(text="bring the test back, then"), again)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and not way:
             said = f"counts only when Holdfast runs it, and the project has no {check.uses} command"

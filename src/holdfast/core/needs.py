@@ -23,6 +23,8 @@ class Needs(Value):
     """JSON files that say how a step went."""
     commits: tuple[Any, ...] = ()
     """What a document names as commits."""
+    made: tuple[str, ...] = ()
+    """The commits of tasks, which the branch may have lost."""
     tree: bool = False
     head: bool = False
     locks: bool = False
@@ -50,6 +52,7 @@ class Needs(Value):
             {*other.hashes} <= {*self.hashes}
             and {*other.results} <= {*self.results}
             and all(commit in self.commits for commit in other.commits)
+            and {*other.made} <= {*self.made}
             and (self.tree or not other.tree)
             and (self.tree or self.head or not other.head)
             and (self.locks or not other.locks)
@@ -90,6 +93,7 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         hashes=tuple(hashes),
         results=tuple(filter(None, results)),
         commits=_commits(command),
+        made=_made(state) if command is None else (),
         tree=(command is None or isinstance(command, _TREE)) and _has_tree_evidence(state),
         head=isinstance(command, _HEAD if state.conduct.checkpointed else cmd.TakeSnapshot),
         locks=isinstance(command, cmd.Lock),
@@ -116,12 +120,12 @@ def _has_tree_evidence(state: State) -> bool:
     open_steps = [(path, step) for path, step in state.progress.items() if step.status in OPEN]
     if any(evidence.tree for _, step in open_steps for evidence in step.evidence.values()):
         return True
-    commits = [path for path, _ in open_steps if path in state.plan and state.plan.step(path).action == "commit"]
-    if not commits:
+    taking = [p for p, _ in open_steps if p in state.plan and state.plan.step(p).action in ("commit", "pull_request")]
+    if not taking:
         return False
-    from holdfast.core.proof import of_commit
+    from holdfast.core.proof import of_taken
 
-    return any(of_commit(state, path) for path in commits)
+    return any(of_taken(state, path) for path in taking)
 
 
 def _runs(state: State) -> tuple[tuple[str, Check], ...]:
@@ -157,6 +161,13 @@ def trusted_with(state: State, check: Check) -> str:
 def _commits(command: cmd.Command | None) -> tuple[Any, ...]:
     parts = command.commands if isinstance(command, cmd.Edit) else ()
     return tuple(part.values[COMMIT] for part in parts if isinstance(part, cmd.Record) and part.values.get(COMMIT))
+
+
+def _made(state: State) -> tuple[str, ...]:
+    """The commits of the tasks of a workflow that goes on; what became of a finished one's branch is its own affair."""
+    if state.finished_at or state.cancelled:
+        return ()
+    return tuple(str(one.data[COMMIT]) for one in state.progress.values() if one.data.get(COMMIT))
 
 
 def _trust(state: State, command: cmd.RecordCheck) -> tuple[str, Check | None]:

@@ -96,7 +96,7 @@ def _packet(
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
         Part("claimed", "Only claimed, until a person confirms it:", listed(brief.also_claimed, item)),
-        Part("proof", "No test is known to have shown it:", listed(brief.by_exit_code, item)),
+        Part("proof", "What limits its proof:", listed([*brief.by_exit_code, *brief.remarks], item)),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
         _for_person(brief, name),
         _hand_in(brief, name, voice),

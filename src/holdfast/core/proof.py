@@ -1,4 +1,4 @@
-"""What a commit relies on: the checks that Holdfast ran for the work it takes, and whether they are of this tree."""
+"""What a commit or a pull request relies on: the checks that Holdfast ran, and whether they are of this tree."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ from holdfast.core.definition import Check
 from holdfast.core.gates import Unmet
 from holdfast.core.plan import parent
 from holdfast.core.state import Evidence, State
+from holdfast.core.tasks import TASK
+
+TAKES = ("commit", "pull_request")
+"""The actions that take what was proved."""
 
 
-def of_commit(state: State, path: str) -> list[tuple[str, Check]]:
-    """The checks whose newest run proved what a step commits: of the steps below it, else of those before it.
+def of_taken(state: State, path: str) -> list[tuple[str, Check]]:
+    """The checks whose newest run proved what a step commits or asks others to pull: of the steps below, else before.
 
     Steps before another commit have proved what that one took. A test that had to fail cannot be shown again.
     """
     undone = any(state.step(child).status not in lifecycle.FINISHED for child in state.plan.children(path))
-    if undone or state.plan.step(path).action != "commit":
+    if undone or state.plan.step(path).action not in TAKES:
         return []
     found: dict[tuple[str, tuple[str, ...]], tuple[str, Check]] = {}
     for step in state.plan.below(path) or _before(state, path):
@@ -27,13 +31,16 @@ def of_commit(state: State, path: str) -> list[tuple[str, Check]]:
 
 
 def _before(state: State, path: str) -> list[str]:
-    """The steps beside a step, with those below them, since the last that commits."""
+    """The steps beside a step, with those below them, since the last that commits or has tasks."""
     found: list[str] = []
+    parted = TASK if state.plan.step(path).action != "commit" else ""
     for step in state.plan.children(parent(path)):
         if step == path:
             break
         inside = (step, *state.plan.below(step))
-        found = [] if any(state.plan.step(one).action == "commit" for one in inside) else [*found, *inside]
+        steps = [state.plan.step(one) for one in inside]
+        ends = any(one.action == "commit" or (parted and one.kind == parted) for one in steps)
+        found = [] if ends else [*found, *inside]
     return found
 
 
@@ -45,7 +52,7 @@ def lapsed(state: State, path: str, facts: Facts) -> list[tuple[str, Check]]:
     """Those of them that did not pass, or that passed before the tree changed."""
     return [
         (step, check)
-        for step, check in of_commit(state, path)
+        for step, check in of_taken(state, path)
         if gates.check_verdict(check, state.step(step), facts) != "passed"
     ]
 

@@ -244,7 +244,7 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if state.origin == "adopted":  # a document may say that a step is worked on before its time
         first += [one for one in state.plan.requires(path) if state.step(one).status not in lifecycle.FINISHED]
     own = gates.unmet(state.plan.step(path), path, state.step(path), facts)
-    if state.plan.step(path).action == "commit":
+    if state.plan.step(path).action in ("commit", "pull_request"):
         from holdfast.core import proof
 
         own = proof.unmet(state, path, facts) + own

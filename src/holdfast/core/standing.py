@@ -5,12 +5,13 @@ Parts are computed when they are first asked for.
 
 from __future__ import annotations
 
-from _collections_abc import Callable
+from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, queries, record
 from holdfast.core.commands import Facts
-from holdfast.core.provenance import BY, how
-from holdfast.core.state import State
+from holdfast.core.provenance import BY, DROPPED, UNCOMMITTED, how, of_commit, remarks, run_with
+from holdfast.core.state import SAME_RUN, State
+from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from holdfast.core.conditions import Condition, Using
     from holdfast.core.record import Decision, Failure, Output, Said
-    from holdfast.core.state import Try
+    from holdfast.core.state import Evidence, Try
 
     part = cached_property
 else:
@@ -192,6 +193,25 @@ class Standing:
         steps = ((path, self.state.step(path).evidence) for path in self.state.plan.paths)
         seen = ((path, name, one) for path, evidence in steps for name, one in evidence.items() if one.passed)
         return [f"{path}: {name} passed {BY}" for path, name, one in seen if how(one) == BY]
+
+    @part
+    def remarks(self) -> list[str]:
+        """What limits the proof: tests that are not run any more, files and commits that are not what was tested."""
+        found: list[str] = []
+        newest: Evidence | None = None
+        for path in self.state.plan.paths:
+            progress = self.state.step(path)
+            for one in progress.evidence.values() if progress.evidence else ():
+                if one.run_by == "engine" and (newest is None or one.at >= newest.at):
+                    newest = one
+                found += [f"{path}: {said}" for said in remarks(one)] if SAME_RUN not in one.data else []
+            sha = str(progress.data.get(COMMIT) or "")
+            found += [f"{path}: {said}" for said in of_commit(progress.data)]
+            found += [f"{path}: its commit {sha[:7]} {DROPPED}"] if sha and sha in self.facts.unknown_commits else []
+        before = newest.data.get(UNCOMMITTED) if newest else None
+        if isinstance(before, Mapping):
+            found.append(f"the checks were {run_with(before.get('names') or (), int(before.get('count') or 0))}")
+        return found
 
     @part
     def feedback(self) -> tuple[Said, ...]:

@@ -95,6 +95,8 @@ class LocalWorld:
             found["locks"] = self._locks(state)
         if needs.commits:
             found["unknown_commits"] = self._unknown_commits(base, needs.commits)
+        if needs.made:
+            found["unknown_commits"] = (*found.get("unknown_commits", ()), *self._lost_commits(state, needs.made))
         return Facts(**found)
 
     def attested(self, facts: Facts, how: str, where: str) -> Facts:
@@ -173,6 +175,20 @@ class LocalWorld:
 
         full = {sha: git_changes.resolve(repository, sha) if isinstance(sha, str) else None for sha in named}
         return tuple(str(sha) for sha, at in full.items() if at is None or not git_changes.contains(repository, at))
+
+    def _lost_commits(self, state: State, made: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the commits of tasks, those that the branch of the workflow has no more."""
+        repository = self._repository(self._place.base(state.worktree))
+        if repository is None:
+            return ()
+        from holdfast.git import changes as git_changes
+
+        try:
+            return git_changes.not_in(repository, made, state.branch or "")
+        except HoldfastError as failure:
+            if not self._does_without(failure):
+                raise
+            return ()
 
     def _hash(self, path: str) -> tuple[str, int] | None:
         try:

@@ -74,6 +74,18 @@ def contains(repo: git.Repository, sha: str, within: str = "") -> bool:
     return not run(repo.top, "merge-base", "--is-ancestor", full, here, ok=(0, 1))[0]
 
 
+def not_in(repo: git.Repository, shas: Sequence[str], branch: str = "") -> tuple[str, ...]:
+    """Of these commits, those that a branch, or where there is none of that name HEAD, has not in its history."""
+    tip = (resolve(repo, _BRANCHES + branch) if branch else None) or git.head(repo)
+    plain = [sha for sha in shas if len(sha) >= 7 and not {*sha} - {*"0123456789abcdef"}]
+    if tip is not None and plain == list(shas):
+        code, listed = run(repo.top, "rev-list", *plain, "--not", tip, ok=(0, 128))
+        if code == 0:
+            lost = listed.decode().split()
+            return tuple(sha for sha in plain if any(one.startswith(sha) for one in lost))
+    return tuple(sha for sha in shas if tip is None or not contains(repo, sha, tip))
+
+
 def resolve(repo: git.Repository, word: str) -> str | None:
     """The full hash of the commit that an abbreviation, a branch, a tag or `HEAD~2` names; None when there is none."""
     if not word or word[0] in "-^:" or any(ord(char) < 32 or 127 <= ord(char) < 160 for char in word):

@@ -130,6 +130,18 @@ def changed(repo: git.Repository, since: str | None, own: Sequence[str], kept: s
     return {os.fsdecode(name): one for name, one in found.items()}
 
 
+def between(repo: git.Repository, old: str | None, new: str) -> dict[str, Changed]:
+    """Every path that differs between two commits, as the new one has it."""
+    words = ("diff-tree", "-r", *_FORM, "--raw", "--no-abbrev", "--end-of-options")
+    rows = run(repo.top, *words, tree_of(repo, old), tree_of(repo, new))[1].split(b"\0")[:-1]
+    found = {}
+    for about, name in zip(rows[::2], rows[1::2], strict=True):
+        _, mode, _, blob, _ = about[1:].split()
+        is_gone = mode == _NOTHING
+        found[os.fsdecode(name)] = Changed("" if is_gone else mode.decode(), "" if is_gone else blob.decode())
+    return found
+
+
 def added(repo: git.Repository, since: str | None, chosen: Mapping[str, Changed]) -> dict[str, int]:
     """How many lines these files have more than in a commit; 0 for a binary file."""
     import tempfile

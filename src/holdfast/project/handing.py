@@ -7,6 +7,7 @@ from _collections_abc import Callable, Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries, refusals
 from holdfast.core.definition import Check
+from holdfast.core.provenance import PASSING
 from holdfast.core.state import SAME_RUN, Evidence
 from holdfast.core.value import Any
 from holdfast.errors import Refused, UsageError
@@ -160,12 +161,13 @@ class HandedIn(Looked):
             self._run_check(path, check.name, data, watch, looked=True, token=token)
             return
         step, evidence = seen
-        evidence = evidence.replace(data={**evidence.data, SAME_RUN: evidence.data.get(SAME_RUN, step)})
+        kept = {name: value for name, value in evidence.data.items() if name != PASSING}
+        evidence = evidence.replace(data={**kept, SAME_RUN: evidence.data.get(SAME_RUN, step)})
         self._decide(cmd.RecordCheck(path, check.name, evidence), token=token)
         self.ran += ((check.name, self.state.step(path).evidence[check.name]),)
 
-    def _prove_commit(self, path: str, watch: Watching | None, token: str) -> None:
-        """What is committed is what was proved: where the tree changed since, its checks run again and have to pass."""
+    def _prove(self, path: str, watch: Watching | None, token: str) -> None:
+        """What is committed, or others are to pull, is what was proved: else its checks run again and have to pass."""
         from holdfast.core import proof
 
         for step, check in proof.lapsed(self.state, path, self.facts()):
@@ -186,8 +188,9 @@ class HandedIn(Looked):
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.preview(self.state, asking, token)
-        if self.state.plan.step(path).action == "commit":
-            self._prove_commit(path, watch, token)
+        if not actions.made_elsewhere(self.state, path, order):
+            actions.require_all(self._wired, self.state, path)
+            self._prove(path, watch, token)
         try:
             acted = actions.perform(self._wired, self.state, path, order)
         except Refused:

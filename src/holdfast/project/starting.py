@@ -169,7 +169,7 @@ def _surroundings(loaded: Loaded, wired: Wired, branch: str) -> _Surroundings:
     plan = Plan(loaded.definition.steps)
     actions = {plan.step(path).action for path in plan.paths}
     makes_branch = loaded.makes_branch or "branch" in actions
-    if repository is None or not (makes_branch or "commit" in actions):
+    if repository is None or not (makes_branch or actions & {"commit", "pull_request"}):
         return _Surroundings(wanted)
     if makes_branch and wanted:
         git_changes.require_free(repository, wanted)

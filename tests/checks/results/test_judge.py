@@ -163,3 +163,23 @@ def test_a_file_of_rust_is_a_test_file_of_the_task_when_it_gains_a_test(tmp_path
     assert sources.is_own_test("lib.rs")
     assert sources.file_of(Case("forms::tests::new", "failed")) == "lib.rs"
     assert sources.file_of(Case("forms::tests::old", "failed")) == ""
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "[XPASS(strict)] not there yet",
+        "[XPASS(strict)]",
+        "unexpected success",
+        "Error: Failing test passed even though it was supposed to fail. Remove `.failing` to remove error.",
+        "Error: Expect test to fail",
+    ],
+)
+def test_a_test_that_was_expected_to_fail_and_passes_is_not_red(sources, reason):
+    results = found((A,), (OLD,), reasons={A: reason})
+    for named in ("", "test_login"):
+        verdict = must_fail(1, results, named, sources)
+        assert (verdict.passed, "passes already" in verdict.detail) == (False, True), verdict
+    assert not must_pass(1, results, Red(A, "tests/test_a.py"), sources).passed
+    other = must_fail(1, found((A, B), (OLD,), reasons={A: reason, B: "assert 0"}), "", sources)
+    assert (other.passed, other.test) == (True, B)

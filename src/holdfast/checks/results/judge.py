@@ -46,9 +46,12 @@ def must_fail(exit_code: int, results: Results | None, named: str, sources: Sour
         return _red_by_exit_code(exit_code, sources)
     if named:
         return _named_red(exit_code, results, named, sources)
-    own = [case for case in results.culprits() if sources.is_own(case)]
+    found = [case for case in results.culprits() if sources.is_own(case)]
+    own = [case for case in found if not case.passes_unexpectedly]
     if len(own) == 1:
         return _shown(exit_code, results, own[0], sources)
+    if found and not own:
+        return Verdict(False, found[0].id, _marked(found[0]))
     if own:
         return _unclear(_listed("these failed", [case.id for case in own]))
     broken = [file for file in results.broken if sources.is_own_test(file)]
@@ -59,7 +62,7 @@ def must_fail(exit_code: int, results: Results | None, named: str, sources: Sour
 
 def _named_red(exit_code: int, results: Results, named: str, sources: Sources) -> Verdict:
     called = results.called(named)
-    failing = [case for case in called if case.fails]
+    failing = [case for case in called if case.fails and not case.passes_unexpectedly]
     own = [case for case in failing if sources.is_own(case)]
     if own:
         return _shown(exit_code, results, own[0], sources)
@@ -69,7 +72,8 @@ def _named_red(exit_code: int, results: Results, named: str, sources: Sources) -
         if sources.is_own_test(file) and not is_file(named) and sources.may_have(file, named):
             return Verdict(True, named, reason or f"{file} cannot be loaded", file=file)
     for case in called:
-        return Verdict(False, case.id, _why_not_run(case) or _at_once(case.id))
+        said = _marked(case) if case.passes_unexpectedly else _why_not_run(case) or _at_once(case.id)
+        return Verdict(False, case.id, said)
     if results.unnamed and not exit_code:
         return Verdict(False, named, f"no test failed: {_at_once(named)}")
     what = _listed("these failed", [case.id for case in results.culprits()])
@@ -156,6 +160,10 @@ _SHOWS_NOTHING = "a test that passes at once shows nothing"
 
 def _at_once(test: str) -> str:
     return f"{test} passes already: {_SHOWS_NOTHING}"
+
+
+def _marked(case: Case) -> str:
+    return f"{_at_once(case.id)}; it fails only because it is marked as expected to fail"
 
 
 def _why_not_run(case: Case) -> str:

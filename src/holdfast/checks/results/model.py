@@ -10,6 +10,13 @@ LONGEST = 300  # characters of a name or of a reason
 PASSED, FAILED, ERROR, SKIPPED, FILTERED = "passed", "failed", "error", "skipped", "filtered"
 """How a test that was collected ended. Only the first three ran; the last was left out by the command itself."""
 _JOINED = (" > ", "::", " ", " › ")
+_EXPECTED_TO_FAIL = (
+    "[XPASS(strict)]",
+    "unexpected success",
+    "Error: Failing test passed even though it was supposed to fail",
+    "Error: Expect test to fail",
+)
+"""How pytest, unittest, jest and vitest begin the reason of a test that passes although it is marked to fail."""
 
 
 class Case(Value):
@@ -26,6 +33,11 @@ class Case(Value):
     @property
     def fails(self) -> bool:
         return self.outcome in (FAILED, ERROR)
+
+    @property
+    def passes_unexpectedly(self) -> bool:
+        """Whether it fails only because it is marked to fail, and passes."""
+        return self.fails and self.reason.startswith(_EXPECTED_TO_FAIL)
 
     def is_called(self, asked: str) -> bool:
         """Whether this is what somebody means: the id, its end in whole segments, its titles, or its file."""

@@ -172,9 +172,11 @@ def _report(
 
 
 def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[Any, ...]:
-    """The remedies without the command that was refused; where that is ambiguous, it is repeated with each `-w`."""
+    """The remedies without the command that was refused, unless something is to be done first.
+
+    Where that is ambiguous, it is repeated with each `-w`.
+    """
     from holdfast.core import remedies
-    from holdfast.core.gates import MEND
     from holdfast.core.remedy import quoted, typed
 
     if error.code == "ambiguous_workflow":
@@ -191,7 +193,7 @@ def _other_than(error: HoldfastError, argv: list[str], scope: Scope) -> tuple[An
         for one in error.remedies
         if isinstance(one, str)
         or one.who == "person"
-        or one.text == MEND
+        or one.text.endswith("then")
         or typed(one.replace(text=""), scope) != refused
     )
     return others or tuple(remedies.status() for _ in error.remedies[:1])

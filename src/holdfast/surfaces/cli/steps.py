@@ -108,7 +108,8 @@ def check(call: Call) -> int:
 
 
 def _told(evidence: Evidence) -> dict[str, Any]:
-    return {**{name: getattr(evidence, name) for name in _EVIDENCE}, **evidence.data}
+    data = {name: value for name, value in evidence.data.items() if name not in provenance.INTERNAL}
+    return {**{name: getattr(evidence, name) for name in _EVIDENCE}, **data}
 
 
 def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
@@ -126,7 +127,8 @@ def _said(call: Call, name: str, evidence: Evidence) -> str:
         how += f", in the run for {evidence.data[SAME_RUN]}: nothing changed since"
     if evidence.passed:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
-        return call.ok(f"{name} passed{how}{test}")
+        more = "".join(f"\n{escape(said)}" for said in provenance.remarks(evidence))
+        return call.ok(f"{name} passed{how}{test}") + more
     code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
     why = f": {gates.telling(evidence)}".removesuffix(": ")
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"

@@ -8,6 +8,7 @@ from _collections_abc import Mapping
 from holdfast.core import answers, gates, lifecycle, moment, queries, refusals
 from holdfast.core import commands as cmd
 from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text
+from holdfast.core.provenance import remarks
 from holdfast.core.value import Any
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
@@ -172,7 +173,9 @@ def _artifacts(project: Project, workflow: Workflow, given: Mapping[str, Any]) -
 
 
 def _updated(workflow: Workflow) -> dict[str, Any]:
-    return {"success": True, "workflow_id": workflow.id, "updated_at": moment.whole(workflow.state.updated_at)}
+    said = [*(one for _, seen in workflow.ran for one in remarks(seen)), *workflow.said]
+    at = moment.whole(workflow.state.updated_at)
+    return {"success": True, "workflow_id": workflow.id, "updated_at": at, **({"said": said} if said else {})}
 
 
 def list_workflows(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from holdfast.git import branches, commits
 from holdfast.git import changes as git_changes
 from holdfast.git import made as git_made
 from holdfast.plain.digest import digest
+from holdfast.systems.seam import committed
 from holdfast.systems.seam.parts import Acted, Order
 from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
@@ -85,6 +86,18 @@ def _unmade(repository: git.Repository, purpose: git_made.Purpose) -> str:
     return work(words[0]).unmade(repository, purpose, words[1:]) if words else ""
 
 
+def require_all(wired: Wired, state: State, path: str) -> None:
+    """Refuses a pull request that Holdfast would open without all of the work."""
+    if state.plan.step(path).action == "pull_request":
+        committed.require_committed(wired, state, wired.on_branch(state), path)
+
+
+def made_elsewhere(state: State, path: str, order: Order) -> str:
+    """Where the pull request is that somebody says they made."""
+    reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
+    return order.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
+
+
 def perform(wired: Wired, state: State, path: str, order: Order) -> Acted:
     action = state.plan.step(path).action
     own = work(state.dialect).perform.get(action)
@@ -120,6 +133,7 @@ def _branch(repository: git.Repository, state: State, wait: float) -> Acted:
 def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark) -> Acted:
     """The commit of a step: the one that is named, or one of what belongs to it."""
     repository = wired.on_branch(state)
+    tested = committed.Compared(wired, state, repository, path)
     if order.commit:
         sha = git_changes.resolve(repository, order.commit)
         if sha is None:
@@ -128,21 +142,27 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
             message = f"{sha[:12]} is not part of {state.branch or 'HEAD'}"
             raise Refused("foreign_commit", message, remedy=shell("git", "log", "--oneline"))
         require_own(repository, state, path, sha)
-        return Acted({tasks.COMMIT: sha}, said=mark.put())
+        return _committed(tested, sha, mark.put())
     purpose = _purpose(state, path, str(state.step(path).attempt))
     sha = commits.made_for(repository, purpose, wired.settings.lock_wait)
     if sha:
-        return Acted({tasks.COMMIT: sha}, said=(*mark.put(), _made_already(wired, repository, state, sha)))
+        return _committed(tested, sha, (*mark.put(), _made_already(wired, repository, state, sha)))
     own = os.path.relpath(mark.full, repository.top) if mark.full else ""
     paths = _paths(wired, repository, state, path, order, own)
     if not paths:
         sha = _made_before(repository, state, path)
-        return Acted({tasks.COMMIT: sha}, said=mark.put())
+        return _committed(tested, sha, mark.put())
     marked = [*paths, own] if own and own not in state.dirt else paths
     message, secrets, wait = _message(state, path, mark.file), wired.engine.secrets, wired.settings.lock_wait
     beside = _Marked(mark, repository, purpose, state.dialect)
     sha = commits.commit(repository, marked, order.message or message, secrets, purpose, wait, beside)
-    return Acted({tasks.COMMIT: sha}, said=(*beside.said, f"committed {sha[:7]}"))
+    return _committed(tested, sha, (*beside.said, f"committed {sha[:7]}"))
+
+
+def _committed(tested: committed.Compared, sha: str, said: tuple[str, ...]) -> Acted:
+    """The commit of a step, with what of it is not what was tested."""
+    facts = tested.facts(sha)
+    return Acted({tasks.COMMIT: sha, **facts}, said=(*said, *committed.said(facts)))
 
 
 def require_own(repository: git.Repository | None, state: State, path: str, sha: str) -> None:
@@ -198,8 +218,8 @@ def _paths(wired: Wired, repository: git.Repository, state: State, path: str, or
         base = wired.place.base(state.worktree)
         named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in order.paths]
         return [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
-    committed = git_changes.in_head(repository, list(state.dirt))
-    before = {name: blob for name, blob in state.dirt.items() if committed.get(name, "") != blob or not blob}
+    in_head = git_changes.in_head(repository, list(state.dirt))
+    before = {name: blob for name, blob in state.dirt.items() if in_head.get(name, "") != blob or not blob}
     mixed = [name for name, one in changed.items() if name in before and one.blob != before[name]]
     if mixed:
         said = f"{', '.join(mixed[:8])} had changes that are not of this work before it began"
@@ -235,8 +255,7 @@ def _message(state: State, path: str, file: str) -> str:
 
 def _pull_request(wired: Wired, repository: git.Repository, state: State, path: str, order: Order) -> Acted:
     forge = wired.forge(state.worktree)
-    reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
-    url = order.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
+    url = made_elsewhere(state, path, order)
     if url:
         from holdfast.forges.addresses import number_in
 
@@ -264,6 +283,7 @@ def opened_by_hand(wired: Wired, state: State, path: str) -> tuple[Remedy, ...]:
     """What others type to make the pull request of a step; nothing where Holdfast makes it, or handing in says why."""
     try:
         repository, forge = wired.on_branch(state), wired.forge(state.worktree)
+        committed.require_committed(wired, state, repository, path)
         branch = state.branch or git.branch(repository)
         return _by_hand(forge, repository, state, path, branch) if branch and forge.refusal is not None else ()
     except HoldfastError:

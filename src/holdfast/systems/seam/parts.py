@@ -184,6 +184,8 @@ class Work(Value):
     """Called after an edit of the document was decided, with the state before it."""
     after_commit: Callable[[Wired, State | None, State, str], tuple[str, ...]] | None = None
     """Called after every change, with the state before it; gives what the user should be told."""
+    marked: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
+    """The files of the project in which Holdfast says that tasks are done, from the top of the worktree."""
     commit: Callable[[State, str, str], tuple[str, str]] | None = None
     """Where commits are of steps: the step that a word names, and the message of its commit."""
     body: Callable[[State], str] | None = None

@@ -9,7 +9,8 @@ from holdfast.core import lifecycle, provenance, record, tasks
 from holdfast.core.definition import Check
 from holdfast.core.state import Evidence, State
 from holdfast.git import history
-from holdfast.git.changes import resolve
+from holdfast.git.changes import contains, resolve
+from holdfast.systems.seam.committed import uncommitted
 from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
 
@@ -22,24 +23,35 @@ def body(wired: Wired, repository: git.Repository, state: State) -> str:
     if own is not None:
         return own(state)
     about = work(state.dialect).about(wired, state)
-    said = _whole(repository, state, about, described=True)
-    return said if len(said) <= _MOST else _whole(repository, state, about, described=False)[:_MOST]
+    before = uncommitted(wired, state, repository)[1]
+    parts = (repository, state, about, before, wired.world.tree(state).id)
+    said = _whole(*parts, described=True)
+    return said if len(said) <= _MOST else _whole(*parts, described=False)[:_MOST]
 
 
-def _whole(repository: git.Repository, state: State, about: tuple[str, ...], *, described: bool) -> str:
+def _whole(
+    repository: git.Repository,
+    state: State,
+    about: tuple[str, ...],
+    before: list[str],
+    tree: str | None,
+    *,
+    described: bool,
+) -> str:
     lines = [*about, ""] if about else [f"From `{_code(state.subject)}`." if state.subject else state.title, ""]
     listed = [line for path in state.plan.of_kind(tasks.TASK) for line in _task(repository, state, path, described)]
     known = {*state.plan.paths}
     removed = [f"- [ ] {_plain(said)}" for path, said in record.skipped(state).items() if path not in known]
     lines += ["## Tasks", "", *listed, *removed, ""] if listed or removed else []
     checks = [
-        f"- `{_code(name)}`: {how(check, evidence)}"
+        f"- `{_code(name)}`: {how(check, evidence)}{_of_other_files(evidence, tree)}"
         for path, name in state.plan.checked()
         if not tasks.task_of(state, path)
         and (check := state.plan.step(path).check(name)) is not None
         and (evidence := state.step(path).evidence.get(name)) is not None
     ]
     lines += ["## Checks", "", *checks, ""] if checks else []
+    lines += [f"The checks were {_plain(provenance.run_with(before))}.", ""] if before else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -48,6 +60,7 @@ def _task(repository: git.Repository, state: State, path: str, described: bool) 
     done = progress.status == lifecycle.DONE
     sha = str(progress.data.get(tasks.COMMIT) or "")
     after = f" ({_commit(repository, sha)})" if sha else ""
+    after += "".join(f"; {_plain(said)}" for said in provenance.of_commit(progress.data))
     if progress.status == lifecycle.SKIPPED:
         skipped = record.skipped(state)
         below = next((said for one, said in skipped.items() if one == path or one.startswith(f"{path}/")), "skipped")
@@ -81,11 +94,19 @@ def how(check: Check, evidence: Evidence) -> str:
     seen = provenance.how(evidence)
     only = f", {seen}" if seen else ""
     code = f", exit code {evidence.exit_code}" if evidence.exit_code is not None else ""
-    return f"{word}{named}, run by Holdfast:{command} at {evidence.at}{code}{only}"
+    more = "".join(f"; {_plain(said)}" for said in provenance.remarks(evidence))
+    return f"{word}{named}, run by Holdfast:{command} at {evidence.at}{code}{only}{more}"
+
+
+def _of_other_files(evidence: Evidence, tree: str | None) -> str:
+    is_other = evidence.tree is not None and tree is not None and evidence.tree != tree
+    return ", before the files changed" if is_other and evidence.run_by != "engine" else ""
 
 
 def _commit(repository: git.Repository, sha: str) -> str:
     known = resolve(repository, sha)
+    if known is None or not contains(repository, known):
+        return f"{sha[:7]} {provenance.DROPPED}"
     subject = history.message(repository, known).partition("\n")[0] if known else ""
     return f"{sha[:7]} {_plain(subject)}".rstrip()
 

@@ -48,6 +48,12 @@ def take_back(repository: Repository, purpose: Purpose, words: list[str]) -> str
     return f"The box of {text!r} in {file} is open again: its commit was not made."
 
 
+def marked(state: State) -> tuple[str, ...]:
+    """The feature files, which have the boxes of the tasks."""
+    paths = (path for path in state.plan.paths if state.plan.step(path).action == "commit") if state.loads else ()
+    return tuple(dict.fromkeys(file for path in paths if (file := str(feature_of(state, path)["file"]))))
+
+
 def commit(wired: Wired, state: State, path: str, order: Order) -> Acted:
     step = state.plan.step(path)
     text = step.name if step.kind == tasks.TASK else str(state.context.get("task_description") or "")
