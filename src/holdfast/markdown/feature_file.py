@@ -33,10 +33,14 @@ class Content(Value):
 
     def parts(self, path: str) -> tuple[list[str], str]:
         """The lines of its front matter, and the text with blank lines in their place: so lines keep their numbers."""
+        import re
+
+        if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise _unfit(path, "is UTF-16 and not UTF-8", shell("file", path))
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as failure:
-            line = self.data.count(b"\n", 0, failure.start) + 1
+            line = len(re.findall(_LINE_END.encode(), self.data[: failure.start])) + 1
             raise _unfit(path, f"is not UTF-8 at line {line}", shell("file", path)) from None
         if "\0" in text:
             raise _unfit(path, "is not text: there is a NUL byte in it", shell("file", path))
