@@ -164,7 +164,7 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
-    told = workflow.packet(occasion=str(source), others=others, limit=most)
+    told = project.take_up(workflow).packet(occasion=str(source), others=others, limit=most)
     if project.wired.troubles:
         from holdfast.surfaces.hooks import fallback
 
