@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import signal
 
 import pytest
 
 from holdfast.surfaces import tools
+from holdfast.surfaces.hooks import events
 from holdfast.surfaces.mcp import prompts
 from tests.workbench import LOGIN, Bench
 
@@ -100,11 +100,9 @@ def test_the_status_line_and_the_status_have_the_same_bar(bench):
 
 
 def _by_hook(bench: Bench) -> str:
-    event = {"hook_event_name": "SessionStart", "source": "compact", "session_id": "S1", "cwd": str(bench.root)}
-    words = [sys.executable, "-m", "holdfast", "hook"]
-    done = subprocess.run(words, input=json.dumps(event), capture_output=True, text=True, cwd=bench.root)
-    assert (done.returncode, done.stderr) == (0, "")
-    return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+    event = {"hook_event_name": "SessionStart", "source": "compact"}
+    told = events._at_start(events.project_of(str(bench.root), "S1"), event, "S1")
+    return str(json.loads(told)["hookSpecificOutput"]["additionalContext"])
 
 
 @pytest.mark.parametrize(
@@ -137,6 +135,22 @@ def test_work_that_is_taken_up_knows_what_its_feature_file_says_now(bench, taken
         "Write docs",
         "Remember me",
     ]
+
+
+def test_a_hook_with_little_time_left_gives_its_packet_and_says_what_it_did_not_read(bench):
+    bench.saved_feature(LOGIN, "Add login")
+    bench.start()
+    bench.feature(LOGIN, "Add login", "Remember me")
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, events.ENOUGH / 2, events.ENOUGH / 2)
+    try:
+        told = _by_hook(bench)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert "not yet, as time was short: holdfast resume" in told
+    assert "Remember me" not in told
+    assert "Next command: " in told
 
 
 def test_a_packet_for_another_branch_or_beside_another_session_changes_nothing(bench):

@@ -71,14 +71,39 @@ def names(folder: str) -> list[str]:
 
     Hidden files, links, folders, `README.md` and `index.md` are left out, and nothing below is looked at.
     """
+    return sorted((each.name for each in _markdown(folder) if _is_feature(each)), key=_by_number)
+
+
+def left_out(folder: str) -> list[tuple[str, str]]:
+    """What else looks like a feature in a folder, and what it is: `overview`, `link` or `folder` of such files."""
+    found = []
+    for each in _markdown(folder):
+        if each.is_symlink():
+            found.append((each.name, "link"))
+        elif each.is_file() and not _is_feature(each):
+            found.append((each.name, "overview"))
+        elif each.is_dir() and _holds_features(each.path):
+            found.append((each.name, "folder"))
+    return sorted(found)
+
+
+def _holds_features(folder: str) -> bool:
+    try:
+        return any(_is_feature(each) for each in _markdown(folder))
+    except (NotFound, UsageError):
+        return False
+
+
+def _markdown(folder: str) -> list[os.DirEntry[str]]:
+    """The markdown files of a folder, and the folders in it; nothing that is hidden."""
     try:
         with os.scandir(folder) as entries:
-            found = [each.name for each in entries if _is_feature(each.name) and each.is_file(follow_symlinks=False)]
+            seen = [each for each in entries if not each.name.startswith(".")]
+            return [each for each in seen if each.name.lower().endswith(".md") or each.is_dir(follow_symlinks=False)]
     except FileNotFoundError:
         raise _missing(folder) from None
     except (OSError, ValueError) as failure:
         raise _unfit(folder, f"cannot be listed: {_reason(failure)}") from failure
-    return sorted(found, key=_by_number)
 
 
 def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
@@ -126,9 +151,8 @@ def _front_matter(text: str) -> tuple[list[str], str]:
     return lines[:end], "\n".join([""] * end + lines[end:])
 
 
-def _is_feature(name: str) -> bool:
-    lower = name.lower()
-    return lower.endswith(".md") and not lower.startswith(".") and lower not in ("readme.md", "index.md")
+def _is_feature(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False) and entry.name.lower() not in ("readme.md", "index.md")
 
 
 def _by_number(name: str) -> tuple[bool, int, str]:

@@ -127,9 +127,10 @@ class Project:
 
     def take_up(self, workflow: Workflow) -> Workflow:
         """The same for somebody who takes the work up again: its resume packet tells what came of it."""
-        from holdfast.project import resuming
+        if workflow.state.loads:
+            from holdfast.project import resuming
 
-        resuming.take_up(self, workflow)
+            resuming.take_up(self, workflow)
         return workflow
 
     def _ask_person(self, workflow: Workflow, said: str) -> None:

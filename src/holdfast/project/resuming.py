@@ -21,7 +21,7 @@ def take_up(project: Project, workflow: Workflow) -> None:
     Nothing is read where somebody who resumes the work may only look.
     """
     state, wired = workflow.state, project.wired
-    runs = state.loads and queries.status(state) == "in_progress" and not wired.store.read_only
+    runs = queries.status(state) == "in_progress" and not wired.store.read_only
     if not runs or is_elsewhere(wired.place, state) or workflow.briefing().held:
         return
     try:

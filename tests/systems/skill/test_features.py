@@ -546,6 +546,25 @@ def test_a_folder_passes_over_what_has_no_tasks_and_says_so(file, tmp_path):
     ]
 
 
+def test_a_folder_says_what_else_in_it_looks_like_a_feature(file, tmp_path):
+    file("# One\n- [ ] a\n", "1.md")
+    file("# All\n\nThe features of this folder.\n", "README.md")
+    file("# Index\n- [ ] b\n- [ ] b\n", "index.md")
+    for name in ("old", "pictures", "read.md"):
+        (tmp_path / name).mkdir()
+    file("# Old\n- [ ] c\n", "old/2.md")
+    (tmp_path / "3-link.md").symlink_to("1.md")
+    names = "a file of this name is no feature: rename it"
+    assert features.read_all(str(tmp_path), "features/")[1] == [
+        "features/3-link.md is passed over: it is a symbolic link",
+        f"features/index.md is passed over: there are tasks in it, and {names}",
+        "features/old/ is passed over: it is a folder of its own",
+    ]
+    file("# All\n\n## Tasks\n- [ ] d\n", "README.md")
+    line = f"features/README.md is passed over: there are tasks in it, and {names}"
+    assert line in features.read_all(str(tmp_path), "features")[1]
+
+
 def test_a_folder_with_mistakes_in_tasks_is_refused_with_all_of_them(file, tmp_path):
     file("# One\n- [ ] a\n- [ ] a\n", "1.md")
     file("# Two\n## Tasks\n- [~] b\n", "2.md")
