@@ -140,13 +140,14 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
 
 
 def _front_matter(text: str) -> tuple[list[str], str]:
-    """YAML between `---`, or TOML between `+++`. A rule that a blank line follows is a rule."""
+    """YAML between `---`, or TOML between `+++`. A rule before a blank line is a rule, unless a key comes next."""
     import re
 
     lines = re.split(_LINE_END, text)
     ends = {"---": ("---", "..."), "+++": ("+++",)}.get(lines[0].rstrip(), ())
     end = 0
-    if ends and lines[1:2] and lines[1].strip():
+    first = next((line for line in lines[1:] if line.strip()), "")
+    if ends and lines[1:2] and (lines[1].strip() or re.match(r"[A-Za-z_][\w-]*\s*[:=]", first)):
         end = next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ends), 0)
     return lines[:end], "\n".join([""] * end + lines[end:])
 
