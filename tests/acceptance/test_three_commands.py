@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.checks.kits import KITS
 from tests.workbench import LOGIN, Bench
 
 TASKS = ("Greet", "Count", "Part")
@@ -26,6 +30,7 @@ class Project:
         monkeypatch.setenv("RUNS", str(self._runs))
         monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin")
         self.commands = 0
+        self.patch = monkeypatch
 
     @property
     def runs(self) -> int:
@@ -98,7 +103,49 @@ def empty(project: Project) -> Callable[[int], tuple[str, str, str]]:
     return task
 
 
-@pytest.mark.parametrize("kind", [src_pytest, only_unittest, empty])
+def go_module(project: Project) -> Callable[[int], tuple[str, str, str]]:
+    """The program itself is counted: a test that does not compile runs nothing of the project."""
+    write = project.bench.write
+    KITS["go"].tool(project.patch, project.bench)
+    real, counted = str(shutil.which("go")), project.bench.root.parent / "bin" / "go"
+    counted.parent.mkdir()
+    counted.write_text(f'#!/bin/sh\n[ "$1" != test ] || echo run >> "$RUNS"\nexec {shlex.quote(real)} "$@"\n')
+    counted.chmod(0o755)
+    project.patch.setenv("PATH", f"{counted.parent}:{os.environ['PATH']}")
+    write("go.mod", "module example.com/shop\n\ngo 1.19\n")
+    write("shop/shop.go", "package shop\n")
+
+    def task(number: int) -> tuple[str, str, str]:
+        body = f"func Test{number}(t *testing.T) {{\n\tif F{number}() != 1 {{\n\t\tt.Fatal()\n\t}}\n}}\n"
+        write(f"shop/m{number}_test.go", f'package shop\n\nimport "testing"\n\n{body}')
+        return f"Test{number}", f"shop/m{number}.go", f"package shop\n\nfunc F{number}() int {{ return 1 }}\n"
+
+    return task
+
+
+def npm_workspace(project: Project) -> Callable[[int], tuple[str, str, str]]:
+    """Only the package has a test command, and the root has the tool."""
+    write = project.bench.write
+    KITS["vitest"].tool(project.patch, project.bench)
+    write("package.json", '{"name": "shop", "private": true, "workspaces": ["packages/*"]}\n')
+    write("package-lock.json", '{"name": "shop", "lockfileVersion": 3, "packages": {}}\n')
+    package = {"name": "forms", "type": "module", "scripts": {"test": "vitest run"}, "devDependencies": {"vitest": "*"}}
+    write("packages/forms/package.json", json.dumps(package))
+    write("packages/forms/vitest.config.js", "export default { test: { globalSetup: './count.js' } };\n")
+    counts = (
+        "import { appendFileSync } from 'node:fs';\nexport default () => appendFileSync(process.env.RUNS, 'run\\n');\n"
+    )
+    write("packages/forms/count.js", counts)
+
+    def task(number: int) -> tuple[str, str, str]:
+        head = f"import {{ expect, test }} from 'vitest';\nimport {{ f }} from '../m{number}.js';\n"
+        write(f"packages/forms/test/m{number}.test.js", f"{head}\ntest('f {number}', () => expect(f()).toBe(1));\n")
+        return f"f {number}", f"packages/forms/m{number}.js", "export const f = () => 1;\n"
+
+    return task
+
+
+@pytest.mark.parametrize("kind", [src_pytest, only_unittest, empty, go_module, npm_workspace])
 def test_a_task_is_three_commands_and_two_runs_of_its_tests(kind, tmp_path, monkeypatch, capsys):
     project = Project(tmp_path, monkeypatch)
     bench = project.bench

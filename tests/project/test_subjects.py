@@ -650,6 +650,55 @@ def test_a_moved_file_of_a_folder_is_no_new_feature(bench):
     assert len(workflow.state.plan.children("task_execution")) == 2
 
 
+REWRITTEN = (
+    "# Sign in\n\n> Nothing of the text is as it was before.\n\n## Context\n\nMany lines\nthat git\nnever saw.\n\n"
+    "## Tasks\n\n- [ ] Add a form (no tests)\n- [ ] Add a link to it (no tests)\n- [ ] Add a page (no tests)\n"
+)
+
+
+@pytest.mark.parametrize("how", ["committed", "staged", "on the disk", "untracked"])
+@pytest.mark.parametrize("subject", ["features/auth/1-in.md", "features/auth/"])
+def test_a_file_that_was_moved_and_rewritten_is_known_by_its_tasks(bench, how, subject):
+    old, new = "features/auth/1-in.md", "features/auth/3-sign-in.md"
+    bench.feature(old, "Add a form (no tests)", "Add a link (no tests)", "Add a page (no tests)", title="In")
+    bench.feature("features/other.md", "Add a form (no tests)", "Add a page (no tests)", title="Other")
+    bench.git("add", "-A") if how != "untracked" else bench.git("add", "features/other.md")
+    bench.git("commit", "-q", "-m", "Features")
+    bench.start("dev", subject)
+    (bench.root / old).unlink()
+    bench.write(new, REWRITTEN)
+    bench.git("add", "-A", "features") if how in ("committed", "staged") else None
+    if how == "committed":
+        bench.git("commit", "-q", "-m", "Rename", "--", "features")
+    workflow, taken = reread(bench)
+    assert taken.said == (
+        f"{old} is {new} now",
+        "task 2 is reworded: 'Add a link' is 'Add a link to it' now",
+    )
+    assert list(tasks(workflow)) == ["Add a form", "Add a link to it", "Add a page"]
+    assert reread(bench)[1] == Taken()
+
+
+def test_a_new_file_with_other_tasks_does_not_take_the_place_of_one_that_is_gone(bench):
+    bench.saved_feature(LOGIN, "Add login (no tests)", "Add logout (no tests)", "Write docs (no tests)")
+    bench.start()
+    (bench.root / LOGIN).unlink()
+    bench.feature("features/profile.md", "Add a picture (no tests)", "Write docs (no tests)", title="Profile")
+    _, taken = reread(bench)
+    assert taken.said == (f"the tasks stay as they are: there is no {LOGIN}",)
+
+
+def test_a_new_file_of_a_folder_with_a_mistake_is_said(bench):
+    bench.feature("features/auth/1-in.md", "Add a form (no tests)", title="In")
+    bench.save()
+    bench.start("dev", "features/auth/")
+    bench.write("features/auth/2-out.md", "# Out\n\n## Tasks\n\n- [ ] Leave\n- [] Stay\n")
+    bench.write("features/auth/glossary.md", "# Words\n")
+    _, taken = reread(bench)
+    assert len(taken.said) == 1
+    assert taken.said[0].startswith("features/auth/2-out.md is new and cannot be read: 1 mistake")
+
+
 def test_a_file_that_cannot_be_read_any_more_is_said(bench):
     bench.saved_feature(LOGIN, "Add login")
     bench.start()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 
 import pytest
 
 from holdfast.surfaces import tools
-from tests.workbench import Bench
+from holdfast.surfaces.hooks import events
+from holdfast.surfaces.mcp import prompts
+from tests.workbench import LOGIN, Bench
 
 NAMELESS = """\
 name = "nameless"
@@ -94,3 +97,70 @@ def test_the_status_line_and_the_status_have_the_same_bar(bench):
     shown = standing.shown(bench.open().workflow().briefing(), Style(False))
     bar = "".join(one for one in shown if one in "▰▱")
     assert f"\n{bar} 1/2" in bench.ok("status").out
+
+
+def _by_hook(bench: Bench) -> str:
+    event = {"hook_event_name": "SessionStart", "source": "compact"}
+    told = events._at_start(events.project_of(str(bench.root), "S1"), event, "S1")
+    return str(json.loads(told)["hookSpecificOutput"]["additionalContext"])
+
+
+@pytest.mark.parametrize(
+    "taken_up",
+    [
+        lambda bench: bench.ok("resume").out,
+        lambda bench: "\n".join(json.loads(bench.ok("resume", "--json").out)["said"]),
+        lambda bench: bench.ok("resume-packet").out,
+        lambda bench: str(tools.call(bench.open(), "get_resume_packet", {"limit": 9000})["text"]),
+        lambda bench: prompts._text(bench.open(), "resume", ""),
+        _by_hook,
+    ],
+    ids=["resume", "resume --json", "resume-packet", "the tool", "the prompt", "the hook"],
+)
+def test_work_that_is_taken_up_knows_what_its_feature_file_says_now(bench, taken_up):
+    bench.saved_feature(LOGIN, "Add login", "Add logout", "Write docs (no tests)")
+    bench.start()
+    bench.feature(LOGIN, "Add a login", "Write docs (no tests)", "Remember me")
+    told = taken_up(bench)
+    for line in (
+        "task 1 is reworded: 'Add login' is 'Add a login' now",
+        "task 4 is new: Remember me",
+        f"task 2, 'Add logout', is not in {LOGIN} any more: not applied, a person decides (holdfast resume)",
+    ):
+        assert line in told
+    plan = bench.open().workflow().state.plan
+    assert [plan.step(path).name for path in plan.children("task_execution")] == [
+        "Add a login",
+        "Add logout",
+        "Write docs",
+        "Remember me",
+    ]
+
+
+def test_a_hook_with_little_time_left_gives_its_packet_and_says_what_it_did_not_read(bench):
+    bench.saved_feature(LOGIN, "Add login")
+    bench.start()
+    bench.feature(LOGIN, "Add login", "Remember me")
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.setitimer(signal.ITIMER_REAL, events.ENOUGH / 2, events.ENOUGH / 2)
+    try:
+        told = _by_hook(bench)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert "not yet, as time was short: holdfast resume" in told
+    assert "Remember me" not in told
+    assert "Next command: " in told
+
+
+def test_a_packet_for_another_branch_or_beside_another_session_changes_nothing(bench):
+    bench.saved_feature(LOGIN, "Add login")
+    bench.ok("start", "dev", LOGIN)
+    bench.feature(LOGIN, "Add login", "Remember me")
+    bench.git("switch", "-q", "-c", "elsewhere")
+    assert "Remember me" not in bench.ok("resume-packet").out
+    bench.git("switch", "-q", "feat/user-login")
+    bench.ok("resume", env={"CLAUDE_CODE_SESSION_ID": "S1"})
+    bench.feature(LOGIN, "Add login", "Remember me", "Forget me")
+    assert "Forget me" not in bench.ok("resume-packet", env={"CLAUDE_CODE_SESSION_ID": "S2"}).out
+    assert "task 3 is new: Forget me" in bench.ok("resume-packet", env={"CLAUDE_CODE_SESSION_ID": "S1"}).out

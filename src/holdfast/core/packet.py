@@ -23,7 +23,7 @@ WHOLE = 4000
 """How long an item is told where there is room for all of them."""
 _IMPORTANCE = (
     *("position", "next command", "actions", "step", "criteria", "changes", "decisions"),
-    *("claimed", "proof", "blockers", "people", "hand in", "held"),
+    *("news", "claimed", "proof", "blockers", "people", "hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),
 )
@@ -55,12 +55,13 @@ def packet(
     limit: int = 9000,
     voice: Voice = TYPED,
     why: str = "",
+    news: Sequence[str] = (),
 ) -> str:
     """What a session is told that takes the workflow up, in at most `limit` characters from 600 on.
 
-    `why` is why it is this one, where there are others.
+    `why` is why it is this one, where there are others, and `news` what came of reading its subject again.
     """
-    asked = (brief, others, why, occasion, limit, voice)
+    asked = (brief, others, why, news, occasion, limit, voice)
     text, is_whole = _packet(*asked, item=WHOLE)
     return text if is_whole else _packet(*asked, item=ITEM)[0]
 
@@ -77,7 +78,15 @@ def _others(others: Sequence[str], why: str, voice: Voice, item: int) -> Part:
 
 
 def _packet(
-    brief: Briefing, others: Sequence[str], why: str, occasion: str, limit: int, voice: Voice, *, item: int
+    brief: Briefing,
+    others: Sequence[str],
+    why: str,
+    news: Sequence[str],
+    occasion: str,
+    limit: int,
+    voice: Voice,
+    *,
+    item: int,
 ) -> tuple[str, bool]:
     """The text, and whether everything fitted with items of that length."""
     state = brief.state
@@ -95,6 +104,7 @@ def _packet(
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
+        Part("news", "Its feature file was read again:", listed(news, item)),
         Part("claimed", "Only claimed, until a person confirms it:", listed(brief.also_claimed, item)),
         Part("proof", "What limits its proof:", listed([*brief.by_exit_code, *brief.remarks], item)),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),

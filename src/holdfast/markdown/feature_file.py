@@ -33,10 +33,14 @@ class Content(Value):
 
     def parts(self, path: str) -> tuple[list[str], str]:
         """The lines of its front matter, and the text with blank lines in their place: so lines keep their numbers."""
+        import re
+
+        if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise _unfit(path, "is UTF-16 and not UTF-8", shell("file", path))
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as failure:
-            line = self.data.count(b"\n", 0, failure.start) + 1
+            line = len(re.findall(_LINE_END.encode(), self.data[: failure.start])) + 1
             raise _unfit(path, f"is not UTF-8 at line {line}", shell("file", path)) from None
         if "\0" in text:
             raise _unfit(path, "is not text: there is a NUL byte in it", shell("file", path))
@@ -67,14 +71,39 @@ def names(folder: str) -> list[str]:
 
     Hidden files, links, folders, `README.md` and `index.md` are left out, and nothing below is looked at.
     """
+    return sorted((each.name for each in _markdown(folder) if _is_feature(each)), key=_by_number)
+
+
+def left_out(folder: str) -> list[tuple[str, str]]:
+    """What else looks like a feature in a folder, and what it is: `overview`, `link` or `folder` of such files."""
+    found = []
+    for each in _markdown(folder):
+        if each.is_symlink():
+            found.append((each.name, "link"))
+        elif each.is_file() and not _is_feature(each):
+            found.append((each.name, "overview"))
+        elif each.is_dir() and _holds_features(each.path):
+            found.append((each.name, "folder"))
+    return sorted(found)
+
+
+def _holds_features(folder: str) -> bool:
+    try:
+        return any(_is_feature(each) for each in _markdown(folder))
+    except (NotFound, UsageError):
+        return False
+
+
+def _markdown(folder: str) -> list[os.DirEntry[str]]:
+    """The markdown files of a folder, and the folders in it; nothing that is hidden."""
     try:
         with os.scandir(folder) as entries:
-            found = [each.name for each in entries if _is_feature(each.name) and each.is_file(follow_symlinks=False)]
+            seen = [each for each in entries if not each.name.startswith(".")]
+            return [each for each in seen if each.name.lower().endswith(".md") or each.is_dir(follow_symlinks=False)]
     except FileNotFoundError:
         raise _missing(folder) from None
     except (OSError, ValueError) as failure:
         raise _unfit(folder, f"cannot be listed: {_reason(failure)}") from failure
-    return sorted(found, key=_by_number)
 
 
 def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
@@ -111,20 +140,20 @@ def tick(full: str, content: Content, line: int, *, done: bool = True) -> bool:
 
 
 def _front_matter(text: str) -> tuple[list[str], str]:
-    """YAML between `---`, or TOML between `+++`. A rule that a blank line follows is a rule."""
+    """YAML between `---`, or TOML between `+++`. A rule before a blank line is a rule, unless a key comes next."""
     import re
 
     lines = re.split(_LINE_END, text)
     ends = {"---": ("---", "..."), "+++": ("+++",)}.get(lines[0].rstrip(), ())
     end = 0
-    if ends and lines[1:2] and lines[1].strip():
+    first = next((line for line in lines[1:] if line.strip()), "")
+    if ends and lines[1:2] and (lines[1].strip() or re.match(r"[A-Za-z_][\w-]*\s*[:=]", first)):
         end = next((at for at, line in enumerate(lines[1:], 2) if line.rstrip() in ends), 0)
     return lines[:end], "\n".join([""] * end + lines[end:])
 
 
-def _is_feature(name: str) -> bool:
-    lower = name.lower()
-    return lower.endswith(".md") and not lower.startswith(".") and lower not in ("readme.md", "index.md")
+def _is_feature(entry: os.DirEntry[str]) -> bool:
+    return entry.is_file(follow_symlinks=False) and entry.name.lower() not in ("readme.md", "index.md")
 
 
 def _by_number(name: str) -> tuple[bool, int, str]:

@@ -34,6 +34,8 @@ class Looked:
         """What an action that Holdfast did itself has to tell."""
         self.chosen = ""
         """Why it was chosen, where there are others."""
+        self.news: tuple[str, ...] = ()
+        """What came of reading its subject again."""
         self.cancelled: Callable[[], bool] | None = None
         """Asked while checks run: the caller may not want them any more."""
 
@@ -130,7 +132,13 @@ class Looked:
 
         most = limit or configuration.resuming(self._wired.place.root).packet_limit
         return packet(
-            self.briefing(), others=others, occasion=occasion, limit=most, voice=voice or TYPED, why=self.chosen
+            self.briefing(),
+            others=others,
+            occasion=occasion,
+            limit=most,
+            voice=voice or TYPED,
+            why=self.chosen,
+            news=self.news,
         )
 
     def out_of_sync(self) -> str:

@@ -125,6 +125,14 @@ class Project:
             self._ask_person(workflow, f"{why}: a person decides, with holdfast resume")
         return taken
 
+    def take_up(self, workflow: Workflow) -> Workflow:
+        """The same for somebody who takes the work up again: its resume packet tells what came of it."""
+        if workflow.state.loads:
+            from holdfast.project import resuming
+
+            resuming.take_up(self, workflow)
+        return workflow
+
     def _ask_person(self, workflow: Workflow, said: str) -> None:
         """Keeps among the alerts, once, what only a person may apply."""
         is_known = any(alert.message == said for alert in workflow.state.alerts)

@@ -323,6 +323,9 @@ def test_a_missing_file_is_not_found(tmp_path):
     ("make", "why"),
     [
         (lambda path: path.write_bytes(b"# F\n\xff\n"), "is not UTF-8 at line 2"),
+        (lambda path: path.write_bytes("# Café\r\r## Tasks\r- [ ] Crème".encode("cp1252")), "is not UTF-8 at line 1"),
+        (lambda path: path.write_bytes("# F\r\r## Tasks\r- [ ] Crème".encode("cp1252")), "is not UTF-8 at line 4"),
+        (lambda path: path.write_bytes("# F\n- [ ] a\n".encode("utf-16")), "is UTF-16 and not UTF-8"),
         (lambda path: path.write_bytes(b"# F\0\n"), "NUL byte"),
         (lambda path: path.mkdir(), "not a regular file"),
         (lambda path: os.mkfifo(path), "not a regular file"),
@@ -543,6 +546,25 @@ def test_a_folder_passes_over_what_has_no_tasks_and_says_so(file, tmp_path):
     ]
 
 
+def test_a_folder_says_what_else_in_it_looks_like_a_feature(file, tmp_path):
+    file("# One\n- [ ] a\n", "1.md")
+    file("# All\n\nThe features of this folder.\n", "README.md")
+    file("# Index\n- [ ] b\n- [ ] b\n", "index.md")
+    for name in ("old", "pictures", "read.md"):
+        (tmp_path / name).mkdir()
+    file("# Old\n- [ ] c\n", "old/2.md")
+    (tmp_path / "3-link.md").symlink_to("1.md")
+    names = "a file of this name is no feature: rename it"
+    assert features.read_all(str(tmp_path), "features/")[1] == [
+        "features/3-link.md is passed over: it is a symbolic link",
+        f"features/index.md is passed over: there are tasks in it, and {names}",
+        "features/old/ is passed over: it is a folder of its own",
+    ]
+    file("# All\n\n## Tasks\n- [ ] d\n", "README.md")
+    line = f"features/README.md is passed over: there are tasks in it, and {names}"
+    assert line in features.read_all(str(tmp_path), "features")[1]
+
+
 def test_a_folder_with_mistakes_in_tasks_is_refused_with_all_of_them(file, tmp_path):
     file("# One\n- [ ] a\n- [ ] a\n", "1.md")
     file("# Two\n## Tasks\n- [~] b\n", "2.md")
@@ -552,7 +574,28 @@ def test_a_folder_with_mistakes_in_tasks_is_refused_with_all_of_them(file, tmp_p
     assert [one["where"] for one in found] == ["features/1.md:3", "features/2.md:3"]
 
 
-def test_a_box_without_a_bullet_that_goes_on_with_a_task_is_told(read):
+def test_a_box_that_markdown_takes_for_text_of_the_task_above_is_a_task_and_told(read):
     feature = read("# F\n## Tasks\n- [ ] a\n[ ] b\n\n☐ c\n")
-    assert [task.text for task in feature.tasks] == ["a [ ] b", "c"]
-    assert [(one.line, one.code) for one in feature.remarks] == [(4, "text")]
+    assert [task.text for task in feature.tasks] == ["a", "b", "c"]
+    assert [(one.line, one.code) for one in feature.remarks] == [(4, "box")]
+
+
+@pytest.mark.parametrize("box", ["-[ ]", "*[ ]", "+[ ]", "1.[ ]", "2)[ ]", "[ ]", "•[ ]", "--[ ]", "-\u00a0[ ]"])
+@pytest.mark.parametrize("before", ["", "- [ ] a\n", "- plain\n", "text\n", "- [ ] a\n\n", "- plain\n  - [ ] a\n"])
+def test_a_box_without_a_blank_or_a_bullet_is_never_part_of_another(file, tmp_path, box, before):
+    path = file(f"# F\n## Tasks\n{before}{box} b\n")
+    tasks = features.read(path, "a.md").tasks
+    assert [task.text for task in tasks] == ["a"] * before.count("[ ]") + ["b"]
+    assert features.tick(path, "b", 0)
+    assert (tmp_path / "a.md").read_text() == f"# F\n## Tasks\n{before}{box.replace('[ ]', '[x]')} b\n"
+
+
+@pytest.mark.parametrize("box", ["-[]", "*[x]b", "-[~]", "1.[ ]b"])
+def test_a_box_with_two_faults_is_a_mistake(mistakes, box):
+    assert [line for line, _ in mistakes(f"# F\n## Tasks\n- [ ] a\n{box} c\n")] == [4]
+
+
+@pytest.mark.parametrize("title", ["Save for later", "Future dates", "Related products", "Deferred payments"])
+def test_a_title_may_begin_like_a_heading_that_sets_aside(read, title):
+    feature = read(f"# {title}\n\n- [ ] a\n")
+    assert (feature.title, [task.text for task in feature.tasks]) == (title, ["a"])

@@ -75,7 +75,7 @@ def packet(call: Call) -> None:
 
     session = call.settings.actor.session
     workflow, others = seats.named_or_chosen(call.project, call.args.workflow or "", session)
-    text = workflow.packet(others=others, limit=call.args.limit or 0)
+    text = call.project.take_up(workflow).packet(others=others, limit=call.args.limit or 0)
     data = {"workflow_id": workflow.id, "packet_id": queries.packet_id(workflow.state, session), "text": text}
     call.answer(data, text)
 

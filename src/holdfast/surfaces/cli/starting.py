@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.core import answers, conditions, lifecycle, queries, refusals, remedies
+from holdfast.core import answers, conditions, queries, refusals, remedies
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, Refused
 from holdfast.plain.terminal import escape
-from holdfast.project import seats
+from holdfast.project import resuming, seats
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.cli.call import Call
 from holdfast.surfaces.cli.readers import pairs
@@ -76,7 +75,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
     if not args.resume and not asks:
         again = _again(call)
         raise already_active(workflow.state, call.now(), again, again.given(resume=True))
-    if _is_elsewhere(call, workflow.state):
+    if resuming.is_elsewhere(call.project.wired.place, workflow.state):
         return _other_branch(call, workflow, asks=asks)
     if not args.resume:
         own, state = texts(workflow.state.dialect), workflow.state
@@ -92,7 +91,7 @@ def _goes_on(call: Call, workflow: Workflow) -> bool:
 
 def _rejoin(call: Call, workflow: Workflow, *, shown: bool = False) -> None:
     """Takes the workflow up again: holds it for this session, and shows where it is."""
-    if _is_elsewhere(call, workflow.state):
+    if resuming.is_elsewhere(call.project.wired.place, workflow.state):
         raise refusals.branch_mismatch(workflow.state, call.project.wired.place.branch())
     other = workflow.join()
     said: tuple[str, ...] = ()
@@ -125,17 +124,7 @@ def _reread(call: Call, workflow: Workflow) -> tuple[str, ...]:
         if call.ask(f"What had to be done or tested before need not be any more:\n{shown}", "Apply this?"):
             call.project.loosen(workflow, taken)
             return (*taken.said, *(f"{why}: applied" for why in asked))
-    way = call.told((remedies.resume(workflow=workflow.ulid),))
-    return (*taken.said, *(f"{why}: not applied, a person decides ({way})" for why in asked))
-
-
-def _is_elsewhere(call: Call, state: State) -> bool:
-    place = call.project.wired.place
-    making = any(
-        state.plan.step(path).action == "branch" and state.step(path).status not in lifecycle.FINISHED
-        for path in state.plan.paths
-    )
-    return bool(state.branch) and not making and place.repository is not None and place.branch() != state.branch
+    return resuming.lines(call.project, workflow, taken)
 
 
 def _other_branch(call: Call, workflow: Workflow, *, asks: bool) -> bool:

@@ -35,6 +35,8 @@ MOST = 9500
 """Characters: a host replaces a longer context by the beginning of it."""
 MOST_LOOKED_AT = 100
 FRESH = ("startup", "clear")
+ENOUGH = 1.0
+"""Seconds that have to be left of the time that a hook has, for a subject to be read again."""
 """Beginnings of a session that may have nothing to do with any workflow."""
 
 
@@ -164,13 +166,23 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
-    told = workflow.packet(occasion=str(source), others=others, limit=most)
+    told = _taken_up(project, workflow).packet(occasion=str(source), others=others, limit=most)
     if project.wired.troubles:
         from holdfast.surfaces.hooks import fallback
 
         text = fallback.unreadable(project, most - len(told) - 2)
         told = f"{told}\n\n{text}" if text else told
     return _context("SessionStart", told)
+
+
+def _taken_up(project: Project, workflow: Workflow) -> Workflow:
+    """With what its subject says now, where there is time to read it: a packet without it is better than none."""
+    import _signal  # type: ignore[import-not-found]
+
+    if not 0 < _signal.getitimer(_signal.ITIMER_REAL)[0] < ENOUGH or not workflow.state.loads:
+        return project.take_up(workflow)
+    workflow.news = (f"not yet, as time was short: {typed(remedies.resume(), naming(workflow.state))}",)
+    return workflow
 
 
 def _without_journal(project: Project, wrong: HoldfastError | None, occasion: str) -> str:

@@ -53,7 +53,7 @@ def _text(project: Project, name: str, word: str) -> str:
     """As the command line shows it, but with calls of tools."""
     workflow, others = seats.named_or_chosen(project, word, project.wired.settings.actor.session, finished=True)
     if name == "resume":
-        return workflow.packet(others=others, voice=CALLED)
+        return project.take_up(workflow).packet(others=others, voice=CALLED)
     draw = render.status if name == "status" else render.next_step
     scope = project.scope(workflow.ulid).replace(person=False)
     shown = draw(workflow.briefing(), Style(False), _WIDE, scope=scope, tell=in_tools)

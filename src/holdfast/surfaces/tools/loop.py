@@ -111,6 +111,7 @@ def get_resume_packet(project: Project, given: Mapping[str, Any]) -> dict[str, A
     workflow, others = seats.named_or_chosen(project, given.get("workflow_id", ""), session)
     if "ack" in given:
         workflow.acknowledge(given["ack"])
+    project.take_up(workflow)
     named = {"workflow_id": workflow.id, "packet_id": queries.packet_id(workflow.state, session)}
     if "limit" in given:
         return {**named, "text": workflow.packet(others=others, limit=given["limit"], voice=CALLED)}

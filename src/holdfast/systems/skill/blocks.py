@@ -6,15 +6,19 @@ boxes are tasks is decided when all headings are known.
 
 from __future__ import annotations
 
+import textwrap
 from _collections_abc import Sequence
 
-from holdfast.core.value import Value
 from holdfast.markdown.text import Markdown, line_of, says_something
+from holdfast.systems.skill import boxes
+from holdfast.systems.skill.boxes import BOX, LIKE_A_BOX, Box, indent, is_box
 from holdfast.systems.skill.headings import (
     ASIDE,
     CRITERIA,
+    TASKS,
     Section,
     Title,
+    is_title,
     kind_of,
     says_feature,
     untitled,
@@ -26,33 +30,9 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 1000
 LONGEST_DESCRIPTION = 4000
-_BOX = r"(?:\[([ xX])\](?:[ \t\n]+|$)|([☐☑☒])\ufe0f?[ \t]*)"
-_LIKE_A_BOX = r"(?:\[\s*(?:[xX]|[^\w\s\[\]])?\ufe0f?\s*\](?![(\[:])|[☐☑☒])"
-_BOX_IN_TEXT = r"(?m)^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s|[☐☑☒])|<li>\s*\[[ xX]\]"
-_BULLET = r"\s*(?:[•‣◦·–—]\s*|(?:[-*+]|\d+[.)])\s+)?"
+_FOLD, _FOLD_END = r"\+\+\+ +\S.*", r"\s*\+\+\+\s*"
 _CELL = r"(?:[-*+]\s+)?"
 _TEXT_COLUMN = r"(?i)\W*(?:sub-?)?(?:tasks?|descriptions?|what|titles?|names?|items?|steps?|to-?do|summary)\W*"
-
-
-class Box(Value):
-    """A check box of any section; `listed` tells lists and tables apart, and `bad` is one that is not well written."""
-
-    line: int
-    content: str
-    done: bool
-    section: Section
-    group: str
-    listed: int
-    description: str = ""
-    bad: bool = False
-    open_below: int = 0
-
-    def boxes_within(self) -> list[int]:
-        """The lines of its text that begin with a box: without a bullet they go on with the line above."""
-        import re
-
-        lines = enumerate(self.content.split("\n"), self.line)
-        return [number for number, text in lines if number > self.line and re.match(_BULLET + _BOX, text)]
 
 
 class _Item:
@@ -64,6 +44,7 @@ class _Item:
         self.section: Section | None = above.section if above else None
         self.group: str = above.group if above else ""
         self.own = self.has_box = self.known = False
+        self.is_beside = False  # it has no box, and its text is followed by boxes that are not below it
         self.unboxed: list[tuple[int, Section, int]] = []
 
 
@@ -74,6 +55,7 @@ class Blocks(Markdown):
         super().__init__(text, "table")
         self._lines = text.split("\n")
         self.title = Title("", "")
+        self.titled: Section | None = None  # what stands directly below the title; named if that speaks of tasks
         self.summary: list[str] = []
         self._criteria: list[str] = []
         self._prose: list[str] = []  # the paragraphs among the criteria, which count where there is no list
@@ -81,6 +63,7 @@ class Blocks(Markdown):
         self.sections: list[Section] = []
         self.boxes: list[Box] = []
         self.unboxed: list[tuple[int, Section, int]] = []
+        self.groups: set[int] = set()  # the lists with items that have boxes below them
         self.hidden: list[tuple[int, str]] = []
         self.loose: list[tuple[int, Section]] = []
         self._items: list[_Item] = []
@@ -118,7 +101,7 @@ class Blocks(Markdown):
     def _take(self, token: Token, inner: Sequence[Token]) -> None:
         match token.type:
             case "heading_open" if token.level == 0:
-                self._heading(int(token.tag[1:]), inner[0])
+                self._heading(int(token.tag[1:]), inner[0].content, line_of(inner[0]))
             case "blockquote_open":
                 if self._past_summary:
                     self._hide(token, "quotation", "\n".join(self._lines[slice(*(token.map or (0, 0)))]))
@@ -145,14 +128,35 @@ class Blocks(Markdown):
             case "fence" | "code_block":
                 self._hide(token, "code", token.content)
             case "html_block" if not token.content.lstrip().startswith("<!--"):
-                self._hide(token, "html", token.content)
+                self._html(token)
 
     def _hide(self, token: Token, code: str, content: str) -> None:
         import re
 
-        if not self._quotes and not self._is_below_box() and re.search(_BOX_IN_TEXT, content):
+        if not self._quotes and not self._is_below_box() and re.search(boxes.BOX_IN_TEXT, content):
             self._section.root.others += 1
             self.hidden.append((line_of(token), code))
+
+    def _html(self, token: Token) -> None:
+        """A heading in HTML, or the name of what is folded, is a heading; `</details>` ends its section."""
+        import re
+
+        self._hide(token, "html", token.content)
+        if self._quotes or self._items:
+            return
+        for found in re.finditer(r"(?is)<(h[1-6]|summary)\b[^>]*>(.*?)</\1>|</details>", token.content):
+            line = line_of(token) + token.content.count("\n", 0, found.start())
+            name = " ".join(re.sub(r"<[^>]*>", "", found[2] or "").split())
+            if name and found[1][0] in "hH":
+                self._heading(int(found[1][1]), name, line)
+            elif name:
+                self._open_section(7, name, line, bare=True)
+            else:
+                self._close_sections(7)
+
+    def _close_sections(self, level: int) -> None:
+        while self._headings[-1][0] >= level:
+            self._headings.pop()
 
     def _summary(self, token: Token) -> None:
         import re
@@ -160,23 +164,25 @@ class Blocks(Markdown):
         said = self.text(token.content, line_of(token), "summary") or ""
         self.summary.append(re.sub(r"^\[![A-Za-z]+\][+-]?\s*", "", said))
 
-    def _heading(self, level: int, inline: Token) -> None:
-        line = line_of(inline)
+    def _heading(self, level: int, content: str, line: int) -> None:
         if not self.title.source:
-            name = self.plain(inline.content) if len(inline.content) <= LONGEST_TEXT else ""
-            if (level == 1 and not kind_of(name, bare=True)) or says_feature(name):
-                title = self.text(inline.content, line, "title", LONGEST_TEXT)
+            name = self.plain(content) if len(content) <= LONGEST_TEXT else ""
+            also_tasks = kind_of(name) == TASKS
+            if (level == 1 and is_title(name) and not (self.sections and also_tasks)) or says_feature(name):
+                title = self.text(content, line, "title", LONGEST_TEXT)
                 self.title = Title(untitled(title or ""), "heading")
-                self._headings = [self._headings[0], (level, Section("", "", line))]
+                self.titled = Section("", name if also_tasks else "", line)
+                self._headings = [self._headings[0], (level, self.titled)]
                 return
         self._past_summary = True
-        self._open_section(level, inline.content, line)
+        self._open_section(level, content, line)
 
     def _open_section(self, level: int, content: str, line: int, *, bare: bool = False) -> None:
-        while self._headings[-1][0] >= level:
-            self._headings.pop()
+        self._close_sections(level)
         name = self.plain(content) if len(content) <= LONGEST_TEXT else content[:LONGEST_TEXT]
-        section = Section(kind_of(name, bare=bare), name, line, self._headings[-1][1])
+        above = self._headings[-1][1]
+        kind = kind_of(name, bare=bare)
+        section = Section(kind, name, line, None if bare and kind else above)
         self._headings.append((level, section))
         self.sections.append(section)
 
@@ -185,7 +191,7 @@ class Blocks(Markdown):
         import re
 
         lines, first = inline.content.split("\n"), line_of(inline)
-        starts = [n for n, text in enumerate(lines) if re.match(_BULLET + _BOX, text)]
+        starts = [n for n, text in enumerate(lines) if is_box(text)]
         head = "\n".join(lines[: starts[0]] if starts else lines)
         rows = [n for n, text in enumerate(lines) if re.match(r"\s*\|.*(?:\[[ xX]\]|[☐☑☒])", text)]
         if rows:
@@ -193,25 +199,48 @@ class Blocks(Markdown):
             self.hidden.append((first + rows[0], "table"))
         if head:
             self._prose_or_heading(head, first)
-        for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
-            text = re.sub(f"^{_BULLET}", "", "\n".join(lines[start:end]))
-            if self._section.kind == CRITERIA:
-                self._criterion(text, first + start)
-            else:
-                self._found(first + start, text, 0, "")
+        self._boxes_of(lines, starts, first, 0, first - 1 + len(lines))
 
-    def _prose_or_heading(self, content: str, line: int) -> None:
-        """A line in bold letters, or the name of a section with a colon, is a heading below all others."""
+    def _boxes_of(self, lines: list[str], starts: list[int], first: int, listed: int, last: int) -> Box | None:
+        """The boxes that begin at `starts` in the lines of a paragraph, which begins at the line `first`: the last one.
+
+        Its description goes on up to the line `last`.
+        """
         import re
 
-        bold = re.fullmatch(r"(\*\*|__)((?:(?!\1).)+)\1:?", content.strip())
-        if bold or (len(content) < 100 and content.rstrip().endswith(":") and kind_of(self.plain(content), bare=True)):
+        box = None
+        for start, end in zip(starts, [*starts, len(lines)][1:], strict=True):
+            own = [re.sub(f"^{boxes.BULLET}", "", lines[start]), *lines[start + 1 : end]]
+            line, size = first + start, boxes.title_end(own)
+            if self._section.kind == CRITERIA:
+                self._criterion("\n".join(own), line)
+                continue
+            stop = last if end == len(lines) else first - 1 + end
+            said = textwrap.dedent("\n".join(self._lines[line - 1 + size : stop])).strip("\n").rstrip()
+            made = self._found(line, "\n".join(own[:size]), listed, said)
+            box = self.boxes[-1] = made.replace(tight=boxes.is_tight(lines[start]), joined=start > 0 and listed > 0)
+        return box
+
+    def _prose_or_heading(self, content: str, line: int) -> None:
+        import re
+
+        if re.fullmatch(_FOLD_END, content):
+            self._close_sections(7)
+        elif self._is_heading(content):
             self._past_summary = True
             self._open_section(7, content, line, bare=True)
         elif self._section.kind == CRITERIA:
             self._prose.append(self.text(content, line, "criterion") or "")
         elif self._section.boxes:
             self.loose.append((line, self._section))
+
+    def _is_heading(self, content: str) -> bool:
+        """A line in bold letters, the name of a section with a colon, or what is folded: below all other headings."""
+        import re
+
+        if re.fullmatch(rf"(\*\*|__)((?:(?!\1).)+)\1:?|{_FOLD}", content.strip()):
+            return True
+        return len(content) < 100 and content.rstrip().endswith(":") and bool(kind_of(self.plain(content), bare=True))
 
     def _open_item(self, token: Token, inline: Token | None) -> None:
         import re
@@ -226,22 +255,49 @@ class Blocks(Markdown):
             if item.box.done and re.match(r"\[ \]\s|☐", content):
                 self.boxes[-1] = item.box.replace(open_below=item.box.open_below or line)
             return
-        if self._section.kind == CRITERIA:
-            self._criterion(content, line)
-        elif re.match(_LIKE_A_BOX, content):
+        lines, last = content.split("\n"), (token.map or (0, 0))[1]
+        heading = self._lazy_heading(lines, line, last) if above is None else ""
+        lines, last = (lines[:-1], line - 2 + len(lines)) if heading else (lines, last)
+        self._take_item(item, lines, line, last)
+        if heading:
+            self._open_section(7, heading, last + 1, bare=True)
+
+    def _lazy_heading(self, lines: list[str], line: int, last: int) -> str:
+        """A heading right below an item and as far left as its bullet: markdown takes it for text of the item."""
+        end = line - 1 + len(lines)
+        alone = len(lines) > 1 and not says_something("".join(self._lines[end:last]))
+        return lines[-1] if alone and not indent(self._lines[end - 1]) and self._is_heading(lines[-1]) else ""
+
+    def _take_item(self, item: _Item, lines: list[str], line: int, last: int) -> None:
+        """What the first paragraph of an item says. Lines of it that begin with a box are boxes, if not indented."""
+        import re
+
+        starts = [n for n, text in enumerate(lines) if n and is_box(text)]
+        deep = indent(self._lines[item.line - 1]) + 2
+        beside = [n for n in starts if indent(self._lines[line - 1 + n]) < deep]
+        if re.match(LIKE_A_BOX, lines[0]):
             item.own = True
-            item.box = self._found(line, content, item.listed, self._below(token, inline))
-            while above:
-                above.has_box, above = True, above.above
+            item.box = self._boxes_of(lines, [0, *beside], line, item.listed, last)
+        elif self._section.kind == CRITERIA:
+            self._criterion("\n".join(lines[: (beside or [len(lines)])[0]]), line)
+            self._boxes_of(lines, beside, line, item.listed, last)
         else:
-            name = self.plain(content) if len(content) <= LONGEST_TEXT else ""
+            own = "\n".join(lines[: (starts or [len(lines)])[0]])
+            name = self.plain(own) if len(own) <= LONGEST_TEXT else ""
             item.known = (kind := kind_of(name, bare=True)) in (CRITERIA, ASIDE)
             item.section = Section(kind, name, line, self._section) if item.known else item.section
             item.group = name.rstrip(":")
+            item.box = self._boxes_of(lines, starts, line, item.listed, last)
+            item.is_beside = bool(beside)
+            item.has_box = bool(starts) and not beside
+        above = item.above
+        while item.box and above:
+            self.groups.add(above.listed)
+            above.has_box, above = True, above.above
 
     def _close_item(self) -> None:
         item = self._items.pop()
-        if item.own or item.known or item.box is not None or self._section.kind == CRITERIA:
+        if item.own or item.known or self._section.kind == CRITERIA or (item.box is not None and not item.is_beside):
             return
         left = item.unboxed if item.has_box else [(item.line, self._section, item.listed)]
         if item.above is not None:
@@ -251,21 +307,17 @@ class Blocks(Markdown):
             for _, section, _ in left:
                 section.root.others += 1
 
-    def _below(self, item: Token, inline: Token) -> str:
-        """What stands in the item below its first paragraph, as it is written."""
-        import textwrap
-
-        end, last = (inline.map or (0, 0))[1], (item.map or (0, 0))[1]
-        return textwrap.dedent("\n".join(self._lines[end:last])).strip("\n").rstrip()
-
     def _found(self, line: int, content: str, listed: int, description: str) -> Box:
         import re
 
-        box = re.match(_BOX, content)
+        box = re.match(BOX, content)
         text, mark = (content[box.end() :], box[1] or box[2]) if box else (content, " ")
         group = (self._items[-1].group if self._items else "") or self._section.name
         section = self._section
-        made = Box(line, text, mark not in " ☐", section, group, listed, description, bad=box is None)
+        starred = box is not None and "]*" in box[0]
+        made = Box(
+            line, text, mark not in " ☐", section, group, listed, description, bad=box is None, optional=starred
+        )  # fmt: skip
         section.boxes += 1
         section.root.boxes += section is not section.root
         self.boxes.append(made)
@@ -274,7 +326,7 @@ class Blocks(Markdown):
     def _criterion(self, content: str, line: int, *, plain: bool = False) -> None:
         import re
 
-        box = re.match(_BOX, content)
+        box = re.match(BOX, content)
         said = content[box.end() :] if box else content
         text = self.kept(said, line, "criterion", LONGEST_DESCRIPTION) if plain else self.text(said, line, "criterion")
         if text:
@@ -292,11 +344,11 @@ class Blocks(Markdown):
         (_, head), *body = rows
         if self._section.kind == CRITERIA:
             for line, cells in body:
-                said = [re.sub(rf"^{_CELL}{_BOX}", "", cell) for cell in cells]
+                said = [re.sub(rf"^{_CELL}{BOX}", "", cell) for cell in cells]
                 self._criterion(" – ".join(filter(None, said)), line)
             return
         self._listed += 1
-        boxed = [next((n for n, cell in enumerate(cells) if re.match(_CELL + _BOX, cell)), -1) for _, cells in body]
+        boxed = [next((n for n, cell in enumerate(cells) if re.match(_CELL + BOX, cell)), -1) for _, cells in body]
         if max(boxed, default=-1) < 0:
             self._section.root.others += 1
             self.unboxed.append((line_of(tokens[0]), self._section, 0))
@@ -312,7 +364,7 @@ class Blocks(Markdown):
         import re
 
         box = re.sub(rf"^{_CELL}", "", cells[at])
-        mark = re.match(_BOX, box)
+        mark = re.match(BOX, box)
         assert mark is not None
         others = [n for n, cell in enumerate(cells) if n != at and cell]
         where = at

@@ -7,6 +7,7 @@ file belongs to its author. The one thing ever written to it is the character be
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
 
 from holdfast.core.mistakes import mistaken as all_mistaken
 from holdfast.core.value import Any, Value
@@ -62,7 +63,7 @@ def read(full: str, path: str) -> Feature:
 
 
 def read_all(full: str, path: str) -> tuple[list[Feature], list[str]]:
-    """The features in a folder, and a line for each file that has no tasks or cannot be read.
+    """The features in a folder, and a line for each file that has no tasks, cannot be read or is left out.
 
     A file that has tasks and a mistake is refused: without it the work would lack a part.
     """
@@ -82,7 +83,24 @@ def read_all(full: str, path: str) -> tuple[list[Feature], list[str]]:
                 mistakes += listed
     if mistakes:
         raise all_mistaken("bad_feature", "feature files", mistakes, _REMEDY, _MOST_SHOWN)
-    return found, passed_over
+    return found, [*passed_over, *_left_out(full, path.rstrip("/"))]
+
+
+def _left_out(full: str, path: str) -> Iterator[str]:
+    """A line for each overview that has tasks, for links and for folders: somebody may expect them to be read."""
+    for name, kind in feature_file.left_out(full):
+        file = f"{path}/{name}"
+        if kind == "folder":
+            yield f"{file}/ is passed over: it is a folder of its own"
+        elif kind == "link":
+            yield f"{file} is passed over: it is a symbolic link"
+        else:
+            try:
+                has_tasks = bool(read(os.path.join(full, name), file).tasks)
+            except HoldfastError as refusal:
+                has_tasks = not is_none(refusal)
+            if has_tasks:
+                yield f"{file} is passed over: there are tasks in it, and a file of this name is no feature: rename it"
 
 
 def is_none(refusal: HoldfastError) -> bool:

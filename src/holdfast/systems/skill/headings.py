@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
+from _collections_abc import Iterable
+
 from holdfast.core.value import Value
 
 TASKS, CRITERIA, ASIDE = "tasks", "criteria", "aside"
 """What a section lists: tasks, what must hold of the result, or boxes that are neither."""
 
 _LISTS = r"(?:task|to[- ]?do|check ?list|work breakdown)"
+_NOT_NOW = (
+    r"(?:later|future|someday|out[- ]of[- ]scope|not in scope|deferred|postponed|won't (?:do|have)|not (?:now|planned))"
+)
+_WORK = r"(?:tasks?|items?|work|ideas|improvements|enhancements|features|things|to-?dos?|steps)"
 _KNOWN = (
-    (ASIDE, r"definition of (?:done|ready)|do[dr]|done when|(?:things )?(?:out[- ]of[- ]scope|not in scope)"),
-    (ASIDE, r"non[- ]?goals?|backlog|nice[- ]to[- ]haves?|stretch goals?|(?:open )?questions"),
-    (ASIDE, r"(?:future|later|deferred|postponed|related|out[- ]of[- ]scope)\b.*"),
+    (ASIDE, r"definition of (?:done|ready)|do[dr]|done when"),
+    (ASIDE, r"(?:non|anti)[- ]?goals?|nice[- ]to[- ]haves?|could[- ]haves?|stretch goals?|(?:open )?questions"),
+    (ASIDE, r"backlog|ice ?box|parking lot|wish ?list|ideas|post[- ]mvp"),
+    (ASIDE, r"follow[- ]?ups?(?: (?:tasks|work|items|issues))?"),
+    (ASIDE, r"(?:external |known )?(?:dependenc(?:y|ies)|blockers|risks|assumptions)(?: (?:and|&|/) .*)?"),
+    (ASIDE, rf"{_NOT_NOW}|related(?: (?:work|issues|tasks|links|to))?"),
     (ASIDE, r"(?:(?:review|reviewer|pr|pull request|release)(?:'s)? check ?list|check ?list for .*review.*)"),
     (CRITERIA, r"(?:user |business )?acceptance(?: criteri(?:a|on)| tests?| check ?list)?"),
     (CRITERIA, r"(?:(?:success|exit|completion) )?criteri(?:a|on)"),
-    (TASKS, r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,3}(?:sub-?)?tasks?(?: (?:list|breakdown))?"),
-    (TASKS, r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,2}(?:to[- ]?dos?|check ?list)(?: (?:list|items))?"),
-    (TASKS, r"implementation(?: (?:plan|steps?))?|steps|(?:action|work) items|work breakdown"),
-    (TASKS, r"in[- ]progress|doing|done|completed"),
 )  # fmt: skip
+_IN_A_FILE = (
+    (ASIDE, rf"(?:related|{_NOT_NOW}|depends on|blocked by|waiting for)\b.*"),
+    (ASIDE, rf"{_WORK} (?:(?:that (?:is|are) )?(?:for|until|in) (?:the |a )?)?(?:{_NOT_NOW}|next|another)\b.*"),
+    (ASIDE, rf".*[(\[]{_NOT_NOW}\b.*[)\]]"),
+)
+"""What begins or ends like this is no list of tasks; as the title of a file, it may be any feature."""
+_LISTED = (
+    r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,3}(?:sub-?)?tasks?(?:[ -]?(?:list|breakdown))?",
+    r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,2}(?:to[- ]?do(?:'?s)?|check[- ]?list)(?: (?:list|items))?",
+    r"implementation(?: (?:plan|steps?))?|steps|(?:action|work) items|work breakdown",
+    r"in[- ]progress|doing|done|completed",
+)
 _BARE = (
-    r"(?:implementation )?tasks?(?: list)?|to[- ]?dos?(?: list)?|check ?list|implementation(?: (?:plan|steps?))?|steps"
+    r"(?:implementation )?tasks?(?:[ -]?list)?|to[- ]?do(?:'?s)?(?: list)?|check[- ]?list"
+    r"|implementation(?: (?:plan|steps?))?|steps"
 )
 _SUFFIXED = r"tasks?(?:\s*[-–—:&/+]\s*| (?:for|of|and|in|to) ).*"
 _AROUND = r"[\W\d_]*{}\s*(?:[(\[].*[)\]])?[\W\d_]*"
+_SHORT_CODE = r":[a-z0-9_+-]+:"
 _FEATURE = r"(?i)^[\W\d_]*feature(?: request| spec(?:ification)?)?(?:\s*:\s*|\]\s*:?\s*|\s+[–—-]\s+)"
 
 
 class Section:
-    """A part of the file below one heading; `root` is the section whose heading says what it lists."""
+    """A part of the file below one heading; `root` is the section whose heading says what it lists.
+
+    A list of tasks below a heading that is set aside is set aside with it.
+    """
 
     def __init__(self, kind: str, name: str, line: int, above: Section | None = None) -> None:
-        self.kind: str = kind or (above.kind if above else "")
+        own = "" if above and kind == TASKS and above.kind == ASIDE else kind
+        self.kind: str = own or (above.kind if above else "")
         self.name, self.line = name, line
-        self.root: Section = above.root if above and not kind else self
+        self.root: Section = above.root if above and not own else self
         self.boxes = 0
         self.others = 0  # what could have been a task and has no box: items, tables, code with boxes
 
@@ -47,14 +70,21 @@ class Title(Value):
 
 
 def kind_of(name: str, *, bare: bool = False) -> str:
-    """What a heading of this plain text lists, if it is one we know; `bare` where it may be a title or a sentence."""
+    """What a heading of this plain text lists, if it is one we know; `bare` where it may be a sentence."""
+    return _kind(name, (*_KNOWN, *_IN_A_FILE, (TASKS, _BARE)), () if bare else (*_LISTED, _SUFFIXED))
+
+
+def is_title(name: str) -> bool:
+    """Whether a first heading may be the title: it is not only the name of a section."""
+    return not _kind(name, (*_KNOWN, (TASKS, _BARE)), ())
+
+
+def _kind(name: str, known: Iterable[tuple[str, str]], tasks: Iterable[str]) -> str:
     import re
 
-    text = " ".join(name.lower().split())
-    known = [(kind, words) for kind, words in _KNOWN if kind != TASKS or not bare]
-    patterns = [(kind, _AROUND.format(f"(?:{words})")) for kind, words in [*known, (TASKS, _BARE)]]
-    patterns += [] if bare else [(TASKS, rf"[\W\d_]*{_SUFFIXED}")]
-    return next((kind for kind, pattern in patterns if re.fullmatch(pattern, text)), "")
+    text = " ".join(re.sub(_SHORT_CODE, " ", name.lower().replace("’", "'")).split())
+    patterns = [*known, *((TASKS, words) for words in tasks)]
+    return next((kind for kind, words in patterns if re.fullmatch(_AROUND.format(f"(?:{words})"), text)), "")
 
 
 def is_list(name: str) -> bool:

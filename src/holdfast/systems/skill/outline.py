@@ -7,10 +7,20 @@ from _collections_abc import Iterator
 from holdfast.core.value import Value
 from holdfast.markdown.text import BAD_BOX, says_something
 from holdfast.plain.terminal import CONTROLS
-from holdfast.systems.skill.blocks import LONGEST_DESCRIPTION, LONGEST_TEXT, Blocks, Box
+from holdfast.systems.skill.blocks import LONGEST_DESCRIPTION, LONGEST_TEXT, Blocks
+from holdfast.systems.skill.boxes import Box
 from holdfast.systems.skill.headings import ASIDE, TASKS, Section, Title, from_name, in_front_matter, is_list
 
 _UNTESTED = r"(?i)\s*\(no tests\)$"
+_NO_TEST = (
+    r"(?:no|without(?: any)?|w/o|skip|needs? no|no need for|(?:does not|doesn't|do not|don't) need)"
+    r"[\s_-]*(?:unit[\s-]*)?test(?:s|ing)?"
+)
+_ASKED = r"(?:\s(?:needed|required|necessary|here))?"
+_NEARLY_UNTESTED = (
+    rf"(?i)[(\[{{<]\s*(?:{_NO_TEST}{_ASKED}|untested|not tested|tests?\s*[:=]\s*(?:no|none|false|skip))\s*[)\]}}>]"
+    rf"|(?:\s[-–—/|]+\s*|[,;:]\s*){_NO_TEST}{_ASKED}\W*$|[#@](?:no|skip)[_-]?tests?\b"
+)
 _HIDDEN = {
     "table": "boxes in a table count below a row of headings and a line of dashes",
     "code": "boxes in a code block are text",
@@ -63,6 +73,10 @@ class Outline(Blocks):
     def _chosen(self) -> tuple[Task, ...]:
         """The tasks: boxes below headings of tasks; where none has any, all that are no criteria and not set aside."""
         named = [box for box in self.boxes if box.section.kind == TASKS]
+        if named and self.titled and self.titled.name:
+            named = [box for box in self.boxes if box.section.kind == TASKS or box.section is self.titled]
+        if any(box.is_numbered_within() for box in named):
+            named = [box for box in self.boxes if box in named or (not box.section.kind and box.is_numbered_within())]
         roots = [one for one in self.sections if one.kind == TASKS and one.root is one]
         empty = [one for one in roots if not one.boxes and one.others]
         taken = named or [box for box in self.boxes if box.section.kind != ASIDE]
@@ -106,8 +120,9 @@ class Outline(Blocks):
         for boxes in others.values():
             where = f"below {boxes[0].section.name[:60]!r}" if boxes[0].section.name else "before the first heading"
             count = f"{len(boxes)} {'boxes' if len(boxes) > 1 else 'box'}"
-            say(Remark(boxes[0].line, "section", f"{count} {where}: no heading of tasks, so no task"))
-        lists = {box.listed for box in taken}
+            why = "set aside" if boxes[0].section.kind == ASIDE else "no heading of tasks"
+            say(Remark(boxes[0].line, "section", f"{count} {where}: {why}, so no task"))
+        lists = {box.listed for box in taken} | self.groups
         for line, section, listed in self.unboxed:
             if (section.kind == kind == TASKS and section.root.boxes) or (section.kind == kind and listed in lists):
                 say(Remark(line, "no_box", "there is no check box, so this is no task"))
@@ -148,15 +163,32 @@ class Outline(Blocks):
         if not says_something(text):
             self.mistakes.append((box.line, "the task has no text"))
             return None
-        if re.search(r"(?i)\(no tests\)", text):
-            said = "'(no tests)' counts only at the end of a task's text"
-            self.remarks.append(Remark(box.line, "no_tests", said))
-        within = "this box is read as text of the task above: put it below a blank line, or give it a bullet"
-        self.remarks += [Remark(line, "text", within) for line in box.boxes_within()]
+        if text == whole:
+            self._nearly_untested(box, text)
+        if box.optional:
+            self.remarks.append(Remark(box.line, "box", "'[ ]*' is read as '[ ]': the task is not optional"))
+        if box.tight or box.joined:
+            lack = "blank between the bullet and this box" if box.tight else "bullet before this box"
+            said = f"there is no {lack}: it is read as a task of its own"
+            self.remarks.append(Remark(box.line, "box", said))
         if box.open_below:
             said = f"the task of line {box.line} is ticked, and a box below it is open"
             self.remarks.append(Remark(box.open_below, "open_below", said))
         return Task(text, box.done, box.line, text == whole, self._description(box))
+
+    def _nearly_untested(self, box: Box, text: str) -> None:
+        """Names what looks like the mark of an untested task and is none: the first of a task."""
+        import re
+
+        for said in (text, *box.description.split("\n")):
+            if re.search(r"(?i)\(no tests\)", said):
+                why = "'(no tests)' counts only at the end of a task's text"
+            elif found := re.search(_NEARLY_UNTESTED, said):
+                why = f"{found[0].strip()!r} does not count: a task without test phases ends with '(no tests)'"
+            else:
+                continue
+            self.remarks.append(Remark(box.line, "no_tests", why))
+            return
 
     def _description(self, box: Box) -> str:
         import re

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator, Mapping
 
-from holdfast import git
 from holdfast.core import lifecycle
 from holdfast.core.definition import MAX_STEPS, Step
 from holdfast.core.state import State
@@ -20,6 +19,7 @@ from holdfast.machine.place import Place, below
 from holdfast.markdown import feature_file
 from holdfast.systems.seam.parts import Taken
 from holdfast.systems.skill import features
+from holdfast.systems.skill.following import followed
 from holdfast.systems.skill.outline import Task
 from holdfast.systems.skill.words import FEATURE, feature_of
 
@@ -34,24 +34,10 @@ def changes(state: State, place: Place) -> Taken:
         return Taken()
     if not state.context.get("folder_path"):
         file = str(feature_of(state)["file"])
-        now = located(place, state.worktree, file)
+        now = followed(state, place, home, file, ())
         taken = _differences(state, home, place, now)
         return taken if now == file else _moved(taken, file, now, {"feature_file": now})
     return _of_folder(state, place, home)
-
-
-def located(place: Place, worktree: str, file: str) -> str:
-    """Where a feature file is: where it was, or where git sees that it was moved to."""
-    base = place.base(worktree)
-    full = below(base, file)
-    repository = git.find(base)
-    if not full or os.path.lexists(full) or repository is None:
-        return file
-    from holdfast.git.renames import moved
-
-    now = moved(repository, os.path.relpath(full, repository.top))
-    inside = os.path.relpath(os.path.join(repository.top, now), base) if now else ""
-    return inside if inside and below(base, inside) else file
 
 
 def free_id(id: str, taken: list[Step]) -> str:
@@ -62,18 +48,20 @@ def free_id(id: str, taken: list[Step]) -> str:
 
 def _of_folder(state: State, place: Place, home: str) -> Taken:
     known = [dict(one) for one in state.context.get("folder_features") or () if isinstance(one, Mapping)]
+    files = {str(one.get("file")) for one in known}
     taken = Taken()
     for group, one in zip(state.plan.of_kind(FEATURE), known, strict=False):
         if state.step(group).status in lifecycle.FINISHED:
             continue
         file = str(one.get("file"))
-        one["file"] = located(place, state.worktree, file)
+        one["file"] = followed(state, place, group, file, files)
+        files.add(one["file"])
         found = _differences(state, group, place, one["file"])
         taken = _both(taken, found if one["file"] == file else _moved(found, file, one["file"], {}))
     steps = [state.plan.step(path) for path in state.plan.children(home)]
     added: list[tuple[str, Step]] = []
     said: list[str] = []
-    for feature in _new_features(place, state, known):
+    for feature in _new_features(place, state, known, said):
         left = [(number, task) for number, task in enumerate(feature.tasks, 1) if not task.done]
         tasks = tuple(_new(state, home, str(number), task) for number, task in left)
         step = Step(free_id(features.step_id(feature.path), steps), feature.title, kind=FEATURE, steps=tasks)
@@ -218,7 +206,10 @@ def _new(state: State, above: str, id: str, task: Task) -> Step:
     return step.replace(description=task.description)
 
 
-def _new_features(place: Place, state: State, known: list[dict[str, Any]]) -> Iterator[features.Feature]:
+def _new_features(
+    place: Place, state: State, known: list[dict[str, Any]], said: list[str]
+) -> Iterator[features.Feature]:
+    """Those that came into the folder; what is wrong with one that has tasks is said."""
     folder = str(state.context["folder_path"])
     files = {str(one.get("file")) for one in known}
     full = below(place.base(state.worktree), folder)
@@ -230,7 +221,8 @@ def _new_features(place: Place, state: State, known: list[dict[str, Any]]) -> It
         path = f"{folder.rstrip('/')}/{name}"
         try:
             feature = None if path in files or not full else features.read(os.path.join(full, name), path)
-        except HoldfastError:
-            continue  # a folder may have files without tasks
+        except HoldfastError as refusal:
+            said += [] if features.is_none(refusal) else [f"{path} is new and cannot be read: {refusal.message}"]
+            continue
         if feature is not None:
             yield feature

@@ -17,8 +17,9 @@ from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, late, require_repository
 from holdfast.systems.skill import features
+from holdfast.systems.skill.following import located
 from holdfast.systems.skill.headings import from_name
-from holdfast.systems.skill.rereading import changes, free_id, located
+from holdfast.systems.skill.rereading import changes, free_id
 from holdfast.systems.skill.words import FEATURE
 
 TICKED = "ticked in the feature file"
