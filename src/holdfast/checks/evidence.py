@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable, Mapping
 
-from holdfast.checks import bytecode, counterproof
+from holdfast.checks import bytecode, counterproof, packages
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -13,7 +13,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
-from holdfast.core.provenance import BY_EXIT_CODE
+from holdfast.core.provenance import BY_EXIT_CODE, PACKAGES
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
@@ -67,9 +67,11 @@ def run(
         bytecode.forget(begun.repository.top, begun.changed)
     try:
         seen = observe(check.run, cwd=folder, report=report_in(check), ask=_is_of_tests(check), log=log, **how)
+        others = packages.left_out(state, path, check, seen.results) if seen.ran.passed else []
+        seen, beside = packages.all_of(base, seen, others, {"log": log, **how})
         after = world.tree(state, listing=True)
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
-        verdict = _verdict(check, seen, state, path, given, task)
+        verdict = _verdict(check, seen, state, path, given, task, base)
         if task and task.repository and verdict.passed and verdict.file:
             verdict, told = _held(check, seen, state, path, task, verdict, how)
         else:
@@ -97,9 +99,15 @@ def run(
         digest=ran.output_digest,
         redacted=ran.redacted,
         detail=verdict.detail,
-        data={**_data(check, given, seen.results, verdict, task), **told},
+        data={**_data(check, given, seen.results, verdict, task), **told, **_surroundings(check, folder, beside)},
     )
     return evidence, after
+
+
+def _surroundings(check: Check, folder: str, beside: list[str]) -> dict[str, Any]:
+    """What the project's command stood for, and what was tested beside it."""
+    said: dict[str, Any] = packages.stands_for(check.run, folder) if check.uses else {}
+    return said | ({PACKAGES: beside} if beside else {})
 
 
 def _is_of_tests(check: Check) -> bool:
@@ -107,7 +115,7 @@ def _is_of_tests(check: Check) -> bool:
 
 
 def _verdict(
-    check: Check, seen: Observed, state: State, path: str, given: Mapping[str, Any], task: Task | None
+    check: Check, seen: Observed, state: State, path: str, given: Mapping[str, Any], task: Task | None, base: str
 ) -> judge.Verdict:
     ran, results = seen.ran, seen.results
     shown = _red(state, path)
@@ -115,11 +123,14 @@ def _verdict(
         unknown = results is None and _is_of_tests(check) and not ran.error
         return judge.Verdict(ran.passed, detail=judge.UNKNOWN if unknown and ran.passed else "", by_exit_code=unknown)
     named = str(given.get("test") or state.step(path).data.get("test_name") or "")
+    named = named.removeprefix(os.path.join(check.folder, ""))  # somebody may name it from the top
     if ran.error or ran.timed_out or ran.exit_code is None:
         said = ran.error or ("timed out" if ran.timed_out else f"ended by signal {ran.signal}")
         return judge.Verdict(False, named, said)
     if results is None and check.report:
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
+    if results is None and check.test == "fails" and (why := packages.unread(base, check, task.paths_in(base))):
+        return judge.Verdict(False, "", why, by_exit_code=True, unnamed=bool(check.source))
     if check.test == "fails":
         return judge.must_fail(ran.exit_code, results, named, task.sources)
     red = judge.Red(named) if shown is None else judge.Red(*_known(shown, check.folder))

@@ -33,6 +33,13 @@ class Task:
         assert self.repository
         return os.path.relpath(os.path.join(self.repository.top, name), os.path.realpath(self.base))
 
+    def paths_in(self, folder: str) -> list[str]:
+        """The files that are there, as paths from a folder; those beside it are left out."""
+        top = self.repository.top if self.repository else folder
+        there = (name for name, one in self.changed.items() if one.blob)
+        inside = (os.path.relpath(os.path.join(top, name), os.path.realpath(folder)) for name in there)
+        return [name for name in inside if not name.startswith("../")]
+
     def written(self, most: int) -> dict[str, Any]:
         """The files, with their new lines."""
         if self.repository is None:

@@ -179,6 +179,7 @@ def work(brief: Briefing, scope: Scope = ANYWHERE, tell: Telling = told) -> dict
         "decisions": [_filled({**dict(one.items()), "not_chosen": list(one.not_chosen)}) for one in brief.decisions],
         "claimed": brief.claimed,
         "by_exit_code": brief.by_exit_code,
+        "packages": brief.packages,
         "asked_for": [dict(one.items()) for one in brief.feedback],
         "failures": brief.failures,
         "avoid": brief.avoid,

@@ -9,7 +9,7 @@ from _collections_abc import Callable
 
 from holdfast.core import gates, lifecycle, queries, record
 from holdfast.core.commands import Facts
-from holdfast.core.provenance import BY, how
+from holdfast.core.provenance import BY, how, other_packages
 from holdfast.core.state import State
 from holdfast.core.value import Any
 
@@ -192,6 +192,13 @@ class Standing:
         steps = ((path, self.state.step(path).evidence) for path in self.state.plan.paths)
         seen = ((path, name, one) for path, evidence in steps for name, one in evidence.items() if one.passed)
         return [f"{path}: {name} passed {BY}" for path, name, one in seen if how(one) == BY]
+
+    @part
+    def packages(self) -> list[str]:
+        """The checks that passed together with the tests of other packages, or without those of one that is gone."""
+        steps = ((path, self.state.step(path).evidence) for path in self.state.plan.paths)
+        seen = ((path, name, other_packages(one)) for path, found in steps for name, one in found.items() if one.passed)
+        return [f"{path}: {name} {said}" for path, name, said in seen if said]
 
     @part
     def feedback(self) -> tuple[Said, ...]:

@@ -60,7 +60,7 @@ def start(
     wired.engine.require_no_secret("name of the session", session)
     subject, context = _plain(wired, subject), wired.engine.redacted(context)
     definition = _configured(definition, place.root)
-    loaded = _load(Asked(definition, subject, context, phases), place)
+    loaded = _load(Asked(definition, subject, context, phases), place, wired.settings.actor.label)
     _require_inside(system(definition.dialect), place)
     begun = _surroundings(loaded, wired, branch)
     card, spoken = system(definition.dialect), dialect(definition.dialect)
@@ -132,8 +132,8 @@ def _require_inside(card: System, place: Place) -> None:
         require_inside(place.worktree, path.partition("*")[0].rstrip("/"))
 
 
-def _load(asked: Asked, place: Place) -> Loaded:
-    """What the subject is read as, with the project's commands in its checks. Changes nothing."""
+def _load(asked: Asked, place: Place, by: str) -> Loaded:
+    """What the subject is read as, with the project's commands in its checks, or those typed `by` somebody."""
     definition = asked.definition
     card, about = system(definition.dialect), subject_of(definition.dialect)
     if definition.loads and definition.loads not in card.loads:
@@ -147,7 +147,8 @@ def _load(asked: Asked, place: Place) -> Loaded:
     if not about.takes_phases:
         refuse_phases(asked)
     loaded = about.load(asked, place)
-    tools = {**equipping.tools(loaded.definition, place), **loaded.tools}
+    typed = {name: tool.replace(by=by) for name, tool in loaded.tools.items()}
+    tools = {**equipping.tools(loaded.definition, place), **typed}
     loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
     check_steps(loaded.definition.steps)
     return loaded

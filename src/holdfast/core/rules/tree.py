@@ -43,19 +43,34 @@ def change_step(draft: Draft, command: cmd.ChangeStep) -> None:
 
 
 def equip(draft: Draft, command: cmd.Equip) -> None:
-    """A check without a command may get one. What somebody types in place of another is a person's to say."""
-    event = ev.Equipped(**{name: value for name, value in command.items() if name in ev.Equipped._known})
+    """A check without a command may get one. What somebody types in place of another is a person's to say, unless it
+    takes the place of what the same agent typed, and no check has passed with that.
+    """
+    by = _typist(draft) if command.typed else command.by
+    fields = {name: value for name, value in command.items() if name in ev.Equipped._known}
+    event = ev.Equipped(**{**fields, "by": by})
     plan, amended = draft.state.plan, equipped(draft.state.plan, event)
     if amended == plan:
         return
-    if command.typed and any(check.run for check in _using(plan, command.uses)):
+    if command.typed and any(_is_relied_on(draft, path, check, by) for path, check in _using(plan, command.uses)):
         what = f"change the {command.uses} command, which gates rely on"
         draft.require_person(what, remedies.set_command(command.uses))
     draft.emit(event)
 
 
-def _using(plan: Plan, uses: str) -> list[Check]:
-    return [check for path in plan.paths for check in plan.step(path).checks if check.uses == uses]
+def _typist(draft: Draft) -> str:
+    """Who types a command: an actor can call itself a person, and is one only where the process saw one."""
+    return draft.actor.label if draft.actor.kind != "human" or draft.facts.person else "somebody"
+
+
+def _using(plan: Plan, uses: str) -> list[tuple[str, Check]]:
+    return [(path, check) for path in plan.paths for check in plan.step(path).checks if check.uses == uses]
+
+
+def _is_relied_on(draft: Draft, path: str, check: Check, by: str) -> bool:
+    """Whether a check has a command that was found or that another one typed, or that it has passed with."""
+    evidence = draft.state.step(path).evidence.get(check.name)
+    return bool(check.run) and (bool(check.source) or check.by != by or (evidence is not None and evidence.passed))
 
 
 def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:

@@ -50,6 +50,8 @@ class Wired(Value):
     """What a look found, and could not write down or decide because nothing can be written here."""
     settled: list[str]
     """What was done about a commit that was interrupted, and which are still to be made, until it is told."""
+    changes: list[str]
+    """What is not as it was when somebody last looked, such as a command of the project, until it is told."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
 
@@ -153,9 +155,13 @@ class Wired(Value):
             raise
         return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
 
-    def binding(self, state: State, path: str, check: Check) -> Equip | None:
-        """What gives a check the command that the project has for it now; None where it stays as it is."""
-        from holdfast.checks import equipping, tooling
+    def binding(self, state: State, path: str, check: Check, test: str = "") -> Equip | None:
+        """What gives a check the command that the project has for it now; None where it stays as it is.
+
+        Of a task it is that of the package which its tests are in, or the `test` that is named.
+        """
+        from holdfast.checks import equipping, packages, tooling
+        from holdfast.core.tasks import task_of
         from holdfast.systems.seam.trusted import content
 
         def is_trusted() -> bool:
@@ -163,7 +169,10 @@ class Wired(Value):
             return os.path.exists(config) and self.is_trusted(content(config).digest, config)
 
         def files() -> list[str]:
-            return self.changed_for(state, path)
+            changed = self.changed_for(state, path)
+            if check.uses != "test" or not task_of(state, path):
+                return changed
+            return packages.with_tests(self.place.base(state.worktree), changed, test)
 
         return equipping.binding(state, path, check, self.place, files, is_trusted)
 
@@ -193,10 +202,12 @@ class Wired(Value):
         return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
     def news(self) -> list[str]:
-        """What became of edits of a document, and was not told yet: newest first."""
+        """What became of edits of a document, newest first, and what else changed, if it was not told yet."""
         from holdfast.core.briefing import alert_text
 
-        return list(map(alert_text, self.take_news()))
+        changes = [*self.changes]
+        self.changes.clear()
+        return [*map(alert_text, self.take_news()), *changes]
 
     def take_news(self, *, raised_here: bool = False) -> list[Alert]:
         """The news itself. What a program that uses the Python API is told, nobody may have read."""
