@@ -75,10 +75,10 @@ def test_which_files_decide(tmp_path, test, chosen):
     assert with_tests(str(tmp_path), ["b/code.ts", "README.md"]) == ["b/code.ts", "README.md"]
 
 
-@pytest.mark.parametrize("tests", [("packages/a/code.py", "packages/b/code.py"), ("packages/a/test_a.py", "packages/b/test_b.py")])
-def test_an_exit_code_is_no_red_where_a_package_near_the_work_tells_its_tests(bench, tests):
-    for one in tests:
-        bench.write(one, "def test_new():\n    assert False\n")
+@pytest.mark.parametrize("name", ["code.py", "test_new.py"])
+def test_an_exit_code_is_no_red_where_a_package_near_the_work_tells_its_tests(bench, name):
+    for package in ("a", "b"):
+        bench.write(f"packages/{package}/{name}", FAILS)
     refused = bench.agent("done", "--json").error
     assert refused["code"] == "gate_unmet"
     assert "python3 -m pytest -v in packages/a (from packages/a/pyproject.toml)" in refused["message"]
@@ -87,7 +87,9 @@ def test_an_exit_code_is_no_red_where_a_package_near_the_work_tells_its_tests(be
 
 
 def test_a_command_of_an_agent_is_no_way_around_it(bench):
-    bench.ok("start", "dev", LOGIN, "--fresh", "--set", "test_command=sh -c 'exit 1'")
+    other = bench.saved_feature("features/other.md")
+    bench.ok("cancel")
+    bench.ok("start", "dev", other, "--set", "test_command=sh -c 'exit 1'")
     bench.write("packages/a/test_new.py", FAILS)
     refused = bench.agent("done", "--json").error
     assert "an exit code alone is no red here" in refused["message"]
@@ -205,7 +207,9 @@ def test_another_interpreter_of_the_same_name_is_told(bench, monkeypatch, tmp_pa
 
 
 def test_a_command_that_an_agent_typed_is_never_shown_as_a_persons(bench):
-    bench.ok("start", "dev", LOGIN, "--fresh", "--set", "test_command=sh run.sh", env={"HOLDFAST_ACTOR": "helper"})
+    other = bench.feature("features/other.md")
+    bench.ok("cancel")
+    bench.ok("start", "dev", other, "--set", "test_command=sh run.sh", env={"HOLDFAST_ACTOR": "helper"})
     assert "test: sh run.sh (set by agent helper, not by a person)" in " ".join(bench.ok("status").out.split())
     commands = json.loads(bench.ok("status", "--json").out)["commands"]
     assert [one["by"] for one in commands if one["uses"] == "test"] == ["agent helper"]

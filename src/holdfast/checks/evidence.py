@@ -14,7 +14,7 @@ from holdfast.core import gates, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
 from holdfast.core.provenance import BY_EXIT_CODE, PACKAGES
-from holdfast.core.state import Actor, Evidence, State
+from holdfast.core.state import SHOWN_BY, Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
@@ -72,10 +72,9 @@ def run(
         after = world.tree(state, listing=True)
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
         verdict = _verdict(check, seen, state, path, given, task, base)
+        told = _lost(check, seen, state, path, verdict)
         if task and task.repository and verdict.passed and verdict.file:
             verdict, told = _held(check, seen, state, path, task, verdict, how)
-        else:
-            told = {}
     except EndedError:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         facts = {"check": name, "step": path}
@@ -118,7 +117,7 @@ def _verdict(
     check: Check, seen: Observed, state: State, path: str, given: Mapping[str, Any], task: Task | None, base: str
 ) -> judge.Verdict:
     ran, results = seen.ran, seen.results
-    shown = _red(state, path)
+    _, shown = _red(state, path)
     if task is None:
         unknown = results is None and _is_of_tests(check) and not ran.error
         return judge.Verdict(ran.passed, detail=judge.UNKNOWN if unknown and ran.passed else "", by_exit_code=unknown)
@@ -137,14 +136,22 @@ def _verdict(
     return judge.must_pass(ran.exit_code, results, red, task.sources)
 
 
-def _red(state: State, path: str) -> Evidence | None:
-    """What a step beside this one showed failing."""
+def _red(state: State, path: str) -> tuple[str, Evidence | None]:
+    """The step beside this one that showed a test failing, and what it showed."""
     for beside in state.plan.children(parent(path)):
         for check in state.plan.step(beside).checks:
             shown = state.step(beside).evidence.get(check.name)
             if beside != path and check.test == "fails" and shown is not None and shown.passed and not shown.claimed:
-                return shown
-    return None
+                return beside, shown
+    return "", None
+
+
+def _lost(check: Check, seen: Observed, state: State, path: str, verdict: judge.Verdict) -> dict[str, Any]:
+    """The step that has to show red again, where its test was not collected any more."""
+    beside, shown = _red(state, path)
+    test = str(shown.data.get("test") or "") if shown else ""
+    is_gone = bool(test) and seen.results is not None and not seen.results.called(test)
+    return {SHOWN_BY: beside} if is_gone and not verdict.passed and check.test == "passes" else {}
 
 
 def _held(
@@ -165,7 +172,8 @@ def _held(
     if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
         return verdict, told
     why = counterproof.refusal(check, task, red, how)
-    return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
+    beside, _ = _red(state, path)
+    return (verdict.replace(passed=False, detail=why), {SHOWN_BY: beside}) if why else (verdict, told)
 
 
 def _known(red: Evidence, folder: str) -> tuple[str, str, tuple[str, ...]]:

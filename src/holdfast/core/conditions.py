@@ -102,8 +102,8 @@ def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str]:
 def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
     before = ", held before the work" if check.name in progress.data.get(HELD, ()) else ""
-    if evidence is None:
-        return verdict, f"has not run{before}"
+    if evidence is None or verdict == "missing":
+        return verdict, f"has not run{' in this try' if evidence else ''}{before}"
     when = ago(evidence.at, facts.now)
     seen = f", {provenance.how(evidence)}" if provenance.how(evidence) else ""
     reported = seen if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"

@@ -11,6 +11,7 @@ from holdfast.core.draft import Draft
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
 from holdfast.core.rules import steps
+from holdfast.core.state import State
 
 
 def add_step(draft: Draft, command: cmd.AddStep) -> None:
@@ -52,7 +53,7 @@ def equip(draft: Draft, command: cmd.Equip) -> None:
     plan, amended = draft.state.plan, equipped(draft.state.plan, event)
     if amended == plan:
         return
-    if command.typed and any(_is_relied_on(draft, path, check, by) for path, check in _using(plan, command.uses)):
+    if command.typed and is_relied_on(draft.state, command.uses, by):
         what = f"change the {command.uses} command, which gates rely on"
         draft.require_person(what, remedies.set_command(command.uses))
     draft.emit(event)
@@ -67,10 +68,13 @@ def _using(plan: Plan, uses: str) -> list[tuple[str, Check]]:
     return [(path, check) for path in plan.paths for check in plan.step(path).checks if check.uses == uses]
 
 
-def _is_relied_on(draft: Draft, path: str, check: Check, by: str) -> bool:
-    """Whether a check has a command that was found or that another one typed, or that it has passed with."""
-    evidence = draft.state.step(path).evidence.get(check.name)
-    return bool(check.run) and (bool(check.source) or check.by != by or (evidence is not None and evidence.passed))
+def is_relied_on(state: State, uses: str, by: str) -> bool:
+    """Whether a command was found or was typed by another one, or a check has passed with it."""
+    for path, check in _using(state.plan, uses):
+        evidence = state.step(path).evidence.get(check.name)
+        if check.run and (check.source or check.by != by or (evidence is not None and evidence.passed)):
+            return True
+    return False
 
 
 def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:

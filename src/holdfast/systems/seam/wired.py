@@ -155,6 +155,12 @@ class Wired(Value):
             raise
         return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
 
+    def shadowing(self, name: str, source: str) -> str:
+        """What is said of a definition of the project that has the name of one that comes with Holdfast."""
+        if source in ("", BUILT_IN) or not self.catalogue.is_built_in(name):
+            return ""
+        return f"{name} is from {source}, not the shipped definition"
+
     def binding(self, state: State, path: str, check: Check, test: str = "") -> Equip | None:
         """What gives a check the command that the project has for it now; None where it stays as it is.
 
@@ -205,9 +211,13 @@ class Wired(Value):
         """What became of edits of a document, newest first, and what else changed, if it was not told yet."""
         from holdfast.core.briefing import alert_text
 
-        changes = [*self.changes]
+        return [*self.take_changes(), *map(alert_text, self.take_news())]
+
+    def take_changes(self) -> list[str]:
+        """What is not as it was when somebody last looked, if it was not told yet."""
+        found = [*self.changes]
         self.changes.clear()
-        return [*map(alert_text, self.take_news()), *changes]
+        return found
 
     def take_news(self, *, raised_here: bool = False) -> list[Alert]:
         """The news itself. What a program that uses the Python API is told, nobody may have read."""
