@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from holdfast.checks.packages import with_tests
+from holdfast.checks.packages import own_tests
 from tests.workbench import LOGIN, Bench
 
 RED, GREEN = "task_execution/1/red", "task_execution/1/green"
@@ -49,6 +49,13 @@ def test_the_package_is_that_of_the_tests_and_not_of_every_file(bench, beside):
     assert folder(bench) == "packages/a"
 
 
+def test_a_test_that_was_committed_by_hand_is_still_the_tasks(bench):
+    bench.write("packages/a/test_new.py", FAILS)
+    bench.save("by hand")
+    bench.ok("done", "--test", "test_new")
+    assert folder(bench) == "packages/a"
+
+
 def test_the_test_that_is_named_decides_where_tests_of_several_packages_changed(bench):
     bench.write("packages/a/test_new.py", FAILS)
     bench.write("packages/b/test_other.py", "def test_other(): ...\n")
@@ -71,8 +78,8 @@ def test_which_files_decide(tmp_path, test, chosen):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     files = ["a/test_x.py", "b/x.spec.ts", "b/code.ts", "vitest.config.ts", "c/latest.md"]
-    assert with_tests(str(tmp_path), files, test) == chosen
-    assert with_tests(str(tmp_path), ["b/code.ts", "README.md"]) == ["b/code.ts", "README.md"]
+    assert own_tests(str(tmp_path), files, test) == chosen
+    assert own_tests(str(tmp_path), ["b/code.ts", "README.md"]) == []
 
 
 @pytest.mark.parametrize("name", ["code.py", "test_new.py"])

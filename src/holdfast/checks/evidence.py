@@ -150,7 +150,8 @@ def _lost(check: Check, seen: Observed, state: State, path: str, verdict: judge.
     """The step that has to show red again, where its test was not collected any more."""
     beside, shown = _red(state, path)
     test = str(shown.data.get("test") or "") if shown else ""
-    is_gone = bool(test) and seen.results is not None and not seen.results.called(test)
+    found = seen.results
+    is_gone = bool(test) and found is not None and not found.called(test) and not found.broken
     return {SHOWN_BY: beside} if is_gone and not verdict.passed and check.test == "passes" else {}
 
 

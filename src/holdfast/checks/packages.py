@@ -22,15 +22,15 @@ _NAMED = r"(?:^|[^a-z])(?:tests?|specs?)(?:[^a-z]|$)|(?:Tests?|Specs?)\.\w+$"
 _RUST_TEST = rb"#\[\s*(?:\w+::)*(?:test|rstest)\b"
 
 
-def with_tests(base: str, files: Sequence[str], test: str = "") -> list[str]:
-    """Of a task's files those that decide where its tests run: the one that is named, else its tests, else all."""
+def own_tests(base: str, files: Sequence[str], test: str = "") -> list[str]:
+    """Of a task's files those that decide where its tests run: the one that is named, else its tests."""
     sources = Sources(base, files)
     path = test.partition("::")[0]
     if os.path.splitext(path)[1] and "/" in path and os.path.isfile(os.path.join(base, path)):
         return [path]
     tests = [file for file in files if _is_test(file, sources)]
     named = [file for file in tests if test and (f"/{file}".endswith(f"/{path}") or sources.may_have(file, test))]
-    return named or tests or list(files)
+    return named or tests
 
 
 def _is_test(file: str, sources: Sources) -> bool:

@@ -147,6 +147,12 @@ def test_a_definition_that_shadows_a_shipped_one_is_said(bench):
     assert json.loads(bench.ok("status", "--json").out)["shadowing"] == said
 
 
+def test_a_task_document_is_no_definition_that_shadows_another(bench):
+    bench.write("plan.md", "# Work\n\n## Phase 1: Build\n\n- [ ] 1.1 Do it\n")
+    bench.ok("start", "orchestrate", "plan.md")
+    assert "shipped" not in bench.ok("status").out
+
+
 def test_a_definition_of_ones_own_shadows_nothing(bench):
     bench.write(".holdfast/workflows/mine.toml", 'name = "mine"\n[[step]]\nid = "a"\n')
     assert "shipped" not in bench.ok("start", "mine", "x").out + bench.ok("status").out

@@ -157,7 +157,8 @@ class Wired(Value):
 
     def shadowing(self, name: str, source: str) -> str:
         """What is said of a definition of the project that has the name of one that comes with Holdfast."""
-        if source in ("", BUILT_IN) or not self.catalogue.is_built_in(name):
+        own = os.path.join(".holdfast", "workflows", "")
+        if not source.startswith(own) or not self.catalogue.is_built_in(name):
             return ""
         return f"{name} is from {source}, not the shipped definition"
 
@@ -178,24 +179,29 @@ class Wired(Value):
             changed = self.changed_for(state, path)
             if check.uses != "test" or not task_of(state, path):
                 return changed
-            return packages.with_tests(self.place.base(state.worktree), changed, test)
+            base = self.place.base(state.worktree)
+            own = packages.own_tests(base, changed, test)
+            return own or packages.own_tests(base, self.changed_for(state, path, committed=True), test) or changed
 
         return equipping.binding(state, path, check, self.place, files, is_trusted)
 
-    def changed_for(self, state: State, path: str) -> list[str]:
+    def changed_for(self, state: State, path: str, *, committed: bool = False) -> list[str]:
         """The files that the work of a task has changed, or outside of tasks the whole: paths from the top.
 
-        Where git cannot look at the tree, nothing is known to have changed.
+        Of a task it is what is not committed, unless somebody committed by hand what is asked for. Where git cannot
+        look at the tree, nothing is known to have changed.
         """
+        from holdfast.checks.task import since
         from holdfast.core.tasks import task_of
 
         base = self.place.base(state.worktree)
         repository = git.find(base)
         if repository is None:
             return []
-        since = git.head(repository) if task_of(state, path) else state.head or git.head(repository)
         try:
-            changed = self.world.changed(repository, since, self.world.aside(state))
+            begun = None if task_of(state, path) else state.head
+            begun = since(repository, state) if committed else begun
+            changed = self.world.changed(repository, begun or git.head(repository), self.world.aside(state))
         except (HoldfastError, OSError):
             return []
         own = [name for name, one in changed.items() if state.dirt.get(name) != one.blob and one.blob]
