@@ -148,7 +148,7 @@ def test_a_definition_that_shadows_a_shipped_one_is_said(bench):
 
 
 def test_a_task_document_is_no_definition_that_shadows_another(bench):
-    bench.write("plan.md", "# Work\n\n## Phase 1: Build\n\n- [ ] 1.1 Do it\n")
+    bench.write("plan.md", "# Task: Work\n\n## Phase 1: Build\n\n### Task 1.1: Do it\n")
     bench.ok("start", "orchestrate", "plan.md")
     assert "shipped" not in bench.ok("status").out
 
