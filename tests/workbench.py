@@ -118,7 +118,7 @@ class Bench:
         files = {
             str(path.relative_to(self.root)): path.read_bytes()
             for path in sorted(self.root.rglob("*"))
-            if path.is_file() and not {".git", "trees"} & {*path.relative_to(self.root).parts}
+            if path.is_file() and not {".git", "trees", "pull-request.md"} & {*path.relative_to(self.root).parts}
         }
         said = (self.git("symbolic-ref", "HEAD"), self.git("for-each-ref"), self.git("status", "--porcelain"))
         return {**files, "(git)": "\n".join(said).encode()}

@@ -203,13 +203,18 @@ def test_without_a_forge_the_command_to_type_is_named_and_the_address_finishes_i
     checkout.git("commit", "-qm", "A test of the door")
     refusal = checkout.refused("done", "pr_creation")
     assert refusal["code"] == "no_forge"
+    text = f".holdfast/checks/{checkout.ok('status', '--json').json['ulid']}/pull-request.md"
     assert refusal["remedy"] == (
         f"git push -u origin {BRANCH} && gh pr create --head {BRANCH} --base main "
-        """--title 'User'"'"'s login' --body '', then: holdfast done pr_creation --url URL"""
+        """--title 'User'"'"'s login' --body-file """
+        f"{text}, then: holdfast done pr_creation --url URL"
     )
+    assert "- [x] Describe it (no tests)" in (checkout.root / text).read_text()
     assert checkout.git("ls-remote", "--heads", "origin").count("refs/heads/") == 1
 
     url = "https://github.com/octo-org/octo-repo/pull/7"
+    assert checkout.refused("done", "pr_creation", "--url", url)["code"] == "not_pushed"
+    checkout.git("push", "-q", "-u", "origin", BRANCH)
     assert checkout.ok("done", "pr_creation", "--url", url).out.splitlines()[-1] == "DEV_COMPLETE: user-login"
     made = checkout.stored("completed")["checkpoints"]["pr_created"]
     assert made == {"status": "completed", "pr_number": 7, "pr_url": url}

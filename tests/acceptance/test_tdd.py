@@ -74,6 +74,8 @@ def test_where_it_is_not_clear_which_test_must_fail_the_way_on_names_it(begun):
 
 
 def test_no_test_is_named_as_proved_where_the_output_is_of_no_known_tool(checkout):
+    checkout.git("rm", "-q", "pyproject.toml", "conftest.py")
+    checkout.git("commit", "-qm", "No test tool")
     checkout.ok(*START, "--set", "test_command=python own_tests.py")
     checkout.write("own_tests.py", "raise SystemExit('FAIL: test_door (tests.Door)')\n")
     answer = checkout.ok("check", "test_fails", "--run", "--set", "test=test_door")

@@ -70,12 +70,16 @@ def test_files_of_several_packages_are_tested_in_the_one_around_them(bench):
     assert check(bench) == (("make", "test"), "Makefile", "")
 
 
-def test_what_was_run_once_for_a_task_stays(bench):
-    bench.write("Makefile", FAILS)
-    bench.ok("check", "test_fails", "--test", "test_a")
+def test_what_passed_once_for_a_task_stays(bench):
+    bench.write("Makefile", "test:\n\t@exit 1\n.PHONY: test\n")
+    bench.ok("check", "test_fails")
     bench.write("packages/a/Makefile", FAILS)
-    bench.ok("check", "test_fails", "--test", "test_a")
+    bench.write("packages/a/a.test", "")
+    bench.ok("done")
     assert check(bench)[2] == ""
+    bench.ok("reopen", RED)
+    bench.agent("check", "test_fails")
+    assert check(bench)[2] == "packages/a"
 
 
 def test_set_works_at_once_and_only_a_person_changes_what_is_there(bench):
@@ -83,7 +87,7 @@ def test_set_works_at_once_and_only_a_person_changes_what_is_there(bench):
     assert check(bench)[0][:2] == ("sh", "-c")
     workflow = bench.open().workflow()
     assert ("test_command" in workflow.state.context, workflow.state.context["colour"]) == (False, "blue")
-    bench.write("tests/test_a.py", "def test_a():\n    assert False\n")
+    bench.write("tests/a.test", "")
     bench.ok("check", "test_fails", "--test", "test_a")
     refused = bench.agent("set", "test_command=false", "--json").error
     assert refused["code"] == "person_needed"

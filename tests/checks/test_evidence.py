@@ -29,6 +29,12 @@ def bench(tmp_path, monkeypatch) -> Bench:
     return made
 
 
+def without_python(bench: Bench) -> None:
+    """Nothing is left whose results Holdfast could read."""
+    bench.git("rm", "-rq", "conftest.py", "tests")
+    bench.save()
+
+
 def cycle(bench: Bench, command: str = PYTEST, **context) -> Workflow:
     return bench.start("tdd", "Say the size", context={"test_command": command, **context})
 
@@ -162,6 +168,7 @@ def test_a_command_that_is_not_there_is_no_red(bench):
 
 
 def test_an_unknown_tool_proves_its_exit_code_and_names_no_test(bench):
+    without_python(bench)
     workflow = cycle(bench, "sh run.sh")
     bench.write("run.sh", "echo '1 failed: size is two'; exit 1\n")
     seen = ran(workflow, "test_fails", data={"test": "size is two"})
@@ -360,6 +367,7 @@ def test_while_another_session_holds_the_work_nothing_is_run(bench):
 
 
 def test_whoever_was_given_the_token_of_the_lease_may_run_a_check(bench):
+    without_python(bench)
     bench.write("run.sh", "echo 'not ok - size'; exit 1\n")
     bench.save()
     held = bench.open(session="one").start("tdd", "Say the size", context={"test_command": "sh run.sh"})
@@ -370,6 +378,7 @@ def test_whoever_was_given_the_token_of_the_lease_may_run_a_check(bench):
 
 
 def test_every_surface_says_what_is_known_by_the_exit_code_only(bench):
+    without_python(bench)
     workflow = cycle(bench, "sh run.sh")
     bench.write("run.sh", "echo '1 failed: size is two'; exit 1\n")
     said = "by exit code only"

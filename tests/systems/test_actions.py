@@ -535,14 +535,38 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
 
     bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
     refusal = refused(bench, workflow, "pr_creation")
+    text = f".holdfast/checks/{workflow.ulid}/pull-request.md"
     assert (
         told(bench.open().workflow().briefing().now)
         == refusal.remedy
         == (
-            "git push -u origin feat/done && gh pr create --head feat/done --base main --title 'All there' --body ''"
-            ", then: holdfast done pr_creation --url URL"
+            "git push -u origin feat/done && gh pr create --head feat/done --base main --title 'All there'"
+            f" --body-file {text}, then: holdfast done pr_creation --url URL"
         )
     )
+    said = bench.read(text)
+    assert "## Tasks" in said
+    assert "- `test`: passed, run by Holdfast: `true` (set by agent, not by a person)" in said
+
+
+def test_the_address_of_a_pull_request_is_refused_where_the_branch_was_not_pushed(bench, tmp_path):
+    bench.saved_feature("features/done.md", "x Everything", title="All there")
+    workflow = bench.start("dev", "features/done.md")
+    workflow.record({"test_command": "true"})
+    for check in ("lint", "security_review", "code_simplifier"):
+        workflow.check(check, passed=True)
+    workflow.done("verification")
+    bench.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    bench.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    bench.git("push", "-q", "origin", "main")
+    bench.save("not pushed")
+    url = "https://example.com/ada/engine/pull/12"
+    refusal = refused(bench, workflow, "pr_creation", Order(url=url))
+    assert refusal.code == "not_pushed"
+    assert refusal.remedy == f"git push -u origin feat/done, then: holdfast done pr_creation --url {url}"
+    bench.git("push", "-q", "-u", "origin", "feat/done")
+    workflow.done("pr_creation", order=Order(url=url))
+    assert workflow.state.step("pr_creation").data["pr_url"] == url
 
 
 def test_a_pull_request_of_the_branch_that_it_goes_into_is_made_of_another(bench):
@@ -550,9 +574,10 @@ def test_a_pull_request_of_the_branch_that_it_goes_into_is_made_of_another(bench
     ask = {"name": "ask", "step": [{"id": "pr", "action": "pull_request"}]}
     workflow = bench.open().start(ask, title="All there").begin("pr")
     refusal = refused(bench, workflow, "pr")
+    text = f".holdfast/checks/{workflow.ulid}/pull-request.md"
     assert refusal.remedy == (
         "git branch NAME · then: git push origin NAME"
-        " · then: gh pr create --head NAME --base main --title 'All there' --body ''"
+        f" · then: gh pr create --head NAME --base main --title 'All there' --body-file {text}"
         " · then: holdfast done pr --url URL"
     )
     assert told(workflow.briefing().now) == refusal.remedy

@@ -7,6 +7,7 @@ from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.checks import results, tooling
 from holdfast.core import commands as cmd
+from holdfast.core import provenance
 from holdfast.core.definition import Check, Definition
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
@@ -23,7 +24,7 @@ def equipped(definition: Definition, tools: Mapping[str, tooling.Tool]) -> Defin
         tool = tools.get(one.uses)
         if tool is None:
             return one.replace(report=one.report or results.report_path(one.run))
-        own = {"run": tool.run, "run_by": "engine", "source": tool.source, "folder": tool.folder}
+        own = {"run": tool.run, "run_by": "engine", "source": tool.source, "folder": tool.folder, "by": tool.by}
         return one.replace(**own, report=one.report or _report(tool))
 
     return definition.replace(steps=Plan(definition.steps).with_checks("", check).steps)
@@ -43,7 +44,9 @@ def tools_of(state: State) -> dict[str, tooling.Tool]:
     """The commands that a workflow has; of those in several folders, that of the top."""
     checks = [check for path in state.plan.paths for check in state.plan.step(path).checks if check.uses and check.run]
     checks.sort(key=lambda check: check.folder, reverse=True)
-    return {check.uses: tooling.Tool(check.run, check.source, check.report, check.folder) for check in checks}
+    return {
+        check.uses: tooling.Tool(check.run, check.source, check.report, check.folder, by=check.by) for check in checks
+    }
 
 
 def tools(definition: Definition, place: Place) -> dict[str, tooling.Tool]:
@@ -69,23 +72,38 @@ def binding(
     """What gives a check of a step the command that the project has for it now; None where it stays as it is.
 
     What somebody typed stays. What the configuration says comes first, in the place of another one only when a person
-    trusted it. What was found stays from the first run on; a task may have one of its own, by the `files` it changes.
+    trusted it. What was found stays once a check has passed with it, while its folder is there; a task may have one of
+    its own, by the `files` that it changes.
     """
     if not check.uses or (check.run and not check.source):
         return None
+    base = place.base(state.worktree)
     told, under = tooling.configured(place.root).get(check.uses), ""
     if told is not None and (not check.run or check.source == tooling.CONFIG or is_trusted()):
         tool: tooling.Tool | None = told
-    elif check.run and check.source != tooling.CONFIG and _has_run(state, path, check.uses):
+    elif check.run and check.source != tooling.CONFIG and _is_bound(state, path, check, base):
         return None
     else:
-        tool = tooling.nearest(place.base(state.worktree), files()).get(check.uses)
-        under = task_of(state, path) if tool is not None and tool.folder else ""
+        tool = tooling.nearest(base, files()).get(check.uses)
+        under = _under(state, path, check.uses, tool) if tool is not None else ""
     if tool is None or not tool.run:
         return _reporting(check, tool, is_trusted)
     if (check.run, check.source, check.folder) == (tool.run, tool.source, tool.folder):
         return None
     return cmd.Equip(check.uses, tool.run, tool.source, _report(tool), tool.folder, under=under)
+
+
+def _under(state: State, path: str, uses: str, tool: tooling.Tool) -> str:
+    """Where a command that was found goes: to the whole tree, unless steps of other tasks have one of their own.
+
+    That of a package goes to the task.
+    """
+    task = task_of(state, path)
+    if tool.folder and task:
+        return task
+    others = [one for one in state.plan.paths if task_of(state, one) not in ("", task)]
+    used = (check for one in others for check in state.plan.step(one).checks if check.uses == uses and check.run)
+    return (task or path) if any((one.run, one.folder) != (tool.run, tool.folder) for one in used) else ""
 
 
 def _reporting(check: Check, told: tooling.Tool | None, is_trusted: Callable[[], bool]) -> cmd.Equip | None:
@@ -98,12 +116,25 @@ def _reporting(check: Check, told: tooling.Tool | None, is_trusted: Callable[[],
     return None
 
 
-def _has_run(state: State, path: str, uses: str) -> bool:
-    """Whether the command was run for the task of a step, or outside of tasks for any step."""
+def _is_bound(state: State, path: str, check: Check, base: str) -> bool:
+    """Whether the command has passed for the task of a step, or outside of tasks for any step, and can still be run."""
+    if not os.path.isdir(os.path.join(base, check.folder)):
+        return False
     task = task_of(state, path)
     inside = (task, *state.plan.below(task)) if task else [one for one in state.plan.paths if not task_of(state, one)]
-    used = ((one, check) for one in inside for check in state.plan.step(one).checks if check.uses == uses)
-    return any(check.name in state.step(one).evidence for one, check in used)
+    own = (check.uses, check.run, check.folder)
+    checks = ((one, other) for one in inside for other in state.plan.step(one).checks)
+    used = ((one, other) for one, other in checks if (other.uses, other.run, other.folder) == own)
+    seen = ((state.step(one).attempt, state.step(one).evidence.get(other.name)) for one, other in used)
+    return any(one is not None and one.passed and one.attempt == attempt for attempt, one in seen)
+
+
+def rebound(before: Check, now: Check) -> str:
+    """What is said where a check that had a command has another one; empty where it has none or the same."""
+    if not before.run or (before.run, before.folder) == (now.run, now.folder):
+        return ""
+    said = provenance.command(now) if now.run else "none, and reports count" if now.run_by != "engine" else "none"
+    return f"the {now.uses} command changed: {said}; before: {provenance.command(before)}"
 
 
 def typed(name: str) -> str:

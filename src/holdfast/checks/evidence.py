@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast import git
-from holdfast.checks import bytecode, counterproof, earlier
+from holdfast.checks import bytecode, counterproof, earlier, packages
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -14,7 +14,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, provenance, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
-from holdfast.core.state import Actor, Evidence, State
+from holdfast.core.state import SHOWN_BY, Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
@@ -68,10 +68,14 @@ def run(
         bytecode.forget(begun.repository.top, begun.changed)
     try:
         seen = observe(check.run, cwd=folder, report=report_in(check), ask=_is_of_tests(check), log=log, **how)
+        others = packages.left_out(state, path, check, seen.results) if seen.ran.passed else []
+        seen, beside = packages.all_of(base, seen, others, {"log": log, **how})
         after = world.tree(state, listing=True)
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
-        verdict = _verdict(check, seen, state, path, given, task)
-        verdict, told = _compared(check, seen, state, path, task or begun, verdict)
+        verdict = _verdict(check, seen, state, path, given, task, base)
+        told = _lost(check, seen, state, path, verdict)
+        verdict, compared = _compared(check, seen, state, path, task or begun, verdict)
+        told |= compared
         if task and task.repository and verdict.passed and verdict.file:
             verdict, more = _held(check, seen, state, path, task, verdict, how)
             told |= more
@@ -102,6 +106,7 @@ def run(
             **_data(check, given, seen.results, verdict, task),
             **told,
             **_uncommitted(world, base, state, tree.head),
+            **_surroundings(check, folder, beside),
         },
     )
     return evidence, after
@@ -116,38 +121,56 @@ def _uncommitted(world: LocalWorld, base: str, state: State, head: str | None) -
     return {provenance.UNCOMMITTED: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
 
 
+def _surroundings(check: Check, folder: str, beside: list[str]) -> dict[str, Any]:
+    """What the project's command stood for, and what was tested beside it."""
+    said: dict[str, Any] = packages.stands_for(check.run, folder) if check.uses else {}
+    return said | ({provenance.PACKAGES: beside} if beside else {})
+
+
 def _is_of_tests(check: Check) -> bool:
     return bool(check.test) or check.uses == "test"
 
 
 def _verdict(
-    check: Check, seen: Observed, state: State, path: str, given: Mapping[str, Any], task: Task | None
+    check: Check, seen: Observed, state: State, path: str, given: Mapping[str, Any], task: Task | None, base: str
 ) -> judge.Verdict:
     ran, results = seen.ran, seen.results
-    shown = _red(state, path)
+    _, shown = _red(state, path)
     if task is None:
         unknown = results is None and _is_of_tests(check) and not ran.error
         return judge.Verdict(ran.passed, detail=judge.UNKNOWN if unknown and ran.passed else "", by_exit_code=unknown)
     named = str(given.get("test") or state.step(path).data.get("test_name") or "")
+    named = named.removeprefix(os.path.join(check.folder, ""))  # somebody may name it from the top
     if ran.error or ran.timed_out or ran.exit_code is None:
         said = ran.error or ("timed out" if ran.timed_out else f"ended by signal {ran.signal}")
         return judge.Verdict(False, named, said)
     if results is None and check.report:
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
+    if results is None and check.test == "fails" and (why := packages.unread(base, check, task.paths_in(base))):
+        return judge.Verdict(False, "", why, by_exit_code=True, unnamed=bool(check.source))
     if check.test == "fails":
         return judge.must_fail(ran.exit_code, results, named, task.sources)
     red = judge.Red(named) if shown is None else judge.Red(*_known(shown, check.folder))
     return judge.must_pass(ran.exit_code, results, red, task.sources)
 
 
-def _red(state: State, path: str) -> Evidence | None:
-    """What a step beside this one showed failing."""
+def _red(state: State, path: str) -> tuple[str, Evidence | None]:
+    """The step beside this one that showed a test failing, and what it showed."""
     for beside in state.plan.children(parent(path)):
         for check in state.plan.step(beside).checks:
             shown = state.step(beside).evidence.get(check.name)
             if beside != path and check.test == "fails" and shown is not None and shown.passed and not shown.claimed:
-                return shown
-    return None
+                return beside, shown
+    return "", None
+
+
+def _lost(check: Check, seen: Observed, state: State, path: str, verdict: judge.Verdict) -> dict[str, Any]:
+    """The step that has to show red again, where its test was not collected any more."""
+    beside, shown = _red(state, path)
+    test = str(shown.data.get("test") or "") if shown else ""
+    found = seen.results
+    is_gone = bool(test) and found is not None and not found.called(test) and not found.broken
+    return {SHOWN_BY: beside} if is_gone and not verdict.passed and check.test == "passes" else {}
 
 
 def _compared(
@@ -193,11 +216,11 @@ def _held(
     around = (one for beside in state.plan.children(parent(path)) for one in state.step(beside).evidence.values())
     if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
         return verdict, told
-    shown = _red(state, path)
+    beside, shown = _red(state, path)
     known = shown.data.get("test_contents") if shown else None
     which = counterproof.changed(red, known if isinstance(known, Mapping) else {}, contents)
     why = counterproof.refusal(check, task, red, which, how)
-    return (verdict.replace(passed=False, detail=why), {}) if why else (verdict, told)
+    return (verdict.replace(passed=False, detail=why), {SHOWN_BY: beside}) if why else (verdict, told)
 
 
 def _known(red: Evidence, folder: str) -> tuple[str, str, tuple[str, ...]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from _collections_abc import Iterator
+from contextlib import contextmanager
 
+from holdfast.files.replace import write_private
 from holdfast.machine.place import read_regular
 
 _LARGEST = 8 << 20
@@ -21,6 +24,18 @@ def read(path: str) -> str | None:
     """What the command printed when it ran last; None where nothing is kept."""
     data = read_regular(path, _LARGEST)
     return None if data is None else data.decode("utf-8", "replace")
+
+
+@contextmanager
+def added(path: str, title: str) -> Iterator[None]:
+    """What is kept in a file stays before what the next command writes there, below a title of its own."""
+    before = read(path)
+    try:
+        yield
+    finally:
+        after = read(path)
+        if before is not None and after is not None:
+            write_private(path, f"{before.rstrip()}\n\n{title}\n{after}".encode())
 
 
 def left(home: str, known: set[str]) -> list[str]:

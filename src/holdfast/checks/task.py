@@ -20,7 +20,7 @@ class Task:
     def __init__(self, world: LocalWorld, base: str, state: State) -> None:
         self.base = base
         self.repository = git.find(base)
-        self.since = _since(self.repository, state) if self.repository else None
+        self.since = since(self.repository, state) if self.repository else None
         self.changed: dict[str, content.Changed] = {}
         if self.repository:
             found = world.changed(self.repository, self.since, world.aside(state))
@@ -32,6 +32,13 @@ class Task:
         """A path from the top of the repository, as one from the folder of the project."""
         assert self.repository
         return os.path.relpath(os.path.join(self.repository.top, name), os.path.realpath(self.base))
+
+    def paths_in(self, folder: str) -> list[str]:
+        """The files that are there, as paths from a folder; those beside it are left out."""
+        top = self.repository.top if self.repository else folder
+        there = (name for name, one in self.changed.items() if one.blob)
+        inside = (os.path.relpath(os.path.join(top, name), os.path.realpath(folder)) for name in there)
+        return [name for name in inside if not name.startswith("../")]
 
     def written(self, most: int) -> dict[str, Any]:
         """The files, with their new lines."""
@@ -47,7 +54,8 @@ class Task:
         return changes.content_at(self.repository, self.since, name) if self.since else b""
 
 
-def _since(repository: git.Repository, state: State) -> str | None:
+def since(repository: git.Repository, state: State) -> str | None:
+    """The commit that the work of a task begins at."""
     done = (state.step(path) for path in state.plan.paths if state.step(path).status == DONE)
     made = [(one.finished_at, str(one.data[tasks.COMMIT])) for one in done if one.data.get(tasks.COMMIT)]
     last = max(made)[1] if made else ""

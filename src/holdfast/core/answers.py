@@ -180,6 +180,7 @@ def work(brief: Briefing, scope: Scope = ANYWHERE, tell: Telling = told) -> dict
         "claimed": brief.claimed,
         "by_exit_code": brief.by_exit_code,
         "remarks": brief.remarks,
+        "packages": brief.packages,
         "asked_for": [dict(one.items()) for one in brief.feedback],
         "failures": brief.failures,
         "avoid": brief.avoid,

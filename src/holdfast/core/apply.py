@@ -415,7 +415,7 @@ def _extended(state: State, event: ev.Extended) -> State:
 
 def equipped(plan: Plan, event: ev.Equipped) -> Plan:
     """The tree with a command of the project in the checks that use it."""
-    own = {name: getattr(event, name) for name in ("run", "source", "folder", "run_by")}
+    own = {name: getattr(event, name) for name in ("run", "source", "folder", "run_by", "by")}
 
     def change(check: Check) -> Check:
         return check.replace(**own, report=event.report or check.report) if check.uses == event.uses else check

@@ -47,6 +47,7 @@ class Using(Value):
     command: str
     source: str
     folder: str
+    by: str
     text: str
 
 
@@ -65,15 +66,13 @@ def commands(state: State, at: str | None) -> tuple[Using, ...]:
 
 
 def _using(check: Check) -> Using:
-    command = " ".join(map(quoted, check.run))
-    where = f" in {check.folder}" if check.folder else ""
-    told = f"{command}{where} ({f'from {check.source}' if check.source else 'set by hand'})"
+    command, told = " ".join(map(quoted, check.run)), provenance.command(check)
     if not command:
         told = "no command found yet: Holdfast looks again at each check"
         if check.run_by != "engine":
             allowed = f"as {check.source} allows" if check.source else "no command found"
             told = f"{allowed}: self-reported, Holdfast does not run it"
-    return Using(check.uses, command, check.source, check.folder, f"{check.uses}: {told}")
+    return Using(check.uses, command, check.source, check.folder, check.by, f"{check.uses}: {told}")
 
 
 def tries(state: State, path: str) -> str:
@@ -103,8 +102,8 @@ def _output(name: str, progress: Progress, facts: Facts) -> tuple[str, str]:
 def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     verdict, evidence = gates.check_verdict(check, progress, facts), progress.evidence.get(check.name)
     before = ", held before the work" if check.name in progress.data.get(HELD, ()) else ""
-    if evidence is None:
-        return verdict, f"has not run{before}"
+    if evidence is None or verdict == "missing":
+        return verdict, f"has not run{' in this try' if evidence else ''}{before}"
     when = ago(evidence.at, facts.now)
     seen = f", {provenance.how(evidence)}" if provenance.how(evidence) else ""
     reported = seen if evidence.run_by == "engine" else f", reported by {evidence.by or 'nobody named'}"
@@ -114,7 +113,8 @@ def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
     if verdict == "claimed":
         return verdict, "only claimed by the document it was adopted from"
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
-    return verdict, f"{verdict}{exit_code}, {when}{reported}{before}"
+    others = provenance.other_packages(evidence)
+    return verdict, f"{verdict}{exit_code}, {when}{reported}{before}" + (f"; {others}" if others else "")
 
 
 def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:

@@ -34,6 +34,8 @@ class Check(Value):
     source: str = ""
     folder: str = ""
     """Where the command runs, from the top of the worktree."""
+    by: str = ""
+    """Who typed the command, where somebody did: `agent NAME`, `human NAME`."""
     text: str = ""
     """What it means, in words, where the name alone does not say it."""
 
@@ -48,6 +50,7 @@ class Equipment(Value):
     folder: str = ""
     run_by: str = "engine"
     under: str = ""
+    by: str = ""
 
 
 class Review(Value):

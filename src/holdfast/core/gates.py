@@ -9,7 +9,7 @@ from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.provenance import LOST
 from holdfast.core.remedy import Blank, Remedy, one_of, told
-from holdfast.core.state import CHECKED, RELAYED, Evidence, Progress, State
+from holdfast.core.state import CHECKED, RELAYED, SHOWN_BY, Evidence, Progress, State
 from holdfast.core.value import Any, Value
 
 _UNDONE = {
@@ -61,7 +61,8 @@ def check_verdict(check: Check, progress: Progress, facts: Facts) -> str:
     if evidence.claimed:
         return "claimed"
     if not evidence.passed:
-        return "failed"
+        # What a test showed in an earlier attempt says nothing of the test of this one.
+        return "missing" if check.test and evidence.attempt != progress.attempt else "failed"
     return "stale" if is_stale(evidence, progress, facts) else "passed"
 
 
@@ -224,7 +225,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         way = "run" if check.run else facts.bindable.get((path, check.name), "")
         how = _checking(check, progress.evidence.get(check.name), way, failed=verdict == "failed")
         if by_done:
-            how = (remedies.done(path, outputs=unnamed, given=_test(how[0]), text=how[0].text),)
+            how = (remedies.done(path, outputs=unnamed, given=_test(how[0]), text=how[0].text), *how[1:])
         said = {
             "missing": "has not run",
             "failed": failed_because(progress.evidence.get(check.name)),
@@ -268,7 +269,9 @@ def _checking(check: Check, evidence: Evidence | None, way: str, *, failed: bool
     test: str | Blank = known if check.test == "fails" and not unnamed else ""
     if not test and (check.test == "fails" or (failed and unnamed)):
         test, text = Blank("NAME"), "" if unnamed else text
-    return (remedies.check(check.name, text=text).given(test=test),)
+    shown = str(evidence.data.get(SHOWN_BY) or "") if failed and evidence else ""
+    again = (remedies.reopen(shown, text="show it again"),) if shown else ()
+    return remedies.check(check.name, text=text).given(test=test), *again
 
 
 def _test(checking: Remedy) -> dict[str, Any]:

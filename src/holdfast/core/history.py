@@ -66,7 +66,9 @@ def entry_of(event: ev.Event, at: str, actor: Actor) -> Mapping[str, Any] | None
             from holdfast.core.remedy import quoted
 
             command = " ".join(map(quoted, event.run))
-            return entry("equipped", uses=event.uses, command=command, source=event.source, step=event.under)
+            return entry(
+                "equipped", uses=event.uses, command=command, source=event.source, step=event.under, by=event.by
+            )
         case ev.Snapshotted():
             return entry("snapshot", number=event.number, head=event.head, label=event.label)
         case ev.Restored():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.core import gates, lifecycle, remedies
+from holdfast.core import gates, lifecycle, provenance, remedies
 from holdfast.core.commands import Facts
 from holdfast.core.definition import Check
 from holdfast.core.gates import Unmet
 from holdfast.core.plan import parent
+from holdfast.core.remedy import quoted
 from holdfast.core.state import Evidence, State
 from holdfast.core.tasks import TASK
 
@@ -97,3 +98,22 @@ def same_run(state: State, path: str, check: Check, tree: str | None, test: str)
             if seen.tree == tree and test in ("", seen.data.get("test")):
                 return step, seen
     return None
+
+
+def stood_for(state: State, path: str, name: str, evidence: Evidence) -> str:
+    """What is said where the command of a check stands for another script or program than when it last ran."""
+    check = state.plan.step(path).check(name)
+    own = (check.run, check.folder) if check else ()
+    runs = [
+        seen
+        for step, other in _checks(state)
+        if (other.run, other.folder) == own and (seen := state.step(step).evidence.get(other.name)) and _is_seen(seen)
+    ]
+    last = max(runs, key=lambda one: one.at, default=None)
+    words = " ".join(map(quoted, check.run)) if check else ""
+    for kind in (provenance.SCRIPT, provenance.PROGRAM):
+        before, now = (str(one.data.get(kind) or "") for one in (last or evidence, evidence))
+        if before and now and before != now:
+            where = f" in {check.folder}" if check and check.folder else ""
+            return f"{words}{where} runs another {kind}: {now}; before: {before}"
+    return ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from _collections_abc import Mapping, Sequence
 
+from holdfast.core.definition import Check
+from holdfast.core.remedy import quoted
 from holdfast.core.state import Evidence
 from holdfast.core.value import Any
 
@@ -27,6 +29,10 @@ _OF_COMMIT = {
     "other": "in the commit with other content than was tested",
     "ignored": "not in the commit, because git ignores it",
 }
+SCRIPT, PROGRAM = "script", "program"
+"""In the data of evidence: what the command stood for when it ran."""
+PACKAGES = "packages"
+"""In the data of evidence: the other packages whose tests ran with it, a line for each."""
 INTERNAL = (PASSING, "test_contents")
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
 _MOST_LISTED = 5
@@ -70,3 +76,27 @@ def listed(names: Any, count: int) -> str:
     shown = [str(name) for name in names][:_MOST_LISTED] if isinstance(names, (list, tuple)) else []
     more = f" and {count - len(shown)} more" if count > len(shown) else ""
     return f": {', '.join(shown)}{more}" if shown else ""
+
+
+def other_packages(evidence: Evidence) -> str:
+    """The packages that were tested with it, or were not; empty where there are none."""
+    said = evidence.data.get(PACKAGES)
+    return "; ".join(map(str, said)) if isinstance(said, (list, tuple)) else ""
+
+
+def command(check: Check) -> str:
+    """The command of a check as a shell takes it, where it runs, and where it is from."""
+    words = " ".join(map(quoted, check.run))
+    where = f" in {check.folder}" if check.folder else ""
+    return f"{words}{where} ({f'from {check.source}' if check.source else typed(check.by) or 'set by hand'})"
+
+
+def typed(by: str) -> str:
+    """Who typed a command: what an agent types, no person has looked at."""
+    if not by:
+        return ""
+    return f"set by {by}" if is_person(by) else f"set by {by}, not by a person"
+
+
+def is_person(by: str) -> bool:
+    return by.partition(" ")[0] == "human"

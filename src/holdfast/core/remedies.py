@@ -175,7 +175,7 @@ def equip(uses: str) -> tuple[Remedy, ...]:
     table = f"printf '\\n[commands.{uses}]\\nrun = \"%s\"\\n'"
     return (
         set_command(uses),
-        shell(Line(table), Blank("'COMMAND'"), Line(f">> {config}")),
+        shell(Line(table), Blank("'COMMAND'"), Line(f">> {config}"), text="for a person to trust"),
         line(f"{table} report >> {config} && holdfast trust {config}", text="to allow reports", who=_PERSON),
     )
 

@@ -9,7 +9,7 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, queries, record
 from holdfast.core.commands import Facts
-from holdfast.core.provenance import BY, DROPPED, UNCOMMITTED, how, of_commit, remarks, run_with
+from holdfast.core.provenance import BY, DROPPED, UNCOMMITTED, how, of_commit, other_packages, remarks, run_with
 from holdfast.core.state import SAME_RUN, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
@@ -212,6 +212,13 @@ class Standing:
         if isinstance(before, Mapping):
             found.append(f"the checks were {run_with(before.get('names') or (), int(before.get('count') or 0))}")
         return found
+
+    @part
+    def packages(self) -> list[str]:
+        """The checks that passed together with the tests of other packages, or without those of one that is gone."""
+        steps = ((path, self.state.step(path).evidence) for path in self.state.plan.paths)
+        seen = ((path, name, other_packages(one)) for path, found in steps for name, one in found.items() if one.passed)
+        return [f"{path}: {name} {said}" for path, name, said in seen if said]
 
     @part
     def feedback(self) -> tuple[Said, ...]:

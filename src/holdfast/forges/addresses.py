@@ -78,10 +78,12 @@ def push_command(branch: str, remote: str) -> str:
     return shlex.join(("git", "push", "-u", remote, branch))
 
 
-def open_command(branch: str, title: str, base: str, remote: str, where: str = "", head: str = "") -> str:
+def open_command(
+    branch: str, title: str, base: str, remote: str, where: str = "", head: str = "", body_file: str = ""
+) -> str:
     """What a person types into a shell to push a branch and open its pull request, each word quoted if it needs to be.
 
-    From a fork it goes to the repository `where`, and `head` says whose branch it is.
+    From a fork it goes to the repository `where`, and `head` says whose branch it is. The text is in a file, if any.
 
     `git push -u origin fix/door && gh pr create --head fix/door --base main --title 'Mend the door' --body ''`
     """
@@ -90,7 +92,8 @@ def open_command(branch: str, title: str, base: str, remote: str, where: str = "
     require_branches(base or branch)
     into = ("--base", base) if base else ()
     other = ("--repo", where) if where else ()
-    words = ("gh", "pr", "create", *other, "--head", head or branch, *into, "--title", title, "--body", "")
+    words = ("gh", "pr", "create", *other, "--head", head or branch, *into, "--title", title)
+    words += ("--body-file", body_file) if body_file else ("--body", "")
     return f"{push_command(branch, remote)} && {shlex.join(words)}"
 
 

@@ -51,8 +51,8 @@ class NoForge:
         fields = urlencode({f"merge_request[{name}]": value for name, value in asked.items() if value})
         return f"https://{self._at.host}/{self._at.path}/-/merge_requests/new?{fields}"
 
-    def typed(self, branch: str, title: str, base: str) -> str:
+    def typed(self, branch: str, title: str, base: str, body_file: str = "") -> str:
         """`gh` knows more hosts than Holdfast, such as those that the user's settings of SSH rename."""
         if self.page(branch, base):
             return push_command(branch, self._remote)
-        return open_command(branch, title, base, self._remote)
+        return open_command(branch, title, base, self._remote, body_file=body_file)

@@ -103,8 +103,8 @@ class Forge(Protocol):
     def page(self, branch: str, base: str) -> str:
         """Where a person opens the pull request in a browser; empty where that is not known."""
 
-    def typed(self, branch: str, title: str, base: str) -> str:
-        """What a person types to push the branch and open its pull request."""
+    def typed(self, branch: str, title: str, base: str, body_file: str = "") -> str:
+        """What a person types to push the branch and open its pull request, with the text that is in a file."""
 
 
 def forge_of(

@@ -149,6 +149,13 @@ def is_pushed(repo: git.Repository, branch: str) -> bool:
     return False
 
 
+def is_published(repo: git.Repository, sha: str) -> bool:
+    """Whether a branch of a remote, as last heard of, has a commit; taken for granted where there is no remote."""
+    if not _remotes(_configured(repo)):
+        return True
+    return bool(run(repo.top, "for-each-ref", "--count=1", f"--contains={sha}", "refs/remotes")[1].strip())
+
+
 def push(repo: git.Repository, branch: str) -> str:
     """Push a branch under its own name, to be followed from now on: the remote it went to."""
     where = remote(repo, branch)

@@ -119,7 +119,7 @@ class HandedIn(Looked):
             about = [p for p in self.state.plan.leaves() if any(c.test for c in self.state.plan.step(p).checks)]
             said = f"{path} has no check of a test" + (f"; {about[0]} has" if about else "")
             raise UsageError("no_test", said, remedy=queries.onward(self.state, path, self.facts()))
-        self._equip(path)
+        self._equip(path, test)
         checks = self.state.plan.step(path).checks if checks else ()
         if not any(check.run for check in checks):
             return []
@@ -129,13 +129,17 @@ class HandedIn(Looked):
         lacking = [check for check in runnable if gates.check_verdict(check, progress, facts) != "passed"]
         return [check for check in runnable if check in lacking or check in other_test]
 
-    def _equip(self, path: str) -> None:
-        """Gives the checks of a step the commands that the project has for them now."""
+    def _equip(self, path: str, test: str) -> None:
+        """Gives the checks of a step the commands that the project has for them now, and tells of those that differ."""
         for check in self.state.plan.step(path).checks if self.state.step(path).status in lifecycle.OPEN else ():
-            found = self._wired.binding(self.state, path, check)
+            found = self._wired.binding(self.state, path, check, test)
             if found is not None:
+                from holdfast.checks.equipping import rebound
+
                 self._decide(found)
                 self._turn.forget()
+                now = self.state.plan.step(path).check(check.name)
+                self._wired.changes.extend(filter(None, [rebound(check, now) if now else ""]))
 
     def _require_room(self, command: cmd.Done, token: str) -> None:
         """Refuses what no check could clear, before one is run."""
@@ -228,7 +232,7 @@ class HandedIn(Looked):
         self._look(writing=passed is not None)
         path = queries.step_with(self.state, name, self.path(step) if step else "")
         plainjson.require(data or {}, "data")
-        self._equip(path)
+        self._equip(path, str((data or {}).get("test") or ""))
         if passed is None:
             self._run_check(path, name, data, watch, **how)
         else:
@@ -240,9 +244,15 @@ class HandedIn(Looked):
     def _run_check(
         self, path: str, name: str, data: Any = None, watch: Any = None, *, looked: bool = False, **how: Any
     ) -> None:
+        from holdfast.core import proof
+
         evidence = self._seen(path, name, data, watch, token=how.get("token", ""))
+        changed = proof.stood_for(self.state, path, name, evidence)
         (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
         self.ran += ((name, self.state.step(path).evidence[name]),)
+        if changed:
+            self._wired.changes.append(changed)
+            self._decide(cmd.Remember("command_changed", {"step": path, "note": changed}), token=how.get("token", ""))
 
     def _seen(self, path: str, name: str, data: Any = None, watch: Any = None, *, token: str = "") -> Evidence:
         """What a check shows now; nothing is recorded."""

@@ -315,10 +315,17 @@ class Project:
             about = ""
         return self.wired.scope(about)
 
+    def _tell_once(self, said: str) -> None:
+        if said not in self.wired.changes:
+            self.wired.changes.append(said)
+
     def _only(self) -> Entry:
-        candidates = self.wired.candidates()
+        candidates, place = self.wired.candidates(), self.wired.place
         if len(candidates) == 1:
-            return candidates[0]
+            (only,) = candidates
+            if only.worktree != place.key():
+                self._tell_once(f"{only.id} is of another worktree: this acts in {place.base(only.worktree)}")
+            return only
         if candidates:
             for entry in candidates:
                 self.wired.store.load(entry.ulid)  # one that cannot be read may be the one that is meant

@@ -24,6 +24,7 @@ from holdfast.machine import configuration
 from holdfast.machine.place import Place
 from holdfast.plain import plainjson, ulid
 from holdfast.project import required
+from holdfast.project.anew import carried, run_before
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.parts import Asked, Loaded, refuse_phases
@@ -65,10 +66,13 @@ def start(
     begun = _surroundings(loaded, wired, branch)
     card, spoken = system(definition.dialect), dialect(definition.dialect)
     about, now = subject_of(card.name), wired.world.now()
+    id = checked_id(spoken.identify(definition, loaded.subject, loaded.context, now))
+    before = run_before(wired, definition, id) if card.shares == "id" else None
+    loaded = _equipped(carried(wired, loaded, before) if before else loaded, wired)
     command = cmd.Start.of(
         loaded.definition,
         ulid.new(),
-        checked_id(spoken.identify(definition, loaded.subject, loaded.context, now)),
+        id,
         conduct=card.loads.get(definition.loads, Conduct()),
         subject=loaded.subject,
         title=title or loaded.title or fill(definition.title, loaded.subject, loaded.context),
@@ -115,8 +119,19 @@ def start(
     state = wired.reconciler.settle(outcome)
     said = about.opened(wired, state)
     workflow = Workflow(wired, state, project.turn).ahead()
-    workflow.said += (*said, *loaded.said)
+    waiting = _waiting(project, workflow) if before else ()
+    workflow.said += (*_shadowing(wired, loaded.definition), *said, *loaded.said, *waiting)
     return workflow
+
+
+def _shadowing(wired: Wired, definition: Definition) -> tuple[str, ...]:
+    return tuple(filter(None, [wired.shadowing(definition.name, definition.source)]))
+
+
+def _waiting(project: Project, workflow: Workflow) -> tuple[str, ...]:
+    """What the subject says that a person has to decide, told as when the run before went on."""
+    taken = project.reread(workflow)
+    return (*taken.said, *(f"{why}: not applied, a person decides (holdfast resume)" for *_, why in taken.loosened))
 
 
 def _plain(wired: Wired, subject: str) -> str:
@@ -133,7 +148,7 @@ def _require_inside(card: System, place: Place) -> None:
 
 
 def _load(asked: Asked, place: Place) -> Loaded:
-    """What the subject is read as, with the project's commands in its checks. Changes nothing."""
+    """What the subject is read as. Changes nothing."""
     definition = asked.definition
     card, about = system(definition.dialect), subject_of(definition.dialect)
     if definition.loads and definition.loads not in card.loads:
@@ -147,10 +162,16 @@ def _load(asked: Asked, place: Place) -> Loaded:
     if not about.takes_phases:
         refuse_phases(asked)
     loaded = about.load(asked, place)
-    tools = {**equipping.tools(loaded.definition, place), **loaded.tools}
-    loaded = loaded.replace(definition=equipping.equipped(loaded.definition, tools))
     check_steps(loaded.definition.steps)
     return loaded
+
+
+def _equipped(loaded: Loaded, wired: Wired) -> Loaded:
+    """With the project's commands in its checks, or those that somebody typed."""
+    by = wired.settings.actor.label
+    typed = {name: tool.replace(by=tool.by or by) for name, tool in loaded.tools.items()}
+    tools = {**equipping.tools(loaded.definition, wired.place), **typed}
+    return loaded.replace(definition=equipping.equipped(loaded.definition, tools))
 
 
 class _Surroundings(Value):

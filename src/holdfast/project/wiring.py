@@ -167,6 +167,7 @@ def wire(place: Place, settings: Settings) -> Wired:
         troubles=[],
         noticed=noticed,
         settled=settled(place, store),
+        changes=[],
         use_systems=use_systems,
     )
     return wired

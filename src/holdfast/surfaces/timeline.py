@@ -130,7 +130,8 @@ def words(event: ev.Event) -> tuple[str, str, str] | None:
         case ev.Equipped():
             command = " ".join(map(quoted, event.run)) or "reported"
             where = f" for {event.under}" if event.under else ""
-            return "", f"the {event.uses} command{where}: {command}{f' ({event.source})' if event.source else ''}", ""
+            source = f" ({event.source})" if event.source else ""
+            return "", f"the {event.uses} command{where}: {command}{source}", provenance.typed(event.by)
         case ev.Snapshotted():
             return "", f"snapshot {event.number}{f' {event.label}' if event.label else ''}", ""
         case ev.Restored():
@@ -167,7 +168,8 @@ def _checked(event: ev.Checked) -> tuple[str, str, str]:
     seen = provenance.how(evidence)
     how = f" ({seen})" if seen else ""
     how += f", in the run for {evidence.data[SAME_RUN]}" if evidence.data.get(SAME_RUN) else ""
-    return verdict, f"check {event.name} of {event.step} {verdict}{exit_code}{how}", evidence.detail
+    said = "; ".join(filter(None, (provenance.other_packages(evidence), evidence.detail)))
+    return verdict, f"check {event.name} of {event.step} {verdict}{exit_code}{how}", said
 
 
 def _bounds(event: ev.Extended) -> str:

@@ -86,7 +86,7 @@ def test_the_branch_can_be_chosen(bench):
 
 def test_a_command_that_was_typed_says_so(bench):
     said = bench.ok("start", "tdd", "Add login", "--set", "test_command=sh run.sh", "--json").json["said"]
-    assert said == ["test: sh run.sh (set by hand)"]
+    assert said == ["test: sh run.sh (set by agent, not by a person)"]
 
 
 def test_a_subject_is_found_from_a_subfolder(bench):

@@ -45,9 +45,8 @@ class Asked(Value):
 def asked(argv: Sequence[str], folder: str, scratch: str, environment: Mapping[str, str]) -> Asked | None:
     """The command as it is to be run in the folder; None for a tool that is not known, or that is hidden in another."""
     script, parted = _script(argv, folder)
-    words = script or list(argv)
-    tool = _tool(words)
-    if not tool or (script and tool in ("go", "cargo", "unittest")):
+    words, tool = script or list(argv), known(argv, folder)
+    if not tool:
         return None
     report = os.path.join(scratch, "report")
     match tool:
@@ -75,6 +74,13 @@ def asked(argv: Sequence[str], folder: str, scratch: str, environment: Mapping[s
             options = _node_options(words, _copied("node.mjs", scratch), report)
             before = environment.get("NODE_OPTIONS", "")
             return Asked(tool, tuple(argv), {"NODE_OPTIONS": f"{before} {options}".strip()}, "lines", report)
+
+
+def known(argv: Sequence[str], folder: str) -> str:
+    """The tool that can be asked for its results as data; empty where there is none."""
+    script, _ = _script(argv, folder)
+    tool = _tool(script or list(argv))
+    return "" if script and tool in ("go", "cargo", "unittest") else tool
 
 
 def _tool(words: Sequence[str]) -> str:
@@ -140,21 +146,28 @@ def _of_node(words: Sequence[str]) -> str:
 
 def _script(argv: Sequence[str], folder: str) -> tuple[list[str], tuple[str, ...]]:
     """The command of a script of `package.json` as words, and what goes before words for it; nothing for none."""
+    said = script(argv, folder)
+    if not said:
+        return [], ()
+    runner = os.path.basename(next(word for word in argv if not word.startswith("-")))
+    return _plain(said), () if "--" in argv else _SCRIPT_RUNNERS[runner]
+
+
+def script(argv: Sequence[str], folder: str) -> str:
+    """The script of `package.json` that a command starts; empty where it starts none."""
     from holdfast.machine.place import read_regular
     from holdfast.plain.plainjson import object_in
 
     words = [word for word in argv if not word.startswith("-")]
     runner = os.path.basename(words[0]) if words else ""
     if runner not in _SCRIPT_RUNNERS:
-        return [], ()
+        return ""
     names = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
     data = object_in(read_regular(os.path.join(folder, "package.json"), _LARGEST_MANIFEST) or b"") or {}
     scripts = data.get("scripts")
     name = "test" if names[:1] == ["t"] and runner == "npm" else next(iter(names), "")
-    script = scripts.get(name) if isinstance(scripts, dict) else None
-    if not isinstance(script, str) or (runner == "bun" and words[1:2] != ["run"]):
-        return [], ()
-    return _plain(script), () if "--" in argv else _SCRIPT_RUNNERS[runner]
+    found = scripts.get(name) if isinstance(scripts, dict) else None
+    return found if isinstance(found, str) and (runner != "bun" or words[1:2] == ["run"]) else ""
 
 
 def _plain(script: str) -> list[str]:

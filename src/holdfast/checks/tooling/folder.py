@@ -25,6 +25,8 @@ class Tool(Value):
     """Where the command writes JUnit XML, relative to the project; empty when it does not."""
     folder: str = ""
     """Where it runs, from the top of the worktree."""
+    by: str = ""
+    """Who typed it, where nobody found it."""
     reported: bool = False
     """Whether the configuration lets people and agents report it, as nothing is run."""
 

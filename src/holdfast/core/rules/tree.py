@@ -11,6 +11,7 @@ from holdfast.core.draft import Draft
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
 from holdfast.core.rules import steps
+from holdfast.core.state import State
 
 
 def add_step(draft: Draft, command: cmd.AddStep) -> None:
@@ -43,19 +44,37 @@ def change_step(draft: Draft, command: cmd.ChangeStep) -> None:
 
 
 def equip(draft: Draft, command: cmd.Equip) -> None:
-    """A check without a command may get one. What somebody types in place of another is a person's to say."""
-    event = ev.Equipped(**{name: value for name, value in command.items() if name in ev.Equipped._known})
+    """A check without a command may get one. What somebody types in place of another is a person's to say, unless it
+    takes the place of what the same agent typed, and no check has passed with that.
+    """
+    by = _typist(draft) if command.typed else command.by
+    fields = {name: value for name, value in command.items() if name in ev.Equipped._known}
+    event = ev.Equipped(**{**fields, "by": by})
     plan, amended = draft.state.plan, equipped(draft.state.plan, event)
     if amended == plan:
         return
-    if command.typed and any(check.run for check in _using(plan, command.uses)):
+    if command.typed and is_relied_on(draft.state, command.uses, by):
         what = f"change the {command.uses} command, which gates rely on"
         draft.require_person(what, remedies.set_command(command.uses))
     draft.emit(event)
 
 
-def _using(plan: Plan, uses: str) -> list[Check]:
-    return [check for path in plan.paths for check in plan.step(path).checks if check.uses == uses]
+def _typist(draft: Draft) -> str:
+    """Who types a command: an actor can call itself a person, and is one only where the process saw one."""
+    return draft.actor.label if draft.actor.kind != "human" or draft.facts.person else "somebody"
+
+
+def _using(plan: Plan, uses: str) -> list[tuple[str, Check]]:
+    return [(path, check) for path in plan.paths for check in plan.step(path).checks if check.uses == uses]
+
+
+def is_relied_on(state: State, uses: str, by: str) -> bool:
+    """Whether a command was found or was typed by another one, or a check has passed with it."""
+    for path, check in _using(state.plan, uses):
+        evidence = state.step(path).evidence.get(check.name)
+        if check.run and (check.source or check.by != by or (evidence is not None and evidence.passed)):
+            return True
+    return False
 
 
 def _amend(draft: Draft, amended: Plan, path: str, what: str) -> None:

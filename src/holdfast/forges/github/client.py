@@ -145,11 +145,11 @@ class Client:
         ends = "...".join(quote(name, safe="/:") for name in (base, self._named_head(branch)) if name)
         return f"{self._page}/compare/{ends}?expand=1"
 
-    def typed(self, branch: str, title: str, base: str) -> str:
+    def typed(self, branch: str, title: str, base: str, body_file: str = "") -> str:
         where = f"{self._repository.owner}/{self._repository.name}" if self.is_fork else ""
         host = "" if is_public(self._repository.host) else f"{self._repository.host}/"
         into = host + where if where else ""
-        return open_command(branch, title, base, self._remote, into, self._named_head(branch))
+        return open_command(branch, title, base, self._remote, into, self._named_head(branch), body_file)
 
     def _named_head(self, branch: str) -> str:
         return f"{self._head.owner}:{branch}" if self.is_fork else branch

@@ -151,10 +151,12 @@ class Call:
             return
         said = text if isinstance(text, str) else text()
         said = said if said.endswith("\n") else said + "\n"
-        news = self.news()
+        changes, news = self._project.wired.take_changes() if self._project else [], self.news()
         if self.command.name in _BRIEFED:  # a packet is the same wherever it comes from
             below = ["something happened to the document: see the alerts below"]
             news = below if news and self.command.name == "status" else []
+            changes = changes if self.command.name == "status" else []
+        news = [*changes, *news]
         first = "".join(f"{self.style.red(f'⚠ {escape(one)}')}\n" for one in news)
         said = first + said + self.redacted_line()
         write(said if self.unicode else to_ascii(said))

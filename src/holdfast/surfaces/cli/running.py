@@ -22,16 +22,18 @@ def status(call: Call) -> None:
     workflow = call.workflow()
     state, brief = workflow.state, workflow.briefing()
     changed, apart = _definition_changed(call, state), workflow.out_of_sync()
+    own = call.project.wired.shadowing(state.type, state.source)
     lost = call.project.troubles
     if call.args.json:
         from holdfast.core import answers
 
         more: dict[str, Any] = {"definition_changed": bool(changed), "out_of_sync": apart or None}
         more |= {"unreadable": lost} if lost else {}
+        more |= {"shadowing": own} if own else {}
         call.write_json({**answers.status(brief, call.scope()), **more})
         return
     text = render.status(brief, call.style, call.width, scope=call.scope())
-    told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (changed, apart, *lost) if said)
+    told = "".join(f"\n{call.style.yellow(escape(said))}\n" for said in (own, changed, apart, *lost) if said)
     call.answer({}, text + told)
 
 

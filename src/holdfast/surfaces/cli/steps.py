@@ -123,6 +123,8 @@ def _known(workflow: Workflow, key: str, name: str) -> Evidence | None:
 def _said(call: Call, name: str, evidence: Evidence) -> str:
     seen = provenance.how(evidence)
     how = ", as reported" if evidence.run_by != "engine" else f", {seen}" if seen else ""
+    if others := provenance.other_packages(evidence):
+        how += f"; {others}"
     if evidence.data.get(SAME_RUN):
         how += f", in the run for {evidence.data[SAME_RUN]}: nothing changed since"
     if evidence.passed:

@@ -30,10 +30,10 @@ def _top(path: str) -> str:
 
 
 def get_workflow_status(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    return _status(workflow_of(project, given).briefing())
+    return _status(project, workflow_of(project, given).briefing())
 
 
-def _status(brief: Briefing) -> dict[str, Any]:
+def _status(project: Project, brief: Briefing) -> dict[str, Any]:
     state = brief.state
     last = brief.step or state.plan.children("")[-1]
     more = {
@@ -50,6 +50,7 @@ def _status(brief: Briefing) -> dict[str, Any]:
         "failures": brief.failures,
         "reminders": list(state.reminders),
         "alerts": list(map(alert_text, brief.alerts)),
+        "shadowing": project.wired.shadowing(state.type, state.source),
         "signal": brief.signal,
     }
     return {
@@ -252,4 +253,4 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         session=given.get("session_name", ""),
         fresh=given.get("fresh", False),
     )
-    return _status(workflow.briefing())
+    return _status(project, workflow.briefing())

@@ -262,6 +262,7 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
         number = number_in(url)
         if number is None:
             raise UsageError("bad_url", f"{url[:200]!r} is not the address of a pull request", remedy="--url URL")
+        _require_published(repository, state, path, url)
         return _opened(wired, state, path, number, url, run_by="reported")
     branch = state.branch or git.branch(repository)
     if not branch:
@@ -270,7 +271,8 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
     if forge.refusal is not None:
         said = f"{forge.refusal.message}, so the pull request is yours to make"
         facts = {"branch": branch, "base": base, "title": _title(state), "page": forge.page(branch, base)}
-        raise Refused(forge.refusal.code, said, remedy=_by_hand(forge, repository, state, path, branch), facts=facts)
+        ways = _by_hand(wired, forge, repository, state, path, branch)
+        raise Refused(forge.refusal.code, said, remedy=ways, facts=facts)
     if not git_changes.is_pushed(repository, branch):
         git_changes.push(repository, branch)
     from holdfast.systems.seam.request import body
@@ -285,25 +287,60 @@ def opened_by_hand(wired: Wired, state: State, path: str) -> tuple[Remedy, ...]:
         repository, forge = wired.on_branch(state), wired.forge(state.worktree)
         committed.require_committed(wired, state, repository, path)
         branch = state.branch or git.branch(repository)
-        return _by_hand(forge, repository, state, path, branch) if branch and forge.refusal is not None else ()
+        return _by_hand(wired, forge, repository, state, path, branch) if branch and forge.refusal is not None else ()
     except HoldfastError:
         return ()
 
 
-def _by_hand(forge: Forge, repository: git.Repository, state: State, path: str, branch: str) -> tuple[Remedy, ...]:
+def _require_published(repository: git.Repository, state: State, path: str, url: str) -> None:
+    """Refuses the address of a pull request that cannot have the work: no branch of a remote has its last commit."""
+    head, branch = git.head(repository), state.branch or git.branch(repository)
+    if not head or not branch or git_changes.is_published(repository, head):
+        return
+    from holdfast.forges.addresses import push_command
+
+    said = f"{branch} is not pushed: no branch of a remote has {head[:12]}, as far as git knows here"
+    push = Remedy(text=push_command(branch, git_changes.remote(repository, branch) or "origin"))
+    ways = (push, remedies.done(path, given={"url": url}, text="then"))
+    raise Refused("not_pushed", said, remedy=ways, facts={"branch": branch, "head": head})
+
+
+def _body_file(wired: Wired, repository: git.Repository, state: State) -> str:
+    """Where what the pull request says is kept for who opens it, from the top of the worktree; empty if nowhere."""
+    from holdfast.checks import logs
+    from holdfast.files.replace import make_directories, write_private
+    from holdfast.systems.seam.request import body
+
+    full = os.path.join(logs.folder(wired.place.home, state.ulid), "pull-request.md")
+    text = body(wired, repository, state)
+    try:
+        if logs.read(full) != text:
+            wired.require_writable()
+            make_directories(os.path.dirname(full), 0o700)
+            write_private(full, text.encode())
+    except (HoldfastError, OSError):
+        return ""
+    return os.path.relpath(full, wired.place.base(state.worktree))
+
+
+def _by_hand(
+    wired: Wired, forge: Forge, repository: git.Repository, state: State, path: str, branch: str
+) -> tuple[Remedy, ...]:
     """A branch is pushed and its pull request opened; one that has the name of the base is pushed as another."""
     made = remedies.done(path, given={"url": Blank("URL")})
     remote = git_changes.remote(repository, branch)
     if remote is None:
         add = Remedy(text="give the repository its remote, with git remote add")
         return made.replace(text="if the pull request was made elsewhere"), add
+    text = _body_file(wired, repository, state)
     if not forge.is_fork and git_changes.default_branch(repository) == branch:
         name = Blank("NAME")
         push = (shell("git", "branch", name), shell("git", "push", remote, name, text="then"))
-        words = ("--base", branch, "--title", _title(state), "--body", "")
+        said = ("--body-file", text) if text else ("--body", "")
+        words = ("--base", branch, "--title", _title(state), *said)
         request = shell("gh", "pr", "create", "--head", name, *words, text="then")
         return *push, request, made.replace(text="then")
-    typed = forge.typed(branch, _title(state), _base(forge, repository, branch))
+    typed = forge.typed(branch, _title(state), _base(forge, repository, branch), text)
     return Remedy(text=typed), made.replace(text="then")
 
 

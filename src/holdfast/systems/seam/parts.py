@@ -113,6 +113,8 @@ class Subject(Value):
     or, where ids carry the time, where subjects are equal. Without it the id, or the subject, decides."""
     changes: Callable[[State, Place], Taken] = staticmethod(lambda _state, _place: Taken())
     """What the subject says now that the workflow does not know yet."""
+    carried: Callable[[Loaded, State, Place], Loaded] = staticmethod(lambda loaded, _before, _place: loaded)
+    """A start with what the run before would not have given up without a person."""
     again: Callable[[Definition, State, Place], Loaded | None] = staticmethod(lambda _definition, _state, _place: None)
     """What the subject of a document that is adopted says: None where it makes no steps. Raises where it cannot be read
     and the document does not say it either."""

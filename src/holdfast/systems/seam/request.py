@@ -91,8 +91,12 @@ def how(check: Check, evidence: Evidence) -> str:
     if evidence.run_by != "engine":
         return f"{word}{named}, reported by {_plain(evidence.by or 'somebody')}, not run by Holdfast"
     command = f" `{_code(shlex.join(check.run))}`" if check.run else ""
+    origin = provenance.typed(check.by) if check.run else ""
+    command += f" ({_plain(origin)})" if origin else ""
     seen = provenance.how(evidence)
     only = f", {seen}" if seen else ""
+    others = provenance.other_packages(evidence)
+    only += f"; {_plain(others)}" if others else ""
     code = f", exit code {evidence.exit_code}" if evidence.exit_code is not None else ""
     more = "".join(f"; {_plain(said)}" for said in provenance.remarks(evidence))
     return f"{word}{named}, run by Holdfast:{command} at {evidence.at}{code}{only}{more}"

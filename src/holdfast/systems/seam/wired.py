@@ -50,6 +50,8 @@ class Wired(Value):
     """What a look found, and could not write down or decide because nothing can be written here."""
     settled: list[str]
     """What was done about a commit that was interrupted, and which are still to be made, until it is told."""
+    changes: list[str]
+    """What is not as it was when somebody last looked, such as a command of the project, until it is told."""
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
 
@@ -153,9 +155,20 @@ class Wired(Value):
             raise
         return found.replace(source=os.path.relpath(path, self.place.root) if path else BUILT_IN)
 
-    def binding(self, state: State, path: str, check: Check) -> Equip | None:
-        """What gives a check the command that the project has for it now; None where it stays as it is."""
-        from holdfast.checks import equipping, tooling
+    def shadowing(self, name: str, source: str) -> str:
+        """What is said of a definition of the project that has the name of one that comes with Holdfast."""
+        own = os.path.join(".holdfast", "workflows", "")
+        if not source.startswith(own) or not self.catalogue.is_built_in(name):
+            return ""
+        return f"{name} is from {source}, not the shipped definition"
+
+    def binding(self, state: State, path: str, check: Check, test: str = "") -> Equip | None:
+        """What gives a check the command that the project has for it now; None where it stays as it is.
+
+        Of a task it is that of the package which its tests are in, or the `test` that is named.
+        """
+        from holdfast.checks import equipping, packages, tooling
+        from holdfast.core.tasks import task_of
         from holdfast.systems.seam.trusted import content
 
         def is_trusted() -> bool:
@@ -163,24 +176,32 @@ class Wired(Value):
             return os.path.exists(config) and self.is_trusted(content(config).digest, config)
 
         def files() -> list[str]:
-            return self.changed_for(state, path)
+            changed = self.changed_for(state, path)
+            if check.uses != "test" or not task_of(state, path):
+                return changed
+            base = self.place.base(state.worktree)
+            own = packages.own_tests(base, changed, test)
+            return own or packages.own_tests(base, self.changed_for(state, path, committed=True), test) or changed
 
         return equipping.binding(state, path, check, self.place, files, is_trusted)
 
-    def changed_for(self, state: State, path: str) -> list[str]:
+    def changed_for(self, state: State, path: str, *, committed: bool = False) -> list[str]:
         """The files that the work of a task has changed, or outside of tasks the whole: paths from the top.
 
-        Where git cannot look at the tree, nothing is known to have changed.
+        Of a task it is what is not committed, unless somebody committed by hand what is asked for. Where git cannot
+        look at the tree, nothing is known to have changed.
         """
+        from holdfast.checks.task import since
         from holdfast.core.tasks import task_of
 
         base = self.place.base(state.worktree)
         repository = git.find(base)
         if repository is None:
             return []
-        since = git.head(repository) if task_of(state, path) else state.head or git.head(repository)
         try:
-            changed = self.world.changed(repository, since, self.world.aside(state))
+            begun = None if task_of(state, path) else state.head
+            begun = since(repository, state) if committed else begun
+            changed = self.world.changed(repository, begun or git.head(repository), self.world.aside(state))
         except (HoldfastError, OSError):
             return []
         own = [name for name, one in changed.items() if state.dirt.get(name) != one.blob and one.blob]
@@ -193,10 +214,16 @@ class Wired(Value):
         return bool(state.plan.step(path).action) and not by_hand and state.step(path).status not in FINISHED
 
     def news(self) -> list[str]:
-        """What became of edits of a document, and was not told yet: newest first."""
+        """What became of edits of a document, newest first, and what else changed, if it was not told yet."""
         from holdfast.core.briefing import alert_text
 
-        return list(map(alert_text, self.take_news()))
+        return [*self.take_changes(), *map(alert_text, self.take_news())]
+
+    def take_changes(self) -> list[str]:
+        """What is not as it was when somebody last looked, if it was not told yet."""
+        found = [*self.changes]
+        self.changes.clear()
+        return found
 
     def take_news(self, *, raised_here: bool = False) -> list[Alert]:
         """The news itself. What a program that uses the Python API is told, nobody may have read."""

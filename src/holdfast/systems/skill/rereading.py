@@ -88,7 +88,7 @@ def _moved(taken: Taken, before: str, now: str, values: Mapping[str, Any]) -> Ta
     return _both(Taken(values=values, said=(f"{before} is {now} now",)), taken)
 
 
-class _Pairs(Value):
+class Pairs(Value):
     """The steps of the tasks that the file still has, those that are gone from it, and the tasks that are new."""
 
     same: list[tuple[str, Task]]
@@ -104,7 +104,7 @@ def _differences(state: State, home: str, place: Place, file: str) -> Taken:
         return Taken(said=(f"the tasks stay as they are: {refusal.message}",))
     if feature is None:
         return Taken()
-    pairs = _paired(state, list(state.plan.children(home)), feature.tasks)
+    pairs = paired(state, list(state.plan.children(home)), feature.tasks)
     found = Taken()
     for path, task in pairs.same:
         found = _both(found, _change(state, home, path, task, file))
@@ -123,7 +123,7 @@ def _differences(state: State, home: str, place: Place, file: str) -> Taken:
     return found
 
 
-def _paired(state: State, paths: list[str], listed: tuple[Task, ...]) -> _Pairs:
+def paired(state: State, paths: list[str], listed: tuple[Task, ...]) -> Pairs:
     """By their text; then by how alike texts are; then a task that has not begun by its place between the others."""
     names = {state.plan.step(path).name: path for path in paths}
     same = {names[task.text]: task for task in listed if task.text in names}
@@ -137,7 +137,7 @@ def _paired(state: State, paths: list[str], listed: tuple[Task, ...]) -> _Pairs:
         reworded |= {path: task} if task else {}
     same |= reworded
     taken = list(reworded.values())
-    return _Pairs(
+    return Pairs(
         [(path, same[path]) for path in paths if path in same],
         [path for path in gone if path not in reworded],
         [task for task in new if task not in taken],

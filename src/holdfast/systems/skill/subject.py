@@ -205,6 +205,7 @@ SUBJECT = Subject(
     identity=identity,
     same=same,
     changes=changes,
+    carried=late(f"{__package__}.anew", "carried"),
     again=again,
     understood=late(f"{__package__}.understood", "understood"),
 )

@@ -1,0 +1,158 @@
+"""Where a test-driven workflow could be stuck: each refusal has a way on, and none is a way around a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import pytest
+
+from tests.workbench import LOGIN, Bench
+
+RED = "task_execution/1/red"
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch) -> Bench:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
+    made = Bench(tmp_path / "project").begun()
+    monkeypatch.chdir(made.root)
+    made.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    made.saved_feature(LOGIN, "One", "Two", "Three")
+    return made
+
+
+@pytest.fixture
+def started(bench) -> Bench:
+    bench.ok("start", "dev", LOGIN)
+    return bench
+
+
+def tasks(bench: Bench) -> list[tuple[str, bool, str]]:
+    """The text of each task, whether it has test phases, and its status."""
+    state = bench.open().workflow().state
+    found = [(state.plan.step(path), state.step(path)) for path in state.plan.of_kind("task")]
+    return [(step.name, bool(step.steps), progress.status) for step, progress in found]
+
+
+def test_the_test_of_red_that_is_gone_leads_back_to_red_and_its_failure_is_over_then(started):
+    started.write("test_a.py", "def test_a():\n    assert False\n")
+    started.ok("done", "--test", "test_a")
+    started.write("test_a.py", "def test_b():\n    assert True\n")
+    refused = started.agent("done", "--json").error
+    assert "was deleted" in refused["message"]
+    assert f"holdfast reopen {RED}" in [one["command"] for one in refused["remedies"]]
+    started.ok("reopen", RED)
+    started.write("test_a.py", "def test_b():\n    assert False\n")
+    assert "was deleted" not in started.ok("done", "--test", "test_b").out
+    said = " ".join(started.ok("next").out.split())
+    assert "was deleted" not in said
+    assert "has not run in this try" in said
+
+
+def test_a_test_that_was_changed_after_red_leads_back_to_red(started):
+    started.write("test_a.py", "def test_a():\n    assert False\n")
+    started.ok("done", "--test", "test_a")
+    started.write("test_a.py", "def test_a():\n    assert True\n")
+    refused = started.agent("done", "--json").error
+    assert "it was changed after it was red" in refused["message"]
+    assert f"holdfast reopen {RED}" in [one["command"] for one in refused["remedies"]]
+
+
+def test_the_way_by_the_settings_says_that_a_person_has_to_trust_them(bench):
+    bench.git("rm", "-q", "pyproject.toml")
+    bench.save()
+    bench.ok("start", "dev", LOGIN)
+    refused = bench.agent("done", "--json").error
+    by_config = [one for one in refused["remedies"] if one["command"].endswith(">> .holdfast/config.toml")]
+    assert [one["text"] for one in by_config] == ["for a person to trust"]
+
+
+def test_a_command_in_another_worktree_says_first_where_it_acts(started, tmp_path):
+    other = tmp_path / "other"
+    started.git("worktree", "add", "-q", "-b", "side", str(other))
+    said = f"is of another worktree: this acts in {started.root}"
+    for words in (("status",), ("next",), ("note", "hello")):
+        assert started.ok(*words, cwd=other).out.splitlines()[0].endswith(said), words
+        assert said not in started.ok(*words).out
+    refused = started.agent("done", cwd=other)
+    assert said in refused.err
+    assert said in json.loads(started.agent("next", "--json", cwd=other).out)["notice"][0]
+
+
+@pytest.mark.parametrize("anew", [("start", "dev", LOGIN, "--fresh"), ("cancel", "start", "dev", LOGIN)])
+def test_what_waits_for_a_person_goes_along_into_a_fresh_start(started, anew):
+    started.write(LOGIN, "# Feature: User Login\n\n## Tasks\n\n- [ ] One (no tests)\n- [x] Two\n")
+    if anew[0] == "cancel":
+        started.ok("cancel")
+    said = started.ok(*(word for word in anew if word != "cancel")).out
+    assert [(name, tested) for name, tested, _ in tasks(started)] == [("One", True), ("Two", True), ("Three", True)]
+    assert all(status in ("active", "pending") for *_, status in tasks(started))
+    assert "'One', is marked '(no tests)'" in said
+    assert "'Three', is not in features/auth/user-login.md any more: not applied, a person decides" in said
+    assert "task 2 is ticked" in said
+    alerts = json.loads(started.ok("status", "--json").out)["alerts"]
+    assert [one["code"] for one in alerts] == ["loosening", "loosening"]
+
+
+def test_a_fresh_start_of_a_folder_keeps_what_waits_for_a_person(bench):
+    bench.feature("features/more/a.md", "One", "Two", title="A")
+    bench.saved_feature("features/more/b.md", "x Three", title="B")
+    bench.ok("start", "dev", "features/more")
+    bench.feature("features/more/a.md", "x One", title="A")
+    bench.ok("start", "dev", "features/more", "--fresh")
+    assert [(name, tested) for name, tested, _ in tasks(bench)] == [("One", True), ("Two", True), ("Three", False)]
+    assert [status for *_, status in tasks(bench)][-1] == "skipped"
+
+
+def test_a_person_decides_by_a_fresh_start(started):
+    started.write(LOGIN, "# Feature: User Login\n\n## Tasks\n\n- [ ] One (no tests)\n")
+    assert started.person("start", "dev", LOGIN, "--fresh").code == 0
+    assert [(name, tested) for name, tested, _ in tasks(started)] == [("One", False)]
+
+
+def test_a_task_that_was_done_stays_done_in_a_fresh_start(started):
+    started.write("test_a.py", "from code_ import one\ndef test_a():\n    assert one\n")
+    started.ok("done", "--test", "test_a")
+    started.write("code_.py", "one = 1\n")
+    started.ok("done")
+    started.ok("done")
+    started.ok("start", "dev", LOGIN, "--fresh")
+    assert [status for *_, status in tasks(started)] == ["skipped", "active", "pending"]
+
+
+def test_a_fresh_start_by_an_agent_keeps_the_test_command_of_a_person(started):
+    assert started.person("set", "test_command=sh run.sh").code == 0
+    said = started.ok("start", "dev", LOGIN, "--fresh").out
+    assert "test: sh run.sh (set by human" in said
+    said = started.ok("start", "dev", LOGIN, "--fresh", "--set", "test_command=true").out
+    assert "the test command stays as it was in the run before: a person changes it" in said
+    assert "test: sh run.sh (set by human" in said
+
+
+def test_a_fresh_start_by_an_agent_does_not_replace_a_command_that_was_found(started):
+    said = started.ok("start", "dev", LOGIN, "--fresh", "--set", "test_command=true").out
+    assert "the test command stays as it was in the run before" in said
+    assert "test: python3 -m pytest -v (from pyproject.toml)" in said
+
+
+def test_a_definition_that_shadows_a_shipped_one_is_said(bench):
+    own = 'name = "dev"\n[[step]]\nid = "a"\n'
+    bench.write(".holdfast/workflows/dev.toml", own)
+    said = "dev is from .holdfast/workflows/dev.toml, not the shipped definition"
+    assert said in bench.ok("start", "dev", "x").out
+    assert said in bench.ok("status").out
+    assert json.loads(bench.ok("status", "--json").out)["shadowing"] == said
+
+
+def test_a_task_document_is_no_definition_that_shadows_another(bench):
+    bench.write("plan.md", "# Task: Work\n\n## Phase 1: Build\n\n### Task 1.1: Do it\n")
+    bench.ok("start", "orchestrate", "plan.md")
+    assert "shipped" not in bench.ok("status").out
+
+
+def test_a_definition_of_ones_own_shadows_nothing(bench):
+    bench.write(".holdfast/workflows/mine.toml", 'name = "mine"\n[[step]]\nid = "a"\n')
+    assert "shipped" not in bench.ok("start", "mine", "x").out + bench.ok("status").out
