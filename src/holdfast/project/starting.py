@@ -63,12 +63,12 @@ def start(
     definition = _configured(definition, place.root)
     loaded = _load(Asked(definition, subject, context, phases), place)
     _require_inside(system(definition.dialect), place)
-    begun = _surroundings(loaded, wired, branch)
     card, spoken = system(definition.dialect), dialect(definition.dialect)
     about, now = subject_of(card.name), wired.world.now()
     id = checked_id(spoken.identify(definition, loaded.subject, loaded.context, now))
     before = run_before(wired, definition, id) if card.shares == "id" else None
     loaded = _equipped(carried(wired, loaded, before) if before else loaded, wired)
+    begun = _surroundings(loaded, wired, branch)
     command = cmd.Start.of(
         loaded.definition,
         ulid.new(),
