@@ -214,7 +214,7 @@ EVENTS: list[ev.Event] = [
     ev.Refiled(".claude/archive/r-1/agent-state.json"),
     ev.Renamed("Move to Postgres"),
     ev.Amended("add", "verify", STEP, "build"),
-    ev.Equipped("test", ("make", "test"), "a/Makefile", "a/report.xml", "a", "any", "verify"),
+    ev.Equipped("test", ("make", "test"), "a/Makefile", "a/report.xml", "a", "any", "verify", "agent coder"),
     ev.Snapshotted(1, "abc", "label"),
     ev.Restored(1, (STEP,), {"verify": PROGRESS}),
     ev.Edited("a.json", {"d": 1}, "git"),

@@ -10,6 +10,7 @@ from holdfast.checks import logs, tooling
 from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results import asking, model
 from holdfast.checks.results.sources import Sources
+from holdfast.checks.test_side import is_test_side
 from holdfast.core import provenance
 from holdfast.core.definition import Check
 from holdfast.core.remedy import quoted
@@ -17,8 +18,6 @@ from holdfast.core.state import State
 from holdfast.core.tasks import task_of
 from holdfast.core.value import Any
 
-_FOLDERS = frozenset({"test", "tests", "__tests__", "spec", "specs", "e2e"})
-_NAMED = r"(?:^|[^a-z])(?:tests?|specs?)(?:[^a-z]|$)|(?:Tests?|Specs?)\.\w+$"
 _RUST_TEST = rb"#\[\s*(?:\w+::)*(?:test|rstest)\b"
 
 
@@ -34,11 +33,9 @@ def own_tests(base: str, files: Sequence[str], test: str = "") -> list[str]:
 
 
 def _is_test(file: str, sources: Sources) -> bool:
-    """By its name or that of a folder around it; of Rust by what is in it."""
-    *around, name = file.split("/")
-    if name.endswith(".rs") and re.search(_RUST_TEST, sources.content(file) or b""):
-        return True
-    return not _FOLDERS.isdisjoint(around) or re.search(_NAMED, name) is not None
+    """By its name or that of a folder around it; of Rust also by what is in it."""
+    is_rust = file.endswith(".rs") and re.search(_RUST_TEST, sources.content(file) or b"") is not None
+    return is_rust or is_test_side(file)
 
 
 def unread(base: str, check: Check, files: Iterable[str]) -> str:

@@ -106,7 +106,7 @@ def _packet(
         Part("decisions", "What was decided:", listed(brief.decided, item)),
         Part("news", "Its feature file was read again:", listed(news, item)),
         Part("claimed", "Only claimed, until a person confirms it:", listed(brief.also_claimed, item)),
-        Part("proof", "What limits its proof:", listed([*brief.by_exit_code, *brief.remarks], item)),
+        Part("proof", "About its proof:", listed(brief.proof, item)),
         Part("blockers", "Blockers:", tuple(_blockers(brief, name, voice))),
         _for_person(brief, name),
         _hand_in(brief, name, voice),

@@ -221,6 +221,11 @@ class Standing:
         return [f"{path}: {name} {said}" for path, name, said in seen if said]
 
     @part
+    def proof(self) -> list[str]:
+        """What is to be known of how the work was proved, beside that the checks passed."""
+        return [*self.by_exit_code, *self.remarks, *self.packages]
+
+    @part
     def feedback(self) -> tuple[Said, ...]:
         return tuple(record.feedback(self.state))
 

@@ -163,7 +163,7 @@ def _claimed(brief: Briefing, style: Style) -> list[_Row]:
 
 
 def _proof(brief: Briefing) -> list[_Row]:
-    return [("Proof", str, text) for text in (*brief.by_exit_code, *brief.remarks, *brief.packages)]
+    return [("Proof", str, text) for text in brief.proof]
 
 
 def _labelled(rows: Sequence[_Row], style: Style, width: int) -> list[str]:

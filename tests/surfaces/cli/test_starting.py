@@ -522,7 +522,7 @@ def test_a_task_is_handed_in_by_its_number_or_path(started):
     started.write("page.py", "1\n")
     started.write("other.py", "1\n")
     found = started.ok("done", "task_execution/2", "--path", "page.py", "--json").json
-    assert found["said"] == [f"committed {started.head[:7]}"]
+    assert found["said"] == [f"committed {started.head[:7]}", "not in the commit: other.py"]
     assert "other.py" not in started.committed()
 
 
