@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 import pytest
@@ -476,3 +477,28 @@ def test_work_whose_name_only_looks_like_a_test_is_work(bench):
     bench.write("tests/test_form.py", text + "# tidy\n")
     seen = ran(workflow, "test_passes")
     assert seen.passed, seen.detail
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("sh t/rum.sh", "there is no file t/rum.sh to run"),
+        ("python3 test.py", "there is no file test.py to run"),
+        ("python3 -m pytst", "there is no module pytst to run"),
+        ("make test", "there is no Makefile"),
+        ("go test ./...", "go told no result of a test"),
+    ],
+)
+def test_a_command_that_starts_no_test_is_not_red(tmp_path, monkeypatch, command, why):
+    """Nor does it bind the command: whoever typed it may type another one."""
+    if command.startswith("go ") and not shutil.which("go"):
+        pytest.skip("there is no go here")
+    bench = Bench(tmp_path / "project").begun()
+    monkeypatch.chdir(bench.root)
+    workflow = cycle(bench, command)
+    bench.write("notes.txt", "nothing\n")
+    seen = ran(workflow, "test_fails")
+    assert (seen.passed, seen.detail) == (False, f"no test ran: {why}")
+    bench.write("check.sh", "exit 1\n")
+    bench.ok("set", "test_command=sh check.sh")
+    assert ran(workflow, "test_fails").passed

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Mapping
 
 from holdfast import git
-from holdfast.checks import bytecode, counterproof, earlier, packages
+from holdfast.checks import bytecode, counterproof, earlier, packages, started
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -148,6 +148,12 @@ def _verdict(
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
     if results is None and check.test == "fails" and (why := packages.unread(base, check, task.paths_in(base))):
         return judge.Verdict(False, "", why, by_exit_code=True, unnamed=bool(check.source))
+    if (
+        results is None
+        and ran.exit_code
+        and (why := started.why_not(check.run, os.path.join(base, check.folder), ran.output_tail))
+    ):
+        return judge.Verdict(False, named, f"no test ran: {why}", by_exit_code=True)
     if check.test == "fails":
         return judge.must_fail(ran.exit_code, results, named, task.sources)
     red = judge.Red(named) if shown is None else judge.Red(*_known(shown, check.folder))
