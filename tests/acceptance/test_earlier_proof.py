@@ -152,3 +152,36 @@ def test_of_more_than_500_tests_the_counts_are_compared(project):
     project.bench.write("src/shop/m2.py", "def f():\n    return 1\n")
     project.bench.write("tests/test_old.py", old.replace("MANY", "90"))
     assert "509 tests that passed before this task are not run any more" in project.do("done").out
+
+
+OLD_CODE = "def old():\n    return 1\n"
+OLD_TEST = "from old import old\n\n\ndef test_old():\n    assert old() == 1\n"
+
+
+@pytest.mark.parametrize("name", ["tests/test_new.py", "tests/test_old.py"])
+def test_a_test_that_failed_because_other_code_was_broken_is_no_green_once_that_is_mended(project, name):
+    project.bench.write("src/old.py", OLD_CODE)
+    begun(project, old=OLD_TEST)
+    project.bench.write(
+        name, f"{OLD_TEST}# more\n".replace("test_old()", f"test_{'new' if 'new' in name else 'old'}()")
+    )
+    project.bench.write("src/old.py", OLD_CODE.replace("1", "20"))
+    test = "test_new" if "new" in name else "test_old"
+    project.bench.ok("done", "--test", test)
+    project.bench.write("src/old.py", OLD_CODE)
+    refused = project.bench.agent("done")
+    assert refused.code == 3
+    assert (
+        f"{name}::{test} passes without the work of this task: it failed only together with other changes"
+        in refused.err
+    )
+    assert "holdfast reopen task_execution/1/red" in refused.err
+
+
+def test_work_that_was_begun_before_red_is_no_obstacle(project):
+    prepare = begun(project)
+    test, file, text = prepare(1)
+    project.bench.write(file, text.replace("1", "7"))
+    project.do("done", "--test", test)
+    project.bench.write(file, text)
+    assert "done" in project.do("done").out

@@ -244,3 +244,14 @@ def test_an_agent_types_its_command_again_until_a_check_has_passed_with_it(bench
     assert "set by agent helper, not by a person" in bench.ok("log").out
     bench.ok("check", "test_fails", env=env)
     assert bench.agent("set", "test_command=true", "--json", env=env).error["code"] == "person_needed"
+
+
+def test_without_a_command_at_the_top_the_end_tests_every_package_with_tasks(bench):
+    bench.git("rm", "-q", "Makefile")
+    bench.save()
+    bench.ok("start", "dev", LOGIN, "--fresh")
+    finish(bench, "a")
+    finish(bench, "b")
+    said = bench.ok("check", "test").out
+    assert "test passed" in said
+    assert "passed too: python3 -m pytest -v in packages/" in said

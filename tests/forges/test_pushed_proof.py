@@ -118,13 +118,6 @@ def test_a_feature_file_from_before_that_holdfast_ticked_is_no_work(bench, githu
     assert f"The checks were {said}.\n" in github.opened[0].body
 
 
-def test_a_pull_request_that_was_made_elsewhere_is_recorded_whatever_lies_here(bench, github: GitHub):
-    workflow = worked(bench)
-    bench.write("more.py", "1\n")
-    verified(workflow).done("pr_creation", order=Order(url="https://github.com/octo-org/octo-repo/pull/9"))
-    assert workflow.state.step("pr_creation").data["pr_number"] == 9
-
-
 def line_of(github: GitHub, task: str) -> str:
     return next(line for line in github.opened[0].body.split("\n") if line.startswith(f"- [x] {task}"))
 
@@ -216,3 +209,21 @@ def test_an_agent_that_hands_in_by_tool_is_told_too(bench):
     given = {"workflow_id": workflow.id, "step": "task_execution/1", "status": "completed"}
     answer = update_workflow_state(bench.open(), given, Watch())
     assert answer["said"][-1] == "not in the commit, because git ignores it: local_settings.py"
+
+
+def test_who_says_that_they_made_it_meets_the_same_gates(bench):
+    workflow = verified(worked(bench))
+    bench.write("page.py", "0\n")
+    made = Order(url="https://github.com/octo-org/octo-repo/pull/9")
+    with pytest.raises(Refused) as caught:
+        workflow.done("pr_creation", order=made)
+    assert caught.value.code == "uncommitted_changes"
+    bench.save("broken")
+    with pytest.raises(Refused) as caught:
+        workflow.done("pr_creation", order=made)
+    assert "the check 'test' of verification failed" in caught.value.message
+    bench.write("page.py", "1\n")
+    bench.save("mended")
+    bench.git("push", "-q", "origin", "HEAD")
+    workflow.done("pr_creation", order=made)
+    assert workflow.state.step("pr_creation").data["pr_number"] == 9

@@ -221,3 +221,14 @@ def test_where_nothing_can_be_kept_everything_is_read(project):
     (project.parent / "home").rmdir()
     assert same(project) == same(project)
     assert not (project.parent / "home").exists()
+
+
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_a_file_that_the_index_takes_for_unchanged_is_compared(project, flag):
+    sh(project, "update-index", flag, "a")
+    before = same(project)
+    write(project, "a", "hidden\n")
+    assert same(project) != before
+    assert set(content.changed(found(project), "HEAD", OWN)) == {"a"}
+    (project / "a").unlink()
+    same(project)

@@ -760,3 +760,23 @@ def test_a_subject_that_is_no_text_for_a_path_is_refused(bench):
         bench.start("dev", "a\0b.md")
     with pytest.raises((UsageError, NotFound)):
         bench.start("dev", "x" * 1001)
+
+
+def test_a_task_that_became_another_one_is_not_taken_for_reworded(bench):
+    """Else an agent could take a task away by writing a smaller one in its place."""
+    bench.feature(LOGIN, "Log in", "Rate-limit logins")
+    workflow = bench.start()
+    bench.write(LOGIN, bench.read(LOGIN).replace("Rate-limit logins", "Correct a typo"))
+    taken = bench.open().reread(workflow)
+    assert any("Rate-limit logins" in why for *_, why in taken.loosened)
+    assert not any("reworded" in said for said in taken.said)
+
+
+def test_a_longer_text_for_the_same_task_is_reworded_wherever_others_stand(bench):
+    bench.feature(LOGIN, "Shout", "Readme")
+    workflow = bench.start()
+    text = bench.read(LOGIN).replace("- [ ] Readme", "- [ ] Whisper\n- [ ] Docs").replace("Shout", "Shout very loudly")
+    bench.write(LOGIN, text)
+    taken = bench.open().reread(workflow)
+    assert any("Shout very loudly" in said for said in taken.said)
+    assert [("Readme" in why, "Shout" in why) for *_, why in taken.loosened] == [(True, False)]

@@ -45,9 +45,21 @@ def contents(task: Task, red: Red) -> dict[str, str]:
     return found
 
 
+def has_work(task: Task, red: Red) -> bool:
+    """Whether the task has changed more than its tests and their set-up. Of a unit in Rust nobody can tell."""
+    return not _shares(red.file) and any(
+        task.inside(name) != red.file
+        and not test_side.is_test_side(name)
+        and os.path.basename(name) not in test_side.SET_UP
+        for name in task.changed
+    )
+
+
 def changed(red: Red, before: Mapping[str, str], now: Mapping[str, str]) -> str:
     """Which of them are not as they were when the test was red, in one phrase."""
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    if before and not names:
+        return "it failed only together with other changes"
     if not before or red.file in names:
         return "it was changed after it was red"
     more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""

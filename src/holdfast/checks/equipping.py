@@ -85,6 +85,8 @@ def binding(
         return None
     else:
         tool = tooling.nearest(base, files()).get(check.uses)
+        if tool is None and not task_of(state, path):
+            tool = tools_of(state).get(check.uses)  # of a package in which tasks were proved; the run adds the others
         under = _under(state, path, check.uses, tool) if tool is not None else ""
     if tool is None or not tool.run:
         return _reporting(check, tool, is_trusted)

@@ -24,6 +24,8 @@ from holdfast.plain.digest import digest
 
 NAMES_KEPT = 50
 """How many names of tests, and how many files, one piece of evidence keeps of each kind."""
+_WORK_BEGUN = "work_begun"
+"""In the data of red: other files than tests were changed already, and may be why the test failed."""
 BEFORE_KEPT = 500
 """How many failing tests can be known to have failed before the task."""
 
@@ -218,9 +220,11 @@ def _held(
     if check.test == "fails":
         others = judge.before(seen.results, red.test, task.sources)[:BEFORE_KEPT]
         before = counterproof.failing_before(check, task, others, how)
+        told |= {_WORK_BEGUN: True} if counterproof.has_work(task, red) else {}
         return verdict, told | ({"before": before} if before else {})
     around = (one for beside in state.plan.children(parent(path)) for one in state.step(beside).evidence.values())
-    if any(one.passed and not one.claimed and one.data.get("test_hash") == content for one in around):
+    seen_without = (one for one in around if one.passed and not one.claimed and not one.data.get(_WORK_BEGUN))
+    if any(one.data.get("test_hash") == content for one in seen_without):
         return verdict, told
     beside, shown = _red(state, path)
     known = shown.data.get("test_contents") if shown else None

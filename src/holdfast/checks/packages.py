@@ -10,7 +10,7 @@ from holdfast.checks import logs, tooling
 from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results import asking, model
 from holdfast.checks.results.sources import Sources
-from holdfast.checks.test_side import is_test_side
+from holdfast.checks.test_side import is_test
 from holdfast.core import provenance
 from holdfast.core.definition import Check
 from holdfast.core.remedy import quoted
@@ -35,7 +35,7 @@ def own_tests(base: str, files: Sequence[str], test: str = "") -> list[str]:
 def _is_test(file: str, sources: Sources) -> bool:
     """By its name or that of a folder around it; of Rust also by what is in it."""
     is_rust = file.endswith(".rs") and re.search(_RUST_TEST, sources.content(file) or b"") is not None
-    return is_rust or is_test_side(file)
+    return is_rust or is_test(file)
 
 
 def unread(base: str, check: Check, files: Iterable[str]) -> str:

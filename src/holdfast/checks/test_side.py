@@ -40,7 +40,12 @@ _LARGEST = 1 << 20
 
 
 def is_test_side(name: str) -> bool:
-    """Whether a path is of a test, a helper or a fixture, or of the set-up of a test tool, as these are usually named.
+    """Whether a path is of a test, a helper or a fixture, or of the set-up of a test tool, by its name."""
+    return is_test(name) or bool({*_words(os.path.splitext(os.path.basename(name))[0])[:1]} & _TOOLS)
+
+
+def is_test(name: str) -> bool:
+    """Whether a path is of a test, or of a helper or fixture beside it.
 
     Only whole words count: `latest.py`, `spec.py` and `packages/spec-parser` are work.
     """
@@ -51,7 +56,7 @@ def is_test_side(name: str) -> bool:
     words = _words(stem)
     ends = {*words[:1], *words[-1:]}
     is_spec = len(words) > 1 and kind in _SPEC_SUFFIXES and bool(ends & _SPECS)
-    return is_spec or kind == ".snap" or bool(ends & (_TESTS | _BESIDE)) or bool({*words[:1]} & _TOOLS)
+    return is_spec or kind == ".snap" or bool(ends & (_TESTS | _BESIDE))
 
 
 def _is_folder_of_tests(words: list[str]) -> bool:

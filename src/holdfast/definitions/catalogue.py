@@ -65,11 +65,6 @@ class Catalogue:
         path = self._find(name).path
         return None if os.path.dirname(path) in self._builtin else path
 
-    def is_built_in(self, name: str) -> bool:
-        """Whether a definition of this name comes with Holdfast, also where the user's own is found first."""
-        dialect, _, short = name.rpartition("/")
-        return bool(self._built_in(name, dialect, short))
-
     def all(self) -> list[Entry]:
         """Every definition. One that is broken is listed with its error and hides no other."""
         own, builtin = self._files(self._own), self._files(*self._builtin)

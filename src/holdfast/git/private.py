@@ -195,10 +195,20 @@ class PrivateIndex:
         if any(name.startswith("sharedindex.") for name in os.listdir(self._repo.git_dir)):
             self.git("update-index", "--no-split-index")  # git deletes the shared part when its time has come
         self._users = self.git("ls-files", "-z", "-s", "-v")[1]
+        self._unhide()
         rows = (row.partition(b"\t") for row in self._users.split(b"\0")[:-1])
         conflicts = (name for about, _, name in rows if not about.endswith(b" 0"))
         unmerged = any(not self._is_aside(name) and not _is_cache(name) for name in conflicts)
         return _Known(user=stamp, entries=self._entries(), unmerged=unmerged)
+
+    def _unhide(self) -> None:
+        """Let git compare the files that the user's index says to take for unchanged, where they are there."""
+        rows = (row.partition(b"\t") for row in self._users.split(b"\0")[:-1])
+        hidden = {name for about, _, name in rows if about[:1] == b"S" or about[:1].islower()}
+        there = hidden - missing(self._repo.top, hidden)
+        for flag in ("--no-assume-unchanged", "--no-skip-worktree") if there else ():
+            self.git("update-index", flag, "-z", "--stdin", stdin=_lines(there))
+            self._kept = ""
 
     def _entries(self) -> str:
         self._users = self._users or run(self._repo.top, "ls-files", "-z", "-s", "-v")[1]

@@ -192,9 +192,8 @@ class HandedIn(Looked):
         form = actions.expected(self.state, path)
         asking = command.replace(data=form.data, evidence=form.evidence)
         self._wired.preview(self.state, asking, token)
-        if not actions.made_elsewhere(self.state, path, order):
-            actions.require_all(self._wired, self.state, path)
-            self._prove(path, watch, token)
+        actions.require_all(self._wired, self.state, path)
+        self._prove(path, watch, token)
         try:
             acted = actions.perform(self._wired, self.state, path, order)
         except Refused:

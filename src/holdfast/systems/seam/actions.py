@@ -87,12 +87,12 @@ def _unmade(repository: git.Repository, purpose: git_made.Purpose) -> str:
 
 
 def require_all(wired: Wired, state: State, path: str) -> None:
-    """Refuses a pull request that Holdfast would open without all of the work."""
+    """Refuses a pull request without all of the work, also one that somebody says they made."""
     if state.plan.step(path).action == "pull_request":
         committed.require_committed(wired, state, wired.on_branch(state), path)
 
 
-def made_elsewhere(state: State, path: str, order: Order) -> str:
+def _made_elsewhere(state: State, path: str, order: Order) -> str:
     """Where the pull request is that somebody says they made."""
     reported = state.step(path).evidence.get(PULL_REQUEST_CHECK)
     return order.url or (str(reported.data.get("pr_url") or "") if reported and reported.passed else "")
@@ -255,7 +255,7 @@ def _message(state: State, path: str, file: str) -> str:
 
 def _pull_request(wired: Wired, repository: git.Repository, state: State, path: str, order: Order) -> Acted:
     forge = wired.forge(state.worktree)
-    url = made_elsewhere(state, path, order)
+    url = _made_elsewhere(state, path, order)
     if url:
         from holdfast.forges.addresses import number_in
 

@@ -157,8 +157,10 @@ class Wired(Value):
 
     def shadowing(self, name: str, source: str) -> str:
         """What is said of a definition of the project that has the name of one that comes with Holdfast."""
-        own = os.path.join(".holdfast", "workflows", "")
-        if not source.startswith(own) or not self.catalogue.is_built_in(name):
+        own, file = os.path.join(".holdfast", "workflows", ""), f"{name.replace('/', '-')}.toml"
+        if not source.startswith(own) or not any(
+            os.path.exists(os.path.join(one, file)) for one in folders("definitions")
+        ):
             return ""
         return f"{name} is from {source}, not the shipped definition"
 

@@ -7,8 +7,9 @@ from holdfast.systems.skill.headings import Section
 
 BOX = r"(?:\[([ xX])\]\*?(?:[ \t\n]+|$)|([☐☑☒])\ufe0f?[ \t]*)"
 LIKE_A_BOX = r"(?:\[\s*(?:[xX]|[^\w\s\[\]])?\ufe0f?\s*\](?![(\[:])|[☐☑☒])"
-BOX_IN_TEXT = r"(?m)^\s*(?:>\s*)*(?:(?:[-*+]|\d+[.)])\s*)?(?:\[[ xX]\]\s|[☐☑☒])|<li>\s*\[[ xX]\]"
-_MARK = r"(?:-{1,2}|[*+•‣◦·・–—]|\d+[.)])"
+_NUMBER = r"\(?(?:\d+|[a-zA-Z])[.)]"
+BOX_IN_TEXT = rf"(?m)^\s*(?:>\s*)*(?:(?:[-*+]|{_NUMBER})\s*)?(?:\[[ xX]\]\s|[☐☑☒])|<li>\s*\[[ xX]\]"
+_MARK = rf"(?:-{{1,2}}|[*+•‣◦·・–—]|{_NUMBER})"
 BULLET = rf"\s*(?:{_MARK}\s*)?"
 _BOX_LINE = rf"{BULLET}{BOX}|\s*{_MARK}\s*{LIKE_A_BOX}"
 _TIGHT = rf"\s*(?:[-*+]|\d+[.)])(?={LIKE_A_BOX})"

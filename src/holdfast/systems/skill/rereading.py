@@ -23,6 +23,7 @@ from holdfast.systems.skill.following import followed
 from holdfast.systems.skill.outline import Task
 from holdfast.systems.skill.words import FEATURE, feature_of
 
+_COMMON = frozenset(("add", "and", "for", "from", "into", "make", "the", "with", "new", "use", "all", "fix", "test"))
 _ALIKE = 0.6
 """How much of two texts has to be the same for one to be the other, reworded."""
 
@@ -124,7 +125,7 @@ def _differences(state: State, home: str, place: Place, file: str) -> Taken:
 
 
 def paired(state: State, paths: list[str], listed: tuple[Task, ...]) -> Pairs:
-    """By their text; then by how alike texts are; then a task that has not begun by its place between the others."""
+    """By their text; then by how alike texts are; then a task that has not begun by its place and a word in common."""
     names = {state.plan.step(path).name: path for path in paths}
     same = {names[task.text]: task for task in listed if task.text in names}
     gone = [p for p in paths if p not in same and state.step(p).status not in lifecycle.FINISHED]
@@ -132,7 +133,8 @@ def paired(state: State, paths: list[str], listed: tuple[Task, ...]) -> Pairs:
     reworded = _alike(state, gone, new)
     order = [path for path in paths if path in same or path in gone]
     for path in [p for p in gone if p not in reworded and state.step(p).status == lifecycle.PENDING]:
-        left = [task for task in new if task not in reworded.values()]
+        words = _words(state.plan.step(path).name)
+        left = [task for task in new if task not in reworded.values() and words & _words(task.text)]
         task = next((one for one in left if _gap(listed, one, same) == _hole(order, path, same)), None)
         reworded |= {path: task} if task else {}
     same |= reworded
@@ -149,8 +151,13 @@ def _alike(state: State, gone: list[str], new: list[Task]) -> dict[str, Task]:
 
     rated = []
     for path in gone:
+        words = _words(state.plan.step(path).name)
         compared = SequenceMatcher(None, "", state.plan.step(path).name.lower(), autojunk=False)
         for number, task in enumerate(new):
+            others = _words(task.text)
+            if words and others and (words <= others or others <= words):
+                rated.append((1.0, path, number))  # one says more than the other, and nothing else
+                continue
             compared.set_seq1(task.text.lower())
             if compared.real_quick_ratio() >= _ALIKE and compared.quick_ratio() >= _ALIKE:
                 rated.append((compared.ratio(), path, number))
@@ -161,6 +168,13 @@ def _alike(state: State, gone: list[str], new: list[Task]) -> dict[str, Task]:
             found[path] = new[number]
             used.add(number)
     return found
+
+
+def _words(text: str) -> set[str]:
+    """The words of a title that tell tasks apart."""
+    import re
+
+    return {word for word in re.findall(r"\w+", text.lower()) if len(word) > 2 and word not in _COMMON}
 
 
 def _gap(listed: tuple[Task, ...], task: Task, same: Mapping[str, Task]) -> tuple[str, str]:
