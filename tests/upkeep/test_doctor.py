@@ -387,3 +387,10 @@ def test_reading_that_is_missing_or_outside_is_told_and_the_outside_not_named(si
     message = found(examine(site.open()), "reading").message
     assert "outside" in message
     assert "out.md" not in message
+
+
+@pytest.mark.parametrize("text", ["[commands\n", "[commands.lint]\nfoo = 1\n", "[resume]\npacket_limit = 'long'\n"])
+def test_a_mistake_in_the_configuration_is_told(site, text):
+    started(site)
+    (site.home / "config.toml").write_text(text)
+    assert ".holdfast/config.toml" in found(examine(site.open()), "bad_config").message

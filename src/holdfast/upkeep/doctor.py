@@ -54,6 +54,7 @@ def examine(project: Project) -> Report:
             *surroundings.quarantined(wired),
             *surroundings.slots(wired),
             *surroundings.definitions(wired),
+            *surroundings.configured(wired),
             *surroundings.secrets(wired, whole),
             surroundings.git(wired),
             *surroundings.excluded(wired, _in_use(whole)),

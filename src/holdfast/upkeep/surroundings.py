@@ -175,6 +175,18 @@ def definitions(wired: Wired) -> list[Finding]:
     return [*found, ok("definitions", f"{good} definition{'s' if good != 1 else ''} can be used")] if good else found
 
 
+def configured(wired: Wired) -> Iterator[Finding]:
+    """Mistakes in the configuration, which commands meet one by one when they need a part of it."""
+    from holdfast.checks import tooling
+
+    for part in (tooling.configured, configuration.resuming):
+        try:
+            part(wired.place.root)
+        except HoldfastError as error:
+            yield broken("bad_config", error.message, error.remedies, configuration.CONFIG)
+            return
+
+
 def secrets(wired: Wired, states: list[State]) -> Iterator[Finding]:
     """What was redacted, and whether what the project says of secrets counts."""
     counts: dict[str, int] = {}
