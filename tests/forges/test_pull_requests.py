@@ -185,5 +185,6 @@ def test_without_a_login_the_command_names_fork_and_upstream(hosted, github: Git
     (typed, *_) = workflow.briefing().now
     assert typed.text == (
         "git push -u origin feat/user-login && gh pr create --repo octo-org/octo-repo --head ada:feat/user-login"
-        " --title 'User login' --body ''"
+        f" --title 'User login' --body-file {(file := f'.holdfast/checks/{workflow.ulid}/pull-request.md')}"
     )
+    assert "Add a form" in hosted.read(file)
