@@ -56,7 +56,7 @@ def is_test(name: str) -> bool:
     words = _words(stem)
     ends = {*words[:1], *words[-1:]}
     is_spec = len(words) > 1 and kind in _SPEC_SUFFIXES and bool(ends & _SPECS)
-    return is_spec or kind == ".snap" or bool(ends & (_TESTS | _BESIDE))
+    return is_spec or kind in (".snap", ".test", ".bats") or bool(ends & (_TESTS | _BESIDE))
 
 
 def _is_folder_of_tests(words: list[str]) -> bool:
