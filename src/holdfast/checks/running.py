@@ -251,5 +251,11 @@ def _reason(program: str, cwd: str, environment: Mapping[str, str], error: OSErr
             return f"cannot run {program}: the interpreter that its first line names is missing"
         return f"no such program: {program}"
     if isinstance(error, PermissionError):
-        return f"not executable: {program}"
+        # A folder of PATH that cannot be entered makes the system say so of a program that is nowhere.
+        is_nowhere = "/" not in program and not _lies_in(environment.get("PATH", ""), program)
+        return f"no such program: {program}" if is_nowhere else f"not executable: {program}"
     return f"cannot run {program}: {error.strerror if isinstance(error, OSError) else error}"
+
+
+def _lies_in(path: str, program: str) -> bool:
+    return any(os.path.exists(os.path.join(folder or os.curdir, program)) for folder in path.split(os.pathsep))
