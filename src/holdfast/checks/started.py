@@ -22,14 +22,9 @@ def why_not(argv: Sequence[str], folder: str, tail: str) -> str:
     name = os.path.basename(program)
     if tool := asking.known(argv, folder):
         return f"{tool} told no result of a test"
-    plain = next((word for word in words if not word.startswith("-")), "")
-    if (
-        _INTERPRETERS.fullmatch(name)
-        and plain
-        and words[0] == plain
-        and not os.path.exists(os.path.join(folder, plain))
-    ):
-        return f"there is no file {plain} to run"
+    file = words[0] if words and not words[0].startswith("-") else ""
+    if file and _INTERPRETERS.fullmatch(name) and not os.path.exists(os.path.join(folder, file)):
+        return f"there is no file {file} to run"
     if "-m" in words[:-1] and f"No module named {(module := words[words.index('-m') + 1])}" in tail.replace("'", ""):
         return f"there is no module {module} to run"
     if name == "make" and not any(os.path.exists(os.path.join(folder, one)) for one in _MAKEFILES):

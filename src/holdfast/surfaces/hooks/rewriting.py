@@ -30,17 +30,15 @@ _IF_TOLD = {
 }
 """They write only with one of these options."""
 _SUBCOMMANDS = {
-    **dict.fromkeys(("cargo", "go", "terraform", "deno"), ("fmt",)),
-    **dict.fromkeys(("dart", "mix"), ("format",)),
-    "ruff": ("format", "check"),
+    **dict.fromkeys(("cargo", "go", "terraform", "deno"), "fmt"),
+    **dict.fromkeys(("dart", "mix", "ruff"), "format"),
 }
-"""They write by one of these words."""
+"""They write by this word."""
 _ONLY_LOOK = frozenset(
-    (
-        *("--check", "--diff", "--check-only", "-c", "--list-different", "-l", "--check-formatted"),
-        *("--version", "--help", "-h", "-V"),
-    )
+    ("--check", "--diff", "--check-only", "--list-different", "--check-formatted", "--version", "--help")
 )
+_SHORT_LOOK = {"prettier": {"-c", "-l"}, "isort": {"-c"}}
+"""Letters for the same, which mean something else to other programs."""
 _OUT = {
     **dict.fromkeys(("sort", "gcc", "g++", "cc", "c++", "clang", "pandoc", "iconv", "rustc"), ("-o", "--output")),
     "openssl": ("-out",),
@@ -66,14 +64,14 @@ def written(name: str, words: list[str]) -> list[Written]:
     if name == "scp":
         return [(plain[-1], FILE)] if plain and ":" not in plain[-1] else []
     if name in _SUBCOMMANDS:
-        if plain[:1] != list(_SUBCOMMANDS[name][:1]) and not (name == "ruff" and "--fix" in given):
+        if plain[:1] != [_SUBCOMMANDS[name]] and not (name == "ruff" and "--fix" in given):
             return []
         plain = [word.removesuffix("/...") for word in plain[1:]]
     elif name in _IF_TOLD and given.isdisjoint(_IF_TOLD[name]):
         return []
     elif name not in _IF_TOLD and name not in _ALWAYS:
         return [(word, FILE) for word in (*plain, *(word.removesuffix(end) for word in plain for end in _PACKED))]
-    if not given.isdisjoint(_ONLY_LOOK):
+    if not given.isdisjoint(_ONLY_LOOK | _SHORT_LOOK.get(name, set())):
         return []
     return [(word, TRACKED) for word in plain or ["."]]
 
