@@ -11,6 +11,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
 from holdfast.core.definition import Definition
+from holdfast.core.facts import Facts
 from holdfast.core.reading import read
 from holdfast.core.state import Actor, State
 from holdfast.engine.codec import encode, encode_record
@@ -127,7 +128,7 @@ def _filled(root: str, count: int, session: str = "") -> str:
 
 def _finished(store: FilesStore, definition: Definition, number: int, session: str) -> Entry:
     name = ulid.new()
-    actor, facts = Actor("agent"), cmd.Facts(now="2026-01-01T00:00:00.000Z")
+    actor, facts = Actor("agent"), Facts(now="2026-01-01T00:00:00.000Z")
     state: State | None = None
     lines: list[bytes] = []
     commands: tuple[cmd.Command, ...] = (

@@ -8,6 +8,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import moment, reading
 from holdfast.core.apply import Record, fold
 from holdfast.core.decide import decide
+from holdfast.core.facts import Facts
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.plain.digest import digest
 from holdfast.systems.seam.registry import rules
@@ -47,11 +48,11 @@ class Story:
         self._state = fold(self._state, record)
         return self
 
-    def facts(self, after: float = 0, **world: Any) -> cmd.Facts:
+    def facts(self, after: float = 0, **world: Any) -> Facts:
         """The world as it is so many seconds after the last command."""
         now = self.now + after
         seen: dict[str, Any] = {"boot": "boot", "mono": now - NOON, **self.world, **world}
-        return cmd.Facts(now=moment.from_epoch(now), **seen)
+        return Facts(now=moment.from_epoch(now), **seen)
 
     def check(self, step: str, name: str, passed: bool, *, token: int = 0, **seen: Any) -> Story:
         """Records a check a minute after what was before."""

@@ -1,8 +1,8 @@
 """Which tests run, what becomes of one whose machine lacks something, and what each folder costs.
 
-`--quick` leaves out the folders that take long and every test that calls `need`, and tests a property by fewer
-examples; `--full` adds the rows of tables that are marked `full`. Without either, a table is tested by the first and
-the last row of each kind. Chance repeats in every tier.
+`--quick` leaves out the folders that take long and every test that calls `need`, tests a property by fewer examples,
+and writes to memory where it can; `--full` adds the rows of tables that are marked `full`. Without either, a table is
+tested by the first and the last row of each kind. Chance repeats in every tier.
 """
 
 from __future__ import annotations
@@ -24,27 +24,49 @@ from hypothesis import settings
 HERE = Path(__file__).resolve().parent
 SLOW = (
     "acceptance",
+    "checks/results/test_asking.py",
     "checks/results/test_readers.py",
+    "checks/test_equipping.py",
     "checks/test_evidence.py",
+    "checks/test_packages.py",
+    "checks/test_running.py",
+    "checks/test_tools.py",
     "concurrency",
     "docs/test_examples.py",
+    "documents/test_checkpoints.py",
+    "documents/test_edits.py",
+    "documents/test_found.py",
+    "documents/test_lost.py",
+    "documents/test_lost_and_forged.py",
     "faults",
     "forges",
+    "git",
     "golden",
     "hosts_e2e",
+    "project/test_inbox.py",
     "stores/test_copies.py",
+    "stores/test_files.py",
+    "stores/test_losses.py",
     "surfaces/cli",
     "surfaces/mcp",
     "surfaces/test_following_advice.py",
     "surfaces/test_statusline.py",
+    "surfaces/test_told_at_once.py",
+    "systems/compaction/test_detection.py",
     "systems/gated",
+    "systems/orchestrator/test_edits.py",
+    "systems/seam/test_adoption.py",
     "systems/story/sessions/test_command_line.py",
     "systems/story/sessions/test_kills.py",
+    "systems/test_actions.py",
     "systems/test_external.py",
-    "upkeep/test_installed.py",
+    "upkeep",
 )
 """Folders and modules that `--quick` leaves out: they start processes by the hundred."""
 IN_CI = "HOLDFAST_CI"
+MEMORY = "/dev/shm"
+ENOUGH = 1 << 30
+"""Bytes that must be free in memory for the files of the quick tests."""
 LACK = "this machine lacks "
 OVERHEAD = "(collection, workers)"
 AT_LEAST = 1.0
@@ -160,6 +182,7 @@ _PROBES: dict[str, Callable[[], bool]] = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("tiers")
     group.addoption("--quick", action="store_true", help="leave out slow folders, and what needs other programs")
+    group.addoption("--macos", action="store_true", help="run what needs no other process as on a simulated macOS")
     group.addoption("--full", action="store_true", help="test every row of the tables")
 
 
@@ -167,10 +190,25 @@ def pytest_configure(config: pytest.Config) -> None:
     global _chosen, _strict
     _chosen = "quick" if config.option.quick else "full" if config.option.full else ""
     _strict = bool(os.environ.get(IN_CI))
+    if _chosen == "quick" and _takes_files(MEMORY):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
+    if config.option.macos:
+        from holdfast.files import system
+        from tests.files import mac
+
+        system.here = mac.mac()
     chance = {"derandomize": True, "deadline": None, "database": None}
     settings.register_profile("holdfast", max_examples=examples(100), **chance)
     settings.load_profile("holdfast")
     config.addinivalue_line("markers", "full: a row of a table that only `--full` tests")
+
+
+def _takes_files(folder: str) -> bool:
+    """Whether the tests can write there, run what they wrote and have enough space."""
+    if not os.access(folder, os.W_OK):
+        return False
+    there = os.statvfs(folder)
+    return not there.f_flag & os.ST_NOEXEC and there.f_bavail * there.f_frsize >= ENOUGH
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:

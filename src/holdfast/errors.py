@@ -9,8 +9,10 @@ from _collections_abc import Callable, Mapping, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
 
+UNCHANGED = "nothing was changed"
+"""The end of a message about a write that failed."""
 STOP = "show this to a person and stop"
 
 
@@ -43,6 +45,12 @@ class HoldfastError(Exception):
         self.remedies: tuple[Any, ...] = remedy if isinstance(remedy, tuple) else (remedy,) if remedy else ()
         """Each a `Remedy` of the core, or a sentence; the best is first."""
         self.facts = dict(facts or {})
+
+    def after(self, done: str) -> Self:
+        """The same where something was done before it failed: then it was not nothing that was changed."""
+        self.message = self.message.replace(UNCHANGED, f"before that, {done}; repeat the command to record it")
+        self.args = (self.message,)
+        return self
 
     @property
     def remedy(self) -> str:

@@ -114,7 +114,7 @@ class House(Checkout):
 
     def reviewed(self, phase: str, number: int, *findings: str) -> None:
         """An agent hands in, another one reviews; both by commands."""
-        self.ok("done", phase)
+        self.ok("done", phase, *(("--unchanged", "as it was") if number > 1 else ()))
         self.opinion(phase, number, *findings)
         self.ok("review", phase)
 

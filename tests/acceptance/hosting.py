@@ -84,6 +84,7 @@ def _own(name: str, **more: Any) -> dict[str, Any]:
 _SAID: dict[str, Any] = {"type": "string", "minLength": 1}
 ANSWERS = {
     "SessionStart": _own("SessionStart", additionalContext={**_SAID, "maxLength": SHOWN}),
+    "PostToolUse": _own("PostToolUse", additionalContext=_SAID),
     "PreToolUse": _own("PreToolUse", permissionDecision={"const": "deny"}, permissionDecisionReason=_SAID),
     "Stop": _closed({"decision": {"const": "block"}, "reason": _SAID}),
 }

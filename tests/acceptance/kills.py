@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.surfaces.cli.main import main
-from tests.acceptance.feature import House
+from tests.acceptance.checkout import Checkout
 from tests.tiers import rows
 
 _CHANGES = frozenset(("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link"))
-_GIT = frozenset(("commit", "switch", "update-index", "read-tree", "push", "update-ref"))
+_GIT = frozenset(("commit", "switch", "update-index", "read-tree", "push", "update-ref", "merge", "worktree"))
 
 AN_HOUR = 3600
 
@@ -28,7 +28,7 @@ class Kills:
     would depend on where in a second a run begins.
     """
 
-    def __init__(self, base: House) -> None:
+    def __init__(self, base: Checkout) -> None:
         self._base = base
         self._kept = shutil.copytree(base.root, base.root.with_name("kept"), symlinks=True)
         self._now = time.time() + AN_HOUR
@@ -43,25 +43,25 @@ class Kills:
         """The changes to be killed before, each with its number."""
         return rows(list(enumerate(self.changes(*words), 1)), lambda row: _kind(row[1]))
 
-    def before(self, number: int, *words: str) -> House:
+    def before(self, number: int, *words: str) -> Any:
         """What a command left that was killed before this change, the first being 1."""
         house = self._fresh()
         said = self._run(house, number, words)
         assert len(said) == number, said
         return house
 
-    def again(self, house: House, *words: str) -> None:
+    def again(self, house: Any, *words: str) -> None:
         """The same, or what follows, by a process that nobody kills."""
         said = self._run(house, 0, words, later=1)
         assert said[-1:] == ["0"], said[-3:]
 
-    def _fresh(self) -> House:
+    def _fresh(self) -> Any:
         """At the same place as ever: in another one, approvals would only be claimed."""
         shutil.rmtree(self._base.root)
         shutil.copytree(self._kept, self._base.root, symlinks=True)
         return self._base
 
-    def _run(self, house: House, number: int, words: tuple[str, ...], later: float = 0) -> list[str]:
+    def _run(self, house: Any, number: int, words: tuple[str, ...], later: float = 0) -> list[str]:
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:

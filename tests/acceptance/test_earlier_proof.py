@@ -21,6 +21,7 @@ def project(tmp_path, monkeypatch) -> Project:
 
 def begun(project: Project, *tasks: str, old: str = "") -> Prepare:
     prepare = src_pytest(project)
+    project.bench.write(".gitignore", "__pycache__/\n")
     if old:
         project.bench.write("tests/test_old.py", old)
     project.bench.saved_feature(LOGIN, *(tasks or TASKS))
@@ -185,3 +186,72 @@ def test_work_that_was_begun_before_red_is_no_obstacle(project):
     project.do("done", "--test", test)
     project.bench.write(file, text)
     assert "done" in project.do("done").out
+
+
+OLD = "def test_a():\n    pass\n\n\ndef test_b():\n    pass\n"
+STOPPED = {
+    "deleted with its file": ("tests/test_old.py", None),
+    "skipped": ("tests/test_old.py", f"import pytest\n\n\n@pytest.mark.skip\n{OLD}"),
+    "filtered": ("pytest.ini", f"{INI} -k 'not test_a'\n"),
+    "not collected": ("conftest.py", "collect_ignore = ['tests/test_old.py']\n"),
+}
+
+
+def stopped(project: Project, harm: str) -> None:
+    file, text = STOPPED[harm]
+    if text is None:
+        (project.bench.root / file).unlink()
+    else:
+        project.bench.write(file, text)
+
+
+@pytest.mark.parametrize("harm", STOPPED)
+def test_tests_that_stop_running_before_the_first_red_are_named_there_and_at_green(project, harm):
+    prepare = begun(project, old=OLD)
+    stopped(project, harm)
+    test, file, text = prepare(1)
+    project.bench.write(f"tests/{test}.py", f"def {test}():\n    from shop import m1\n\n    assert m1.f() == 1\n")
+    gone = "tests/test_old.py::test_a"
+    assert gone in project.do("done", "--test", test).out
+    assert gone in project.bench.ok("status").out
+    project.bench.write(file, text)
+    assert gone in project.do("done").out
+
+
+@pytest.mark.parametrize("harm", STOPPED)
+def test_tests_that_stop_running_before_verification_are_named_everywhere(project, harm):
+    prepare = begun(project, "Greet", old=OLD)
+    task(project, prepare, 1)
+    stopped(project, harm)
+    project.bench.save("less")
+    for check in ("lint", "security_review", "code_simplifier"):
+        project.bench.ok("check", check, "--passed")
+    gone = "that passed earlier"
+    said = project.do("done").out
+    assert gone in said
+    assert "tests/test_old.py::test_a" in said
+    for words in (("status",), ("next",)):
+        assert gone in " ".join(project.bench.ok(*words).out.split()), words
+    project.bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
+    project.bench.agent("done")
+    assert gone in next(project.bench.root.glob(".holdfast/checks/*/pull-request.md")).read_text()
+
+
+def test_a_feature_without_tests_of_its_own_that_removes_some_names_them(project):
+    begun(project, "Greet (no tests)", old=OLD)
+    stopped(project, "deleted with its file")
+    project.bench.write("notes.md", "more\n")
+    project.do("done")
+    project.bench.write("tests/test_new.py", "def test_new():\n    pass\n")
+    project.bench.save("other")
+    for check in ("lint", "security_review", "code_simplifier"):
+        project.bench.ok("check", check, "--passed")
+    assert "2 tests that passed earlier are not run any more" in project.do("done").out
+
+
+def test_a_test_that_is_added_to_a_file_costs_no_run_more(project):
+    begun(project, old=OLD)
+    project.bench.write("tests/test_old.py", f"{OLD}\n\ndef test_c():\n    from shop import m1\n")
+    before = project.runs
+    project.do("done", "--test", "test_c")
+    assert project.runs == before + 1

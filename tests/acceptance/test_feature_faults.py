@@ -72,14 +72,14 @@ def test_an_answer_that_fails_in_the_middle_of_the_looks_moves_nothing(talk, hou
 
 
 def test_a_pull_request_whose_answer_is_lost_is_found_again_by_the_same_command(house, github):
-    github.faults += [PASSES, Fault(happens=True, hangs_up=True)]
+    github.faults += [PASSES, PASSES, Fault(happens=True, hangs_up=True)]
     house.ok("continue")
     assert len(github.opened) == 1
     assert house.state()["pr_number"] == 1
 
 
 def test_a_network_that_is_lost_while_the_pull_request_is_opened_leaves_no_second_one(house, github):
-    github.faults += [PASSES, Fault(happens=True, hangs_up=True), HUNG_UP]
+    github.faults += [PASSES, PASSES, Fault(happens=True, hangs_up=True), HUNG_UP]
     failed(house, "github_unreachable")
     assert (house.state()["pr_number"], house.phase(FIRST)["status"]) == (None, "user_review")
     house.ok("continue")
@@ -88,7 +88,7 @@ def test_a_network_that_is_lost_while_the_pull_request_is_opened_leaves_no_secon
 
 
 def test_a_login_that_may_not_open_one_is_told_so(house, github):
-    github.faults += [PASSES, Fault(403, {"message": "Resource not accessible by personal access token"})]
+    github.faults += [PASSES, PASSES, Fault(403, {"message": "Resource not accessible by personal access token"})]
     failed(house, "github_forbidden")
     assert github.opened == []
     house.ok("continue")

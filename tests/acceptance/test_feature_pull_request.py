@@ -71,6 +71,12 @@ def test_every_phase_is_approved_in_turn_and_the_feature_completed(talk, house, 
     assert house.state()["status"] == "completed"
     assert pushed(house, github)
     assert len(github.opened) == 1
+    tip = github.tip(BRANCH)
+    house.git("commit", "-q", "--allow-empty", "-m", "more")
+    house.git("remote", "set-head", "origin", BRANCH)  # now it is the one that pull requests go into
+    refused = house.agent("continue", "--json")
+    assert (refused.code, refused.error["code"], github.tip(BRANCH)) == (3, "no_base", tip)
+    house.git("remote", "set-head", "origin", "main")
     house.ok("finalize")
     assert house.trailers()["Workflow-Status"] == "finalized"
 

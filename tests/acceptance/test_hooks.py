@@ -284,6 +284,9 @@ def test_a_plan_that_is_done_is_not_restored_any_more(house):
     house.write("CLAUDE/Plan/007-user-login/PLAN.md", PLAN)
     assert "Workflow: Plan 007: User Login" in session.compact().splitlines()
     house.write("CLAUDE/Plan/007-user-login/PLAN.md", PLAN.replace("🔄 In Progress", "✅ Complete"))
+    told = session.compact()
+    assert "so the workflow ended" in told
+    assert "RESTORED" not in told
     assert (session.compact(), state_files(house)) == ("", [])
 
 

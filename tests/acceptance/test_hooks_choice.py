@@ -162,3 +162,44 @@ def test_an_agent_that_deletes_the_state_file_it_wrote_has_finished(house, proje
     assert "Move the data" not in session.compact()
     assert not path.exists()
     assert house.ok("list", "--all", "--json").json["workflows"][0]["status"] == "completed"
+
+
+def test_the_end_that_a_plan_says_is_told_once_to_the_session_that_was_at_it(house, project):
+    project.plan(7, "Search")
+    session = Session(house, "S1")
+    assert named(session.compact()) == "Plan 007: Search"
+    project.plan(7, "Search", "✅ Complete")
+    told = session.compact()
+    assert "CLAUDE/Plan/007-plan/PLAN.md says: ✅ Complete, so the workflow ended" in told
+    assert "workflow ended" not in session.compact()
+
+
+def test_the_end_that_a_plan_says_is_told_beside_the_packet_of_another_workflow(house, project):
+    project.plan(7, "Search")
+    project.account("Release 2", 3, "Ship", age=-5)
+    session = Session(house, "S1")
+    assert named(session.compact()) == "Release 2"
+    project.plan(7, "Search", "✅ Complete")
+    told = session.compact()
+    assert named(told) == "Release 2"
+    assert "so the workflow ended" in told
+
+
+def test_an_edit_that_is_no_json_is_told_at_once_and_shown_as_text(house, project):
+    session = Session(house, "S1")
+    path = project.account("Alpha job", 2, "Build", by=session)
+    full = house.root / path
+    full.write_text("workflow: Alpha job\nphase: 3 of 5, the index is built\n")
+    heard = session.send(
+        "PostToolUse",
+        tool_name="Write",
+        tool_input={"file_path": str(full), "content": full.read_text()},
+        tool_use_id="toolu_1",
+        tool_response={},
+        duration_ms=7,
+    )
+    assert "is no JSON, and left as it is" in heard.text
+    told = session.compact()
+    assert named(told) == "Alpha job"
+    assert "the index is built" in told
+    assert full.read_text().startswith("workflow: Alpha job")

@@ -151,6 +151,42 @@ KITS = {
         tool=_python,
         breaks=("tests/test_old.py", "assertTrue", "assertFalse"),
     ),
+    "django": Kit(
+        command=f"{sys.executable} manage.py test",
+        files={
+            "manage.py": (
+                "import os\nimport sys\n\nfrom django.core.management import execute_from_command_line\n\n"
+                "os.environ.setdefault('DJANGO_SETTINGS_MODULE', 'site_settings')\n"
+                "if __name__ == '__main__':\n    execute_from_command_line(sys.argv)\n"
+            ),
+            "site_settings.py": (
+                "SECRET_KEY = 'test'\nINSTALLED_APPS = ['forms']\n"
+                "DATABASES = {'default': {'ENGINE': 'django.db.backends.sqlite3', 'NAME': ':memory:'}}\n"
+            ),
+            "forms/__init__.py": "",
+            "forms/form.py": _PYTHON_SOURCE,
+            "forms/tests/__init__.py": "",
+            "forms/tests/test_old.py": (
+                "from django.test import TestCase\nfrom forms.form import size\n\n\nclass Old(TestCase):\n"
+                "    def test_old(self):\n        self.assertTrue(size())\n"
+            ),
+        },
+        test_file="forms/tests/test_form.py",
+        test=(
+            "import unittest\nfrom django.test import TestCase\nfrom forms.form import size\n\n\n"
+            "class Form(TestCase):\n"
+            "    def test_size(self):\n        self.assertEqual(size(), int('EXPECTED'[-1]))\n"
+        ),
+        skip=("    def test_size", "    @unittest.skip('later')\n    def test_size"),
+        now="return 2",
+        already="return 1",
+        name="test_size",
+        id="forms.tests.test_form.Form.test_size",
+        source="forms/form.py",
+        unloaded="import nowhere_to_be_found\n",
+        tool=_python,
+        breaks=("forms/tests/test_old.py", "assertTrue", "assertFalse"),
+    ),
     "jest": Kit(
         command="npm test --silent",
         files={

@@ -106,6 +106,63 @@ def test_what_the_configuration_says_later_takes_the_place_of_what_was_found_onc
     assert check(bench) == (("sh", "run.sh"), CONFIG, "")
 
 
+@pytest.mark.parametrize(
+    ("command", "how"),
+    [
+        ("cd app && pytest", "only a shell knows '&&': write a script and name it, or sh -c 'cd app && pytest'"),
+        ("pytest | tee log", "only a shell knows '|'"),
+        ("cd app", "only a shell knows 'cd'"),
+        ("pytest $ARGS", "only a shell knows '$'"),
+        ("FOO=1 pytest -v", "a shell would set 'FOO=1': write 'env FOO=1 pytest -v'"),
+    ],
+)
+def test_a_command_that_needs_a_shell_is_refused_with_the_way_to_write_it(bench, command, how):
+    refused = bench.agent("set", f"test_command={command}")
+    assert (refused.code, "run without a shell" in refused.err, how in refused.err) == (2, True, True), refused
+    assert check(bench)[0] == ()
+    bench.write(CONFIG, f"[commands]\ntest = {json.dumps(command)}\n")
+    said = bench.agent("check", "test_fails", "--test", "a").err
+    assert ("config.toml:2: test runs without a shell" in said, how in said) == (True, True), said
+
+
+@pytest.mark.parametrize("command", ["env FOO=1 pytest", "pytest -k 'a && b'", "sh -c 'cd app && pytest'", "make A=1"])
+def test_what_is_quoted_needs_no_shell(bench, command):
+    bench.ok("set", f"test_command={command}")
+
+
+def test_a_program_that_is_not_there_is_advised_to_be_installed_or_replaced(bench):
+    bench.ok("set", "test_command=no-such-tool -v")
+    said = bench.agent("done", "--test", "a").err
+    assert "no such program: no-such-tool" in said
+    way = "→ install it, then: holdfast done --test a · or name another: holdfast set test_command='COMMAND'"
+    assert way in said
+
+
+def test_without_a_command_each_way_is_a_line_of_its_own(bench):
+    lines = bench.agent("done", "--test", "a").err.splitlines()
+    assert lines[1] == "→ holdfast set test_command='COMMAND'"
+    assert [line[:34] for line in lines[2:]] == [
+        "for a person: to configure it: pri",
+        "for a person: to allow reports: pr",
+    ]
+    assert max(map(len, lines)) < 160
+
+
+def test_a_configuration_that_says_there_is_no_command_is_changed_and_not_written_twice(bench):
+    trusted(bench, "[commands]\ntest = []\n")
+    said = bench.agent("done", "--test", "a").err
+    assert "the configuration says that there is no test command" in said
+    assert "for a person: change 'test' below [commands] to the command" in said
+    assert "printf" not in said
+
+
+def test_a_red_that_is_opened_again_asks_for_the_name_of_its_test(bench):
+    bench.write("tests/test_a.py", "def test_a():\n    assert False\n")
+    bench.ok("done", "--test", "test_a")
+    bench.ok("reopen", RED)
+    assert json.loads(bench.ok("next", "--json").out)["required_action"] == "holdfast done --test NAME"
+
+
 def test_tests_are_reported_only_where_a_person_allows_it_and_that_is_said_everywhere(bench):
     assert bench.agent("check", "test_fails", "--passed", "--json").error["code"] == "engine_must_run"
     bench.write(CONFIG, '[commands]\ntest = "report"\n')

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.core.provenance import how
 from holdfast.core.state import Evidence
-from holdfast.errors import HoldfastError, Refused, one_line
+from holdfast.errors import HoldfastError, Refused, UsageError, one_line
 from holdfast.project.workflow import Workflow
 from tests.tiers import need
 from tests.trusted import trust_file
@@ -56,6 +56,17 @@ def test_red_is_a_test_that_really_fails_and_everything_about_it_is_kept(bench):
     assert seen.data["files"] == {"tests/test_form.py": 2}
     assert "assert 1 == 2" in seen.detail
     assert (seen.head, seen.dirty) == (bench.head, True)
+
+
+def test_nothing_is_proved_of_a_tree_with_a_tracked_file_that_cannot_be_read(bench, monkeypatch):
+    workflow = cycle(bench)
+    bench.write("tests/test_form.py", "def test_size():\n    assert 1 == 2\n")
+    assert ran(workflow, "test_fails").passed
+    monkeypatch.setattr("holdfast.git.private.PrivateIndex.read", lambda index: False)
+    for act in (lambda: ran(workflow, "test_fails"), lambda: workflow.done("red")):
+        with pytest.raises(Refused) as caught:
+            act()
+        assert caught.value.code == "unreadable"
 
 
 def test_a_test_that_passes_at_once_is_not_red(bench):
@@ -232,14 +243,21 @@ def test_what_failed_before_the_task_is_listed_and_not_held_against_it(bench):
     assert not ran(workflow, "test_passes").passed
 
 
-def test_green_is_about_the_test_of_red_whatever_else_is_named(bench):
+def test_green_is_about_the_test_of_red_and_another_name_is_refused(bench):
     workflow = cycle(bench)
     bench.write("tests/test_form.py", PASSING + "\n\ndef test_other():\n    assert True\n")
     bench.write("form.py", "def size():\n    return 1\n")
     assert ran(workflow, "test_fails", data={"test": "test_size"}).passed
     workflow.done("red")
-    seen = ran(workflow, "test_passes", data={"test": "test_other"})
-    assert (seen.passed, seen.data["test"]) == (False, "tests/test_form.py::test_size")
+    with pytest.raises(UsageError) as caught:
+        ran(workflow, "test_passes", data={"test": "test_other"})
+    assert "the test of this task is tests/test_form.py::test_size, not 'test_other'" in caught.value.message
+    bench.write("form.py", "def size():\n    return 2\n")
+    for name in ("test_size", "test_form.py::test_size", "tests/test_form.py", "project/tests/test_form.py::test_size"):
+        assert ran(workflow, "test_passes", data={"test": name}).data["test"] == "tests/test_form.py::test_size"
+    for step in ("green", "refactor"):
+        assert bench.agent("done", step, "--test", "test_sise").code == 2
+        assert bench.ok("done", step, "--test", "test_size").code == 0
 
 
 def test_what_the_command_itself_leaves_out_is_not_green(bench):
@@ -502,3 +520,15 @@ def test_a_command_that_starts_no_test_is_not_red(tmp_path, monkeypatch, command
     bench.write("check.sh", "exit 1\n")
     bench.ok("set", "test_command=sh check.sh")
     assert ran(workflow, "test_fails").passed
+
+
+def test_a_failing_test_is_named_where_no_single_test_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
+    bench = Bench(tmp_path / "project").begun()
+    bench.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    bench.write("test_old.py", "def test_old():\n    assert 1 == 2\n\n\ndef test_more():\n    assert 0\n")
+    bench.saved_feature(LOGIN, "x Everything")
+    bench.ok("start", "dev", LOGIN)
+    failed = bench.agent("check", "test")
+    assert "test_old.py::test_old: assert 1 == 2" in failed.out + failed.err
+    assert "test_old.py::test_old: assert 1 == 2" in " ".join(bench.ok("next").out.split())

@@ -189,8 +189,10 @@ def test_another_script_behind_the_same_command_is_told_and_kept(bench, monkeypa
     program.write_text("#!/bin/sh\necho '✗ no'\nexit 1\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    npm(bench, "node all.js")
+    npm(bench, "node first.js")
     bench.save()
+    bench.ok("start", "dev", LOGIN, "--fresh")
+    npm(bench, "node all.js")
     bench.write("web/a.test.js", "")
     bench.ok("check", "test_fails")
     npm(bench, "node ok.js")
@@ -199,6 +201,10 @@ def test_another_script_behind_the_same_command_is_told_and_kept(bench, monkeypa
     assert said.startswith(f"⚠ {changed}\n")
     assert changed in " ".join(bench.ok("log").out.split())
     assert "runs another script" not in bench.ok("check", "test_fails").out
+    since_start = "npm test --silent runs another script than when the workflow began: node ok.js; then: node first.js"
+    for said in (changed, since_start):
+        assert said in " ".join(bench.ok("status").out.split())
+        assert said in bench.open().workflow().briefing().proof
 
 
 def test_another_interpreter_of_the_same_name_is_told(bench, monkeypatch, tmp_path):

@@ -20,7 +20,6 @@ from holdfast.core.commands import (
     Command,
     Done,
     Edit,
-    Facts,
     Part,
     RecordCheck,
     Request,
@@ -32,6 +31,7 @@ from holdfast.core.commands import (
 from holdfast.core.decide import decide
 from holdfast.core.definition import Definition
 from holdfast.core.events import Event, Moved
+from holdfast.core.facts import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.plan import Plan
 from holdfast.core.reading import read

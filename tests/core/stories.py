@@ -17,6 +17,7 @@ from holdfast.core.apply import Record
 from holdfast.core.decide import decide
 from holdfast.core.definition import Step
 from holdfast.core.events import Event
+from holdfast.core.facts import Facts
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError
@@ -37,7 +38,7 @@ class Scene(Value):
 
     before: State
     request: cmd.Request
-    facts: cmd.Facts
+    facts: Facts
     after: State
     events: tuple[Event, ...] = ()
     refusal: Exception | None = None

@@ -11,6 +11,7 @@ from holdfast.core.commands import (
     Begin,
     Block,
     Cancel,
+    ChangeStep,
     Done,
     EndAgent,
     Fail,
@@ -20,6 +21,8 @@ from holdfast.core.commands import (
     RecordCheck,
     Reopen,
     Request,
+    Restore,
+    RetireStep,
     Skip,
     Spend,
     StartAgent,
@@ -28,6 +31,7 @@ from holdfast.core.commands import (
     Unblock,
 )
 from holdfast.core.decide import decide
+from holdfast.core.definition import Step
 from holdfast.core.events import Beat, Leased, Released
 from holdfast.core.state import Lease
 from holdfast.errors import HoldfastError
@@ -93,6 +97,34 @@ def test_a_lease_on_a_branch_covers_what_is_below_and_nothing_beside():
     play = leased()
     play.refuses(Begin("a/x"), "lease_held", by=OTHER_AGENT)
     play.do(Begin("b"), by=OTHER_AGENT)
+
+
+REACHING = [
+    Reopen("a"),
+    Restore(1),
+    RetireStep("b"),
+    ChangeStep("b", Step("b", description="of another kind")),
+]
+
+
+@pytest.mark.parametrize("command", REACHING)
+def test_what_reaches_beyond_the_step_it_names_changes_nothing_that_another_agent_holds(command):
+    play = given(step("a"), step("b"), step("c"))
+    before = play.state
+    play.do(Begin("a"), Done("a"))
+    if isinstance(command, Reopen | Restore):
+        play.do(Begin("b"))
+    play.do(StartAgent("coder", "b"))
+    play.refuses(command, "lease_held", by=OTHER_AGENT, past=before)
+    play.wait(HOUR).do(command, by=OTHER_AGENT, past=before)
+
+
+def test_what_leaves_a_held_step_as_it_is_may_be_restored():
+    play = given(step("a"), step("b", requires=[]))
+    before = play.state
+    play.do(StartAgent("coder", "b"))
+    play.do(Begin("a"), Restore(1), by=OTHER_AGENT, past=before)
+    assert play.status("a") == "pending"
 
 
 def test_a_lease_on_the_workflow_covers_every_step():
@@ -245,10 +277,20 @@ def test_an_agent_that_ends_gives_its_lease_back():
     play.refuses(EndAgent(1), "fenced")
 
 
-def test_roles_hold_leases_of_their_own_on_one_step():
+def test_roles_hold_leases_of_their_own_on_a_step_that_is_no_task():
     play = leased()
     play.do(StartAgent("validator", "a"), by=OTHER_AGENT)
     assert sorted(lease.token for lease in play.state.leases.values()) == [1, 2]
+
+
+def test_another_role_gets_a_lease_of_a_held_task_only_with_its_holder_or_a_person():
+    play = given(step("a", kind="task"))
+    play.do(StartAgent("coder", "a"))
+    assert play.refuses(StartAgent("validator", "a"), "lease_held", by=OTHER_AGENT).facts["role"] == "coder"
+    play.do(StartAgent("validator", "a"), token=1)
+    assert sorted(lease.token for lease in play.state.leases.values()) == [1, 2]
+    play.do(StartAgent("reviewer", "a"), by=PERSON, person=True)
+    assert sorted(lease.token for lease in play.state.leases.values()) == [1, 2, 3]
 
 
 def test_cancelling_ends_every_lease():

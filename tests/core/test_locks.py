@@ -103,9 +103,10 @@ def test_all_of_the_files_are_locked_or_none():
 
 def test_the_same_agent_renews_its_hold_with_a_new_token():
     play = locked("src")
+    taken = play.now
     play.wait(5 * MINUTE).do(Lock(("src",)))
     hold = play.state.locks["src"]
-    assert (hold.token, hold.deadline, hold.at) == (2, play.mono + 600, play.now)
+    assert (hold.token, hold.deadline, hold.at) == (2, play.mono + 600, taken)
     play.do(Lock(("src/a.py",)))
     assert list(play.state.locks) == ["src", "src/a.py"]
 
@@ -331,12 +332,27 @@ def test_an_agent_that_its_host_saw_end_frees_what_it_held():
     assert (play.state.locks, play.state.leases) == ({}, {})
 
 
+def test_a_lock_is_held_since_it_was_taken_however_often_it_is_renewed():
+    play = leased("src")
+    taken = play.state.locks["src"].at
+    play.wait(100).do(BeatAgent(1), by=NOBODY, token=1)
+    play.wait(100).do(Lock(("src", "docs")), by=NOBODY, token=1)
+    assert play.state.locks["src"].at == taken < play.state.locks["docs"].at
+
+
+def test_a_lock_lasts_no_longer_than_the_lease_of_its_agent():
+    play = leased("src", ttl=60)
+    play.do(Lock(("docs",), ttl=86_400), by=NOBODY, token=1)
+    play.wait(50).refuses(Lock(("docs",)), "locked", by=OTHER_AGENT)
+    play.do(BeatAgent(1), by=NOBODY, token=1)
+    play.wait(50).refuses(Lock(("docs",)), "locked", by=OTHER_AGENT)
+    play.wait(11).do(Lock(("docs", "src")), by=OTHER_AGENT)
+
+
 def test_a_takeover_frees_what_the_old_holder_held():
     play = leased("src", ttl=60)
     play.do(Lock(("docs",), ttl=86_400), by=NOBODY, token=1)
-    play.wait(61)
-    play.refuses(Lock(("docs",)), "locked", by=OTHER_AGENT)
-    play.do(StartAgent("executor", "a"), by=OTHER_AGENT)
+    play.wait(61).do(StartAgent("executor", "a"), by=OTHER_AGENT)
     assert play.state.locks == {}
     token = play.state.leases["executor@a"].token
     play.do(Lock(("src", "docs")), by=OTHER_AGENT, token=token)

@@ -144,14 +144,15 @@ def test_a_leaf_with_a_lease_of_its_own_is_one_execution():
 def test_an_agent_on_the_whole_workflow_and_the_step_it_works_on_are_the_same_work():
     story = Story({"id": "a"}).do(cmd.StartAgent("coder")).do(cmd.Begin("a"), token=1)
     assert figures(story)["parallel_executions"] == 0
-    story.do(cmd.StartAgent("tester"))
+    story.do(cmd.StartAgent("tester"), token=1)
     assert figures(story)["parallel_executions"] == 2
 
 
 def test_a_lease_that_went_silent_runs_beside_nobody():
-    story = Story({"id": "a"}).do(cmd.StartAgent("coder", "a", ttl=60)).do(cmd.StartAgent("tester", "a"), after=61)
+    story = Story({"id": "a"}, {"id": "b", "requires": []})
+    story.do(cmd.StartAgent("coder", "a", ttl=60)).do(cmd.StartAgent("tester", "b"), after=61)
     assert figures(story)["parallel_executions"] == 0
-    story.do(cmd.EndAgent(2), token=2).do(cmd.BeatAgent(1), token=1).do(cmd.StartAgent("tester", "a"), after=1)
+    story.do(cmd.EndAgent(2), token=2).do(cmd.BeatAgent(1), token=1).do(cmd.StartAgent("tester", "b"), after=1)
     assert figures(story)["parallel_executions"] == 2
 
 

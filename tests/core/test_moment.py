@@ -146,3 +146,21 @@ def test_anything_is_an_amount_or_not_and_never_an_exception(value):
 def test_what_four_digits_cannot_say_is_the_nearest_that_they_can(seconds, written):
     assert moment.from_epoch(seconds) == written
     assert moment.to_epoch(written)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-02-30T10:00:00.000Z",
+        "2026-01-01T24:00:00.000Z",
+        "2026-01-01T10:60:00.000Z",
+        "2026-01-01T10:00:60.000Z",
+        "2026-01-01T10:00:00.0\u00b20Z",
+        "2026-01-01T10:00:00,000Z",
+        "2026-01-01T10-00:00.000Z",
+        "2026-01-01T+1:00:00.000Z",
+    ],
+)
+def test_a_moment_that_only_looks_like_one_that_holdfast_wrote_is_refused(text):
+    with pytest.raises(UsageError):
+        moment.to_epoch(text)

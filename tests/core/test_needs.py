@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from holdfast.core import commands as cmd
-from holdfast.core.commands import Approve, Facts
+from holdfast.core.commands import Approve
 from holdfast.core.decide import rule_of
 from holdfast.core.definition import Check
+from holdfast.core.facts import Facts
 from holdfast.core.needs import Needs, needs
 from tests.core.play import Play, given, passed, step
 
@@ -29,7 +30,7 @@ def test_artifacts_that_are_there_and_those_that_come_are_hashed():
     state = begun(cmd.Attach("build", {"log": "log.txt"})).state
     assert needs(state, cmd.Note("n")).hashes == ("log.txt",)
     asked = needs(state, cmd.Done("build", {"report": "report.json"}))
-    assert (asked.hashes, asked.results) == (("log.txt", "report.json"), ("report.json",))
+    assert (asked.hashes, asked.results) == (("log.txt", "report.json"), (("build", "report.json"),))
     together = cmd.Together((cmd.Attach("build", {"more": "more.txt"}), cmd.Note("n")))
     assert needs(state, together).hashes == ("log.txt", "more.txt")
 
@@ -58,15 +59,18 @@ def test_single_commands_need_what_is_theirs():
 RUNS = (("build", Check("lint")),)
 ALL = Needs(
     ("a", "b"),
-    ("r",),
+    (("build", "r"),),
     ("c0ffee",),
     ("beef",),
     True,
+    ("build",),
     True,
+    "build",
     True,
     ("build", None),
     3,
     "parent",
+    True,
     RUNS,
     RUNS,
     "pr",

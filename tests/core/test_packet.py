@@ -23,7 +23,6 @@ from holdfast.core.commands import (
     Cancel,
     Compacted,
     Done,
-    Facts,
     Fail,
     Learn,
     Note,
@@ -35,6 +34,7 @@ from holdfast.core.commands import (
     Submit,
     Touch,
 )
+from holdfast.core.facts import Facts
 from holdfast.core.packet import keepsake as keepsake_of
 from holdfast.core.packet import packet as packet_of
 from holdfast.core.packet_parts import CLOSES, OPENS

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle
 from holdfast.core.apply import KEPT_PER_STEP, Record, apply, fold, replay
-from holdfast.core.commands import Acknowledge, Compacted, Facts, Iterate, Leave
+from holdfast.core.commands import Acknowledge, Compacted, Iterate, Leave
 from holdfast.core.decide import decide, weigh
 from holdfast.core.definition import POLICIES, Bounds, Check, Step
+from holdfast.core.facts import Facts
 from holdfast.core.patterns import overlap
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.remedy import described

@@ -67,6 +67,14 @@ def test_the_next_step_is_the_one_after_the_current():
     assert queries.next_step(play.state, None) is None
 
 
+def test_after_the_last_step_of_a_branch_with_gates_of_its_own_comes_the_branch():
+    inner = step("i", step("x"), step("y"))
+    play = given(step("p", inner, checks=["whole"]), step("q"))
+    assert queries.next_step(play.state, "p/i/x") == "p/i/y"
+    play.finish("p/i/x")
+    assert queries.next_step(play.state, "p/i/y") == "p"
+
+
 def test_open_steps_are_the_leaves_somebody_is_at():
     play = given(step("p", step("x"), step("y", approval=True), step("z"), parallel=True))
     play.do(Begin("p/x"), Begin("p/y"), Done("p/y"))

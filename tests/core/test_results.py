@@ -36,6 +36,7 @@ def writing() -> Play:
 def written(play: Play) -> Play:
     if play.status("write") == "pending":
         play.do(Begin("write"))
+    play.write("draft.md", f"draft {play.state.step('write').attempt}")
     play.do(Done("write", {"draft": "draft.md"}))
     return play
 

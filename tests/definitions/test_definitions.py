@@ -17,6 +17,7 @@ from holdfast.core import commands as cmd
 from holdfast.core.apply import apply
 from holdfast.core.decide import decide
 from holdfast.core.definition import Approval, Check, Definition, Retry, Step
+from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan
 from holdfast.core.state import Actor
 from holdfast.errors import HoldfastError, NotFound, UsageError
@@ -466,7 +467,7 @@ def running(steps):
 
 
 def applied(state, command):
-    for event in decide(state, cmd.Request(command, PERSON), cmd.Facts(now=NOW)):
+    for event in decide(state, cmd.Request(command, PERSON), Facts(now=NOW)):
         state = apply(state, event, NOW, PERSON)
     return state
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from holdfast.core import commands as cmd
+from holdfast.core.facts import Facts
 from holdfast.core.reading import read
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import Refused
@@ -56,7 +57,7 @@ class Adopted:
         self.path.write_text(json.dumps(DOCUMENT, ensure_ascii=False))
         (folder / ".holdfast").mkdir()
         wired = self.open().wired
-        state = dialect("skill").adopt(DOCUMENT, GATED, cmd.Facts(now=wired.world.now()), ulid.new())
+        state = dialect("skill").adopt(DOCUMENT, GATED, Facts(now=wired.world.now()), ulid.new())
         wired.documents.accept(state, str(self.path.relative_to(folder)), self.path.read_bytes())
         wired.engine.start(cmd.Adopt(state, DOCUMENT), FILE)
 

@@ -47,7 +47,7 @@ def test_a_piece_of_an_older_rendering_is_mended_too(scene):
     assert scene.alerts() == ["document_damaged"]
 
 
-@EVERY
+@pytest.mark.parametrize("system", [name for name in SCENES if name != "compaction"])
 def test_another_text_is_left_for_a_second_and_then_kept_aside(scene):
     text = b"I am not done writing this: {"
     scene.path.write_bytes(text)
@@ -121,7 +121,8 @@ def test_an_object_that_may_not_be_the_whole_is_not_guessed(scene, text):
     scene.path.write_text(text.replace("{}", document))
     scene.age(scene.path)
     assert scene.state.reminders == ()
-    assert scene.alerts() == ["document_damaged"]
+    is_cut_off = text in ("{}\n]", "{}\n\0\0")
+    assert scene.alerts() == ["document_damaged" if is_cut_off else "edit_unread"]
 
 
 @pytest.mark.parametrize("system", ["compaction"])

@@ -77,10 +77,11 @@ STEP = de.Step(
 )
 ARTIFACT = Artifact("CHANGELOG.md", "ab12", AT, 7)
 EVIDENCE = Evidence(True, AT, 2, "engine", "agent coder", 0, 1200, "abc", "def", True, "ok\n", "d1", "timed out", True,
-                    {"count": 3, "failing": ["test_a"]}, {"JWT": 1})  # fmt: skip
+                    {"count": 3, "failing": ["test_a"]}, {"JWT": 1}, "build")  # fmt: skip
 GRANT = Grant(AT, "ada", "terminal", 2, {"log": "ab12"}, "B", {"size": 3, "deep": [{"a": None}]}, "laptop", "--", "ab")
 VERDICT = Verdict("needs_revision", AT, "agent reviewer", 2, "more 🧪")
-LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7", key="ab")
+LEASE = Lease(3, AT, "boot", 99.5, 600, "session", role="coder", step="verify", agent="agent-7", key="ab",
+              worktree=".worktrees/a/verify", branch="hf/a/verify", into="main")  # fmt: skip
 HOLD = Hold(4, AT, "boot", 99.5, 600, "session", agent="coder", lease=3)
 SEAT = Seat(AT, 2, 1)
 LEARNING = Learning(AT, "secrets leaked", "antipattern", "use the environment", "deployment", "verify", 2)
@@ -103,6 +104,7 @@ PROGRESS = Progress(
     advice="two",
     acts=(ACT,),
     artifacts={"log": ARTIFACT},
+    sent_back={"log": "f00"},
     evidence={"tests": EVIDENCE},
     verdicts=(VERDICT,),
     reviewed=True,

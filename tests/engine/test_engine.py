@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.core import commands as cmd
 from holdfast.core.apply import replay
+from holdfast.core.facts import Facts
 from holdfast.core.state import KEPT_RENDERINGS, Shown
 from holdfast.engine.engine import Engine
 from holdfast.engine.ports import View
@@ -36,7 +37,7 @@ class World:
 
     def facts(self, state, needs):
         self.asked.append(state.revision)
-        return self.renewed(cmd.Facts(now="", known=needs, hashes=dict.fromkeys(needs.hashes, ("hash", 4))))
+        return self.renewed(Facts(now="", known=needs, hashes=dict.fromkeys(needs.hashes, ("hash", 4))))
 
     def renewed(self, facts):
         return facts.replace(now=self.now(), boot="b", mono=float(self.seconds))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 _SERVER = """
 import importlib, io, json, os, pkgutil, resource, signal, subprocess, sys
 import holdfast
-from holdfast.files import replace
+from holdfast.files import system
 from holdfast.surfaces.cli.main import main
 
 for found in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
@@ -23,7 +23,7 @@ for found in pkgutil.walk_packages(holdfast.__path__, "holdfast."):
             importlib.import_module(found.name)
         except ImportError:
             pass
-replace.rename("/nowhere", "/nowhere", 0)
+system.here.rename("/nowhere", "/nowhere", 0)
 
 def child(task, out, err):
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

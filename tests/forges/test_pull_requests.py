@@ -6,8 +6,10 @@ import shutil
 
 import pytest
 
+from holdfast.errors import Refused
 from holdfast.project.workflow import Workflow
-from tests.forges.github.server import GitHub
+from holdfast.systems.seam.parts import Order
+from tests.forges.github.server import Fault, GitHub
 from tests.trusted import trust_file
 from tests.workbench import LOGIN, Bench
 
@@ -188,3 +190,39 @@ def test_without_a_login_the_command_names_fork_and_upstream(hosted, github: Git
         f" --title 'User login' --body-file {(file := f'.holdfast/checks/{workflow.ulid}/pull-request.md')}"
     )
     assert "Add a form" in hosted.read(file)
+
+
+ASK = {"name": "ask", "step": [{"id": "pr", "action": "pull_request"}]}
+
+
+@pytest.mark.parametrize("known", ["here", "by the forge"])
+def test_the_branch_that_pull_requests_go_into_is_never_pushed(hosted, github: GitHub, known):
+    workflow = hosted.open().start(ASK, title="All there").begin("pr")
+    if known == "by the forge":
+        hosted.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/elsewhere")
+    hosted.save("not yet pushed")
+    before = github.tip("main")
+    with pytest.raises(Refused) as refusal:
+        workflow.done("pr")
+    assert refusal.value.code == "head_is_base"
+    assert github.tip("main") == before != hosted.head
+    assert refusal.value.remedy.startswith(
+        "git branch NAME · then: git push origin NAME · then: gh pr create --head NAME"
+    )
+    assert refusal.value.remedy.endswith("then: holdfast done pr --url URL")
+    hosted.git("branch", "all-there")
+    hosted.git("push", "-q", "origin", "all-there")
+    workflow.done("pr", order=Order(url="https://github.com/octo-org/octo-repo/pull/9"))
+
+
+def test_nothing_is_pushed_before_the_forge_accepts_the_login(hosted, github: GitHub):
+    hosted.git("switch", "-q", "-c", "all-there")
+    hosted.save("not yet pushed")
+    workflow = hosted.open().start(ASK, title="All there").begin("pr")
+    github.faults.append(Fault(status=401))
+    with pytest.raises(Refused) as refusal:
+        workflow.done("pr")
+    assert refusal.value.code == "github_unauthorized"
+    assert not github.tip("all-there")
+    workflow.done("pr")
+    assert [(one.head, one.base) for one in github.opened] == [("all-there", "main")]

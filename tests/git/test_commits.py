@@ -47,7 +47,7 @@ print(commits.commit(git.find("."), ["new.txt"], "new"))
 """
 POINTS = [
     *(("begin_commit", "before"), ("write", "after"), ("_lock", "before"), ("_lock", "after"), ("settled", "before")),
-    *(("_follow", "before"), ("_brought", "after"), ("replace/os", "before"), ("replace/os", "after")),
+    *(("_follow", "before"), ("differing", "after"), ("replace/os", "before"), ("replace/os", "after")),
     ("_follow", "after"),
 ]
 
@@ -237,7 +237,7 @@ def with_submodule(project):
 
 
 @pytest.mark.parametrize("kind", [linked, split, sparse, detached, unborn, with_submodule])
-@pytest.mark.parametrize("point", ["_brought", "_follow"])
+@pytest.mark.parametrize("point", ["differing", "_follow"])
 def test_in_every_kind_of_working_tree_an_interrupted_commit_is_brought_to_its_end(project, kind, point):
     sh(project, "rm", "-q", "--cached", "staged.txt")
     for name in ("lib/one.txt", "far/two.txt"):

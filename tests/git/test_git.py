@@ -433,9 +433,13 @@ def test_an_empty_repository_of_sha256_objects_is_clean(tmp_path):
     assert (seen.head, seen.dirty, seen.id) == (at, False, sh(tmp_path / "project", "rev-parse", "HEAD^{tree}"))
 
 
-def test_unmerged_entries_leave_the_id_unknown(torn):
+def test_files_in_conflict_count_as_they_lie_there(torn):
     sh(torn, "merge", "side", check=False)
-    assert content(torn) == tree_content.Tree(head=sh(torn, "rev-parse", "HEAD"), id=None, dirty=True)
+    seen = content(torn)
+    assert (seen.head, seen.dirty) == (sh(torn, "rev-parse", "HEAD"), True)
+    assert sh(torn, "ls-files", "--unmerged")
+    commit_all(torn)
+    assert seen.id == sh(torn, "rev-parse", "HEAD^{tree}")
 
 
 def test_a_conflict_in_own_paths_alone_does_not_matter(project):
@@ -587,11 +591,11 @@ def test_an_untracked_file_nobody_may_read_is_left_out(plain_project):
         (plain_project / "locked").chmod(0o755)
 
 
-def test_a_tracked_file_nobody_may_read_leaves_the_id_unknown(plain_project):
+def test_a_tracked_file_nobody_may_read_makes_the_id_empty(plain_project):
     with ordinary_user():
         write(plain_project, "a.txt", "two\n", mode=0)
         seen = content(plain_project)
-    assert (seen.id, seen.dirty) == (None, True)
+    assert (seen.id, seen.dirty) == ("", True)
 
 
 def test_a_repository_with_odd_characters_in_its_path_is_read(tmp_path):

@@ -618,7 +618,9 @@ def test_a_message_that_git_does_not_take_is_refused(project, text):
 
 def test_in_the_middle_of_a_merge_nothing_is_committed(project):
     torn(project)
-    assert refused(project, ["a.txt"], "git_busy").facts == {"operation": "merge"}
+    refusal = refused(project, ["a.txt"], "git_busy")
+    assert refusal.facts == {"operation": "merge"}
+    assert f"then: git -C {project} commit" in refusal.remedy
 
 
 def test_a_conflict_without_a_merge_is_no_time_to_commit_either(project):

@@ -315,7 +315,9 @@ def generation_retry(desk: Desk) -> None:
     result = ("done", "5", "--artifact", f"fast_compliance_result={run}/fast.json")
     desk.does(*result)
     desk.look("try 2 of 3")
-    for _ in range(2):
+    desk.refused("done", "4")
+    for number in (2, 3):
+        desk.write(f"{run}/draft.md", f"She waited {number} hours.\n")
         desk.does("done", "4")
         desk.does("begin", "5")
         desk.does(*result)
@@ -353,6 +355,8 @@ def story_planning(desk: Desk) -> None:
             id = desk.workflows()[0]
             desk.served("choice", "approve_step", workflow_id=id, step=2, approved=True, selected_variant="A")
             desk.does("reject", "2", "--feedback", "All three are too kind")
+            desk.refused("done", "2")
+            desk.write(f"{run}/2.md", "Phase 2, harsher\n")
             desk.does("done", "2")
             desk.does("approve", "2", "--variant", "B", "--modify", "ending=open")
             desk.look("after the choice")
@@ -541,6 +545,7 @@ def release(desk: Desk) -> None:
     desk.refused("done", "verify")
     desk.does("fail", "verify", "--reason", "nobody built it")
     desk.look("try 2, back at the changelog")
+    desk.write("NOTES.md", "Built anew.\n")
     desk.does("done", "changelog")
     desk.does("begin", "verify")
     desk.does("fail", "verify", "--reason", "still not built")

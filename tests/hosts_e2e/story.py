@@ -168,7 +168,8 @@ class AnyHost:
     def test_it_cannot_approve_in_a_persons_place(self, played: Played) -> None:
         done = played.outcomes
         assert "A person does this in a terminal of their own" in done["approved in the shell"]
-        assert '"code":"person_needed"' in done["approved by tool"] or '"code":"declined"' in done["approved by tool"]
+        by_tool = done["approved by tool"]
+        assert any(f'"code":"{code}"' in by_tool for code in ("person_needed", "nobody_answered", "declined"))
         assert '"code":"step_blocked"' in done["skipped"]
 
     def test_it_cannot_edit_the_state_file(self, played: Played) -> None:

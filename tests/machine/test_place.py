@@ -9,6 +9,8 @@ import subprocess
 import pytest
 
 from holdfast.errors import Refused, UsageError
+from holdfast.files import system
+from holdfast.files.system.linux import Linux
 from holdfast.machine import place
 
 
@@ -150,14 +152,9 @@ def test_a_home_whose_maker_died_half_way_is_finished(repository):
 
 def mounted(monkeypatch, tmp_path, *rows):
     """A table of mounts as the kernel writes it."""
-    table = tmp_path / "mountinfo"
+    table = made(tmp_path / "proc/self") / "mountinfo"
     table.write_text("".join(f"22 1 0:21 / {mount} rw,relatime shared:1 - {kind} source rw\n" for mount, kind in rows))
-    opened = open
-
-    def reopen(path, *args, **how):
-        return opened(table if path == "/proc/self/mountinfo" else path, *args, **how)
-
-    monkeypatch.setattr(place, "open", reopen, raising=False)
+    monkeypatch.setattr(system, "here", Linux(str(tmp_path / "proc")))
 
 
 @pytest.mark.parametrize("kind", ["nfs", "nfs4", "9p", "cifs", "smb3", "fuse.sshfs"])
@@ -176,11 +173,11 @@ def test_the_innermost_mount_counts_also_with_a_blank_in_its_name(tmp_path, monk
     root = made(tmp_path / "a share/project")
     escaped = str(tmp_path / "a share").replace(" ", "\\040")
     mounted(monkeypatch, tmp_path, ("/", "nfs"), (escaped, "ext4"), (f"{escaped}/projects", "nfs"))
-    assert place.file_system(str(root)) == "ext4"
+    assert system.here.file_system(str(root)) == "ext4"
 
 
 def test_the_file_system_of_this_very_folder_is_known(tmp_path):
-    assert place.file_system(str(tmp_path))
+    assert system.here.file_system(str(tmp_path))
 
 
 # Paths inside

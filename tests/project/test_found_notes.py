@@ -418,12 +418,117 @@ def test_a_plan_whose_workflow_has_another_name_gets_no_twin(house, more):
     assert [state.title for state in planned(house)] == ["Search work"]
 
 
+def test_a_plan_that_is_only_reading_moves_and_ends_no_workflow(house):
+    house.account("Release 2.0", "release", required_reading=[f"@{PLAN_FILE}"])
+    adopt_at_once(house.open("human").wired)
+    (before,) = planned(house)
+    for status in ("Blocked", OVER, "Cancelled"):
+        later(house, PLAN_FILE)
+        (state,) = planned(house, status)
+        assert (state.title, standing(state)) == ("Release 2.0", standing(before))
+        assert queries.status(state) == "in_progress"
+
+
 def test_a_plan_of_the_same_number_in_another_folder_is_another_one(house):
     house.account(
         "Search work", "search-work", context={"plan_number": 66}, required_reading=["@CLAUDE/Plan/066-b/PLAN.md"]
     )
     adopt_at_once(house.open("human").wired)
     assert len(planned(house)) == 2
+
+
+# What git changed is no word of anybody
+
+
+def committed(house, message="more"):
+    house.git("add", "-fA", "CLAUDE")
+    house.git("commit", "-qm", message)
+
+
+def on_two_branches(house):
+    """A plan that runs on main and is complete on the branch `done`; main is checked out."""
+    house.write(PLAN_FILE, PLAN.format(status=RUNS))
+    committed(house)
+    (state,) = seen(house)
+    house.git("checkout", "-qb", "done")
+    house.write(PLAN_FILE, PLAN.format(status=OVER))
+    committed(house)
+    house.git("checkout", "-q", "main")
+    return state
+
+
+@pytest.mark.parametrize("words", [("checkout", "-q"), ("merge", "-q"), ("reset", "-q", "--hard")])
+def test_a_plan_that_git_completed_ends_nothing_and_that_is_told(house, words):
+    first = on_two_branches(house)
+    house.git(*words, "done")
+    (state,) = seen(house)
+    assert (state.ulid, queries.status(state)) == (first.ulid, "in_progress")
+    assert [alert.code for alert in state.alerts] == ["plan_from_git"]
+    assert seen(house) == [state]
+
+
+def test_there_is_no_twin_after_the_way_back(house):
+    first = on_two_branches(house)
+    for branch in ("done", "main"):
+        house.git("checkout", "-q", branch)
+        (state,) = seen(house)
+        assert state.ulid == first.ulid
+
+
+def test_a_plan_that_somebody_completed_and_committed_ends_its_workflow(house):
+    house.write(PLAN_FILE, PLAN.format(status=RUNS))
+    committed(house)
+    assert len(seen(house)) == 1
+    house.write(PLAN_FILE, PLAN.format(status=OVER))
+    committed(house)
+    assert seen(house) == []
+
+
+def test_a_plan_that_is_taken_from_another_branch_ends_nothing(house):
+    first = on_two_branches(house)
+    house.git("checkout", "-q", "done", "--", PLAN_FILE)
+    (state,) = seen(house)
+    assert (state.ulid, queries.status(state)) == (first.ulid, "in_progress")
+    assert "taken from done" in state.alerts[-1].message
+
+
+@pytest.mark.parametrize("words", [("stash", "-q"), ("checkout", "-q", "--", "CLAUDE")])
+def test_a_plan_that_git_puts_back_as_it_was_committed_ends_nothing(house, words):
+    house.write(PLAN_FILE, PLAN.format(status=OVER))
+    committed(house)
+    house.write(PLAN_FILE, PLAN.format(status=RUNS))
+    assert len(seen(house)) == 1
+    house.git(*words)
+    (state,) = seen(house)
+    assert queries.status(state) == "in_progress"
+    assert [alert.code for alert in state.alerts] == ["plan_from_git"]
+
+
+def test_a_state_file_that_git_takes_away_ends_nothing_and_that_is_told(house):
+    house.git("commit", "-q", "--allow-empty", "-m", "before")
+    house.account("Migration", "migration")
+    path = house.account()
+    adopt_at_once(house.open("human").wired)
+    house.git("add", "-f", path)
+    house.git("commit", "-qm", "with it")
+    house.git("checkout", "-q", "HEAD~1")
+    (state,) = [one for one in running(house) if one.title == "Case Studies"]
+    assert not (house.root / path).exists()
+    state = house.open("human").workflow(state.id).state
+    assert queries.is_active(state)
+    assert "checkout" in state.alerts[-1].message
+
+
+def test_a_state_file_that_is_deleted_and_committed_has_ended_its_workflow(house):
+    house.account("Migration", "migration")
+    path = house.account()
+    adopt_at_once(house.open("human").wired)
+    (state,) = [one for one in running(house) if one.title == "Case Studies"]
+    house.git("add", "-f", path)
+    house.git("commit", "-qm", "with it")
+    house.git("rm", "-q", path)
+    house.git("commit", "-qm", "done")
+    assert not queries.is_active(house.open("human").workflow(state.id).state)
 
 
 # Notes and state file that contradict each other
@@ -450,4 +555,4 @@ def test_notes_that_are_older_than_a_state_file_do_not_count_and_that_is_told(ho
     aged(house.root / "CLAUDE.local.md", 3600)
     (state,) = seen(house)
     assert queries.top_number(state) == 2
-    assert state.alerts[-1].message.endswith("which is the state file")
+    assert state.alerts[-1].message.endswith("which was the state file")

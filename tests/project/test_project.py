@@ -294,3 +294,11 @@ def test_what_json_cannot_hold_is_refused_before_anything_is_written(root, value
     with pytest.raises(UsageError, match="JSON"):
         workflow.record({"k": value})
     assert workflow.refresh().state.revision == 1
+
+
+def test_a_step_is_named_by_its_number_too(tmp_path):
+    workflow = holdfast.open(str(tmp_path)).start({"name": "plain", "step": [{"id": "one"}, {"id": "two"}]}, "it")
+    with workflow.step(1):
+        pass
+    assert workflow.begin(2).path(2) == "two"
+    assert workflow.state.step("one").status == "done"

@@ -18,7 +18,6 @@ from holdfast.core.commands import (
     Cancel,
     Command,
     Done,
-    Facts,
     Fail,
     Note,
     Reopen,
@@ -33,6 +32,7 @@ from holdfast.core.decide import decide
 from holdfast.core.definition import Conduct, Definition
 from holdfast.core.definition import Step as DefinedStep
 from holdfast.core.events import Noted
+from holdfast.core.facts import Facts
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import AHEAD, BEHIND, FORKED, SAME, UNKNOWN, Standing, Store
 from holdfast.errors import Broken, Conflict, HoldfastError, NotFound, Refused

@@ -101,7 +101,7 @@ def test_the_status_line_and_the_status_have_the_same_bar(bench):
 
 def _by_hook(bench: Bench) -> str:
     event = {"hook_event_name": "SessionStart", "source": "compact"}
-    told = events._at_start(events.project_of(str(bench.root), "S1"), event, "S1")
+    told = events._answers(events.project_of(str(bench.root), "S1"), event, "S1")
     return str(json.loads(told)["hookSpecificOutput"]["additionalContext"])
 
 

@@ -61,6 +61,15 @@ CALLS: dict[str, dict[str, Any]] = {
     "lock_files": {"paths": ["a.py"]},
     "review_step": {"step": "draft", "verdict": "approved"},
     "get_resume_packet": {"ack": "0-0"},
+    "change_step": {"step": "draft", "action": "block", "reason": "x"},
+    "change_workflow": {"action": "pause", "reason": "x"},
+    "brief_agents": {"remind": ["x"]},
+    "manage_agents": {"action": "beat"},
+    "change_plan": {"action": "add_step", "id": "extra"},
+    "commit_work": {"by": "outer", "message": "x"},
+    "supervise_task": {"check_type": "pre_task", "verdict": "PASS"},
+    "record_milestone": {"phase": "1"},
+    "deliver_feature": {"action": "continue"},
 }
 
 
@@ -102,8 +111,8 @@ def test_the_table_has_every_command_that_takes_a_token():
 
 
 def test_the_table_has_every_tool_that_changes_a_workflow():
-    starts = {"start_workflow"}
-    assert {name for name, tool in tools.TOOLS.items() if not tool.reads} - starts <= {*CALLS}
+    others = {"start_workflow", "story_session"}
+    assert {name for name, tool in tools.TOOLS.items() if not tool.reads} - others == {*CALLS}
 
 
 def test_every_command_refuses_it_however_it_is_given(table, request):
@@ -127,10 +136,12 @@ def plain(tmp_path) -> Table:
 @pytest.mark.parametrize("name", CALLS)
 def test_every_tool_refuses_it(plain, name):
     before = plain.bench.everything()
+    given = {"workflow_id": plain.id, **CALLS[name]}
     for token in (WRONG, plain.superseded):
-        with pytest.raises(HoldfastError) as refusal:
-            tools.call(plain.bench.open(token=token), name, {"workflow_id": plain.id, **CALLS[name]})
-        assert (refusal.value.code, refusal.value.exit_code) == ("fenced", 5)
+        for project, said in ((plain.bench.open(token=token), {}), (plain.bench.open(), {"token": token})):
+            with pytest.raises(HoldfastError) as refusal:
+                tools.call(project, name, {**given, **said})
+            assert (refusal.value.code, refusal.value.exit_code) == ("fenced", 5)
     assert plain.bench.everything() == before
 
 

@@ -12,13 +12,14 @@ import pytest
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.surfaces import tools
 from holdfast.surfaces.tools.remedies import in_tools
+from tests.systems.story.writing import PASS, REPORT
 from tests.workbench import Bench
 
 EXAMPLES: dict[str, Any] = json.loads((Path(__file__).parents[1] / "systems/story/data/tools.json").read_text())
 SESSION = "work-on-chapter-02"
 BLUEPRINT = "acts/act-1/chapters/chapter-02/scenes/scene-0204-blueprint.md"
 OUTPUTS = ("exploration_results", "scenarios", "path_plan", "detailed_plans", "integration_analysis")
-FAIL = {"status": "FAIL", "violations": [{"check": "word_count", "message": "too short"}]}
+FAIL = {"status": "FAIL", "violations": [{"check": "word_count", "severity": "error", "message": "too short"}]}
 PLAIN = {"name": "plain", "step": [{"id": "one"}, {"id": "two", "approval": {"by": "relayed"}}, {"id": "three"}]}
 
 
@@ -78,6 +79,7 @@ class Desk:
 
     def planning(self) -> Desk:
         self.start("story/planning", context={"level": "act", "act": 1})
+        self.bench.write("acts/act-1/strategic-plan.md", "the plan\n")
         self.hand_in(1, exploration_results="found")
         self.hand_in(2, scenarios="A or B")
         return self
@@ -367,8 +369,8 @@ def test_progress_follows_the_first_step_that_is_not_done_and_is_whole_only_at_t
         {"constraints_list": "[]"},
         {"verification_plan": "p"},
         {"draft": "d", "compliance_echo": "e"},
-        {"fast_compliance_result": '{"status": "PASS"}'},
-        {"final_validation_report": '{"overall_status": "PASS"}'},
+        {"fast_compliance_result": json.dumps(PASS)},
+        {"final_validation_report": json.dumps(REPORT)},
         {"final_report": "r", "scene_content": "s"},
     ]
     for number, outputs in enumerate(files, 1):

@@ -544,6 +544,12 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
             f" --body-file {text}, then: holdfast done pr_creation --url URL"
         )
     )
+    bench.git("remote", "set-url", "origin", "https://gitlab.com/ada/engine.git")
+    page = "https://gitlab.com/ada/engine/-/merge_requests/new?merge_request%5Bsource_branch%5D=feat%2Fdone"
+    assert refused(bench, workflow, "pr_creation").remedy == (
+        f"git push -u origin feat/done, then open {page}&merge_request%5Btarget_branch%5D=main"
+        f" and take the text of {text}, then: holdfast done pr_creation --url URL"
+    )
     said = bench.read(text)
     assert "## Tasks" in said
     assert "- `test`: passed, run by Holdfast: `true` (set by agent, not by a person)" in said
@@ -581,3 +587,15 @@ def test_a_pull_request_of_the_branch_that_it_goes_into_is_made_of_another(bench
         " · then: holdfast done pr --url URL"
     )
     assert told(workflow.briefing().now) == refusal.remedy
+
+
+def test_the_box_of_a_feature_file_that_was_renamed_in_the_task_is_ticked_in_its_commit(bench):
+    bench.saved_feature(LOGIN, "One (no tests)", "Two (no tests)")
+    bench.ok("start", "dev", LOGIN)
+    bench.git("mv", LOGIN, "features/renamed.md")
+    bench.write("a.txt", "more\n")
+    said = bench.ok("done").out
+    assert "nothing was ticked" not in said
+    assert "other content" not in said
+    assert "- [x] One" in bench.git("show", "HEAD:features/renamed.md")
+    assert bench.git("status", "--porcelain") == ""

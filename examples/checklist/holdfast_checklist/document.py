@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from _collections_abc import Mapping
     from typing import Any
 
-    from holdfast.core.commands import Facts
+    from holdfast.core.facts import Facts
     from holdfast.core.state import State
 
 STATUS = words({status: status for status in lifecycle.STATUSES})

@@ -73,7 +73,7 @@ def refusal(check: Check, task: Task, red: Red, changed: str, how: dict[str, Any
     if _shares(red.file):
         return f"{red.test} was changed after it was red, and {red.file} has tests and code: {way}"
     with without_work(task, red.file) as (folder, env):
-        seen = _observed(check, task, folder, env, how)
+        seen = observed_in(check, task, folder, env, how)
     called = seen.results.called(red.test) if seen.results else []
     if any(case.fails for case in called) or (seen.results and red.file in seen.results.broken):
         return ""
@@ -87,16 +87,17 @@ def failing_before(check: Check, task: Task, names: list[str], how: dict[str, An
     if not names or not task.repository or all(test_side.is_test_side(name) for name in task.changed):
         return names
     with without_work(task, None) as (folder, env):
-        found = _observed(check, task, folder, env, how).results
+        found = observed_in(check, task, folder, env, how).results
     known = {*found.failing, *found.broken} if found else set()
     return [name for name in names if name in known]
 
 
 @contextmanager
-def without_work(task: Task, test_file: str | None) -> Iterator[tuple[str, dict[str, str]]]:
+def without_work(task: Task, test_file: str | None, since: str | None = None) -> Iterator[tuple[str, dict[str, str]]]:
     """A folder with the tree as the task began and, if there is a test file, the task's tests; and its variables.
 
-    What git ignores is linked, since it holds the packages that tests need; not what may be built from the work.
+    `since` is another commit in the place of that which the task began at. What git ignores is linked, since it holds
+    the packages that tests need; not what may be built from the work.
     """
     import shutil
     import tempfile
@@ -107,7 +108,7 @@ def without_work(task: Task, test_file: str | None) -> Iterator[tuple[str, dict[
         top = os.path.join(os.path.realpath(scratch), "tree")
         os.mkdir(top)
         view = {"GIT_INDEX_FILE": os.path.join(scratch, "index")}
-        run(repository.top, "read-tree", changes.tree_of(repository, task.since), env=view)
+        run(repository.top, "read-tree", changes.tree_of(repository, since or task.since), env=view)
         run(repository.top, "checkout-index", "-a", "-f", f"--prefix={top}/", env=view)
         for name, one in task.changed.items() if test_file is not None else ():
             is_set_up = os.path.basename(name) in test_side.SET_UP
@@ -127,7 +128,8 @@ def without_work(task: Task, test_file: str | None) -> Iterator[tuple[str, dict[
         yield folder, {"PYTHONPATH": os.pathsep.join(filter(None, python)), "CARGO_TARGET_DIR": target}
 
 
-def _observed(check: Check, task: Task, folder: str, env: dict[str, str], how: dict[str, Any]) -> Observed:
+def observed_in(check: Check, task: Task, folder: str, env: dict[str, str], how: dict[str, Any]) -> Observed:
+    """A check, run in a folder that stands in for that of the task."""
     before, now = os.path.join(task.base, ""), os.path.join(folder, "")
     argv = [word.replace(before, now) for word in check.run]
     return observe(argv, cwd=folder, report=report_in(check), ask=True, env=env, **how)

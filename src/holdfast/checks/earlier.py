@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator, Mapping
+from _collections_abc import Iterable, Iterator, Mapping, Sequence
 
 from holdfast.checks.results.model import FILTERED, PASSED, SKIPPED, Case, Results, function_name
 from holdfast.checks.results.sources import Sources
@@ -38,7 +38,7 @@ def lost(state: State, path: str, check: Check, results: Results, sources: Sourc
             continue
         before, evidence = shown
         test, file = str(evidence.data["test"]), os.path.relpath(str(evidence.data["test_file"]), check.folder or ".")
-        same = (before.run, before.folder) == (check.run, check.folder)
+        same = _is_same(before, check)
         if file.startswith("../") or not (same or any(_is_beside(case, test, file) for case in results.tests)):
             continue
         why = _why_not_run(results, test, file, sources)
@@ -99,9 +99,9 @@ def _is_beside(case: Case, test: str, file: str) -> bool:
     return bool(package) and case.id.rpartition("::")[0] == package
 
 
-def passing(results: Results, test: str) -> dict[str, Any]:
-    """What passes beside the task's own test: the names, and where there are too many only how many."""
-    names = [name for name in results.passing if name != test]
+def passing(results: Results, test: str, more: Iterable[str] = ()) -> dict[str, Any]:
+    """What passes beside the task's own test, or did so before: names, and where there are too many only how many."""
+    names = list(dict.fromkeys((*(name for name in results.passing if name != test), *more)))
     count = len(names) + results.unnamed
     return {"count": count} if count > KEPT or results.unnamed else {"count": count, "names": names}
 
@@ -116,10 +116,18 @@ def not_run(state: State, path: str, check: Check, results: Results) -> dict[str
         now = sum(map(_ran, results.tests)) + results.unnamed
         fewer = int(before.get("count") or 0) - now
         return {"count": fewer} if fewer > 0 else {}
-    known, ran = set(map(str, names)), {case.id for case in results.tests if _ran(case)}
+    return told(gone(list(map(str, names)), results))
+
+
+def gone(names: Sequence[str], results: Results) -> list[str]:
+    """Of these tests those that a run did not run, also not by the same name elsewhere."""
+    known, ran = set(names), {case.id for case in results.tests if _ran(case)}
     moved = {_own_name(name) for name in ran - known}
-    gone = [name for name in map(str, names) if name not in ran and _own_name(name) not in moved]
-    return {"count": len(gone), "names": gone[:LISTED]} if gone else {}
+    return [name for name in names if name not in ran and _own_name(name) not in moved]
+
+
+def told(names: Sequence[str]) -> dict[str, Any]:
+    return {"count": len(names), "names": list(names[:LISTED])} if names else {}
 
 
 def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
@@ -128,13 +136,19 @@ def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
     own = state.plan.children(parent(path))
     for step, other, one in _seen(state):
         kept = one.data.get(provenance.PASSING)
-        if (other.run, other.folder) != (check.run, check.folder) or not isinstance(kept, Mapping) or step == path:
+        if not _is_same(other, check) or not isinstance(kept, Mapping) or step == path:
             continue
         if step in own and other.test == "fails" and kept.get("count"):
             return kept
         if step not in own and one.at > newest[0]:
             newest = one.at, kept
     return newest[1]
+
+
+def known(state: State, check: Check) -> list[str]:
+    """The names of all tests that were seen to pass with a command, as far as they are kept."""
+    kept = (one.data.get(provenance.PASSING) for _, other, one in _seen(state) if _is_same(other, check))
+    return [str(name) for one in kept if isinstance(one, Mapping) for name in one.get("names") or ()]
 
 
 def has_baseline(state: State, path: str, check: Check) -> bool:
@@ -150,3 +164,7 @@ def _seen(state: State) -> Iterator[tuple[str, Check, Evidence]]:
             one = state.step(step).evidence.get(check.name)
             if one is not None and one.passed and not one.claimed:
                 yield step, check, one
+
+
+def _is_same(one: Check, other: Check) -> bool:
+    return (one.run, one.folder) == (other.run, other.folder)

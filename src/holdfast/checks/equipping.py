@@ -6,6 +6,7 @@ import os
 from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast.checks import results, tooling
+from holdfast.checks.shell_words import needs_shell
 from holdfast.core import commands as cmd
 from holdfast.core import provenance
 from holdfast.core.definition import Check, Definition
@@ -149,12 +150,13 @@ def words(command: object, name: str, way: Remedy) -> tuple[str, ...]:
     """The program and its arguments that somebody typed; `way` is how it is typed."""
     import shlex
 
+    said = str(command).lower() if isinstance(command, bool) else command  # `true` and `false` are programs too
     try:
-        said = str(command).lower() if isinstance(command, bool) else command  # `true` and `false` are programs too
         words = tuple(shlex.split(said)) if isinstance(said, str) else ()
     except ValueError:
         words = ()
-    if not words or any("\0" in word for word in words):
-        message = f"{name} is a program and its arguments; it is run without a shell"
-        raise UsageError("bad_command", message, remedy=way)
+    why = needs_shell(said) if isinstance(said, str) else ""
+    if why or not words or any("\0" in word for word in words):
+        message = f"{name} is a program and its arguments, run without a shell"
+        raise UsageError("bad_command", f"{message}; {why}" if why else message, remedy=way)
     return words

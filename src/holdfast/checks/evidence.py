@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable, Mapping
+from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast import git
-from holdfast.checks import bytecode, counterproof, earlier, packages, started
+from holdfast.checks import baseline, bytecode, counterproof, earlier, packages, started, variables
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -14,12 +14,13 @@ from holdfast.core import commands as cmd
 from holdfast.core import gates, provenance, refusals, remedies
 from holdfast.core.definition import Check
 from holdfast.core.plan import parent
+from holdfast.core.remedy import quoted, shell
 from holdfast.core.state import SHOWN_BY, Actor, Evidence, State
 from holdfast.core.value import Any
 from holdfast.engine.engine import Engine
 from holdfast.engine.world import LocalWorld
-from holdfast.errors import HoldfastError, UsageError
-from holdfast.git import content
+from holdfast.errors import HoldfastError, Refused, UsageError
+from holdfast.git import content, filters
 from holdfast.plain.digest import digest
 
 NAMES_KEPT = 50
@@ -60,9 +61,13 @@ def run(
         said = f"the check {name} has no command; somebody reports it"
         facts = {"check": name, "step": path}
         raise UsageError("nothing_to_run", said, remedy=remedies.report(name, step=path), facts=facts)
+    _require_test_of_red(state, path, check, str(given.get("test") or ""))
     asking = cmd.RecordCheck(path, name, Evidence(False, "", 0, run_by="engine"))
     engine.preview(state, asking, actor, token=token)
     tree = world.tree(state, listing=True)
+    if tree.id == "":
+        said = "a tracked file cannot be read, so a check proves nothing about the tree"
+        raise Refused("unreadable", said, remedy=shell("git", "status"))
     how: dict[str, Any] = {"watch": watch, "cancelled": cancelled, "secrets": engine.secrets, "timeout": check.timeout}
     folder = os.path.join(base, check.folder)
     begun = Task(world, folder, state) if _is_of_tests(check) else None
@@ -76,7 +81,7 @@ def run(
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
         verdict = _verdict(check, seen, state, path, given, task, base)
         told = _lost(check, seen, state, path, verdict)
-        verdict, compared = _compared(check, seen, state, path, task or begun, verdict)
+        verdict, compared = _compared(check, seen, others, state, path, world, task or begun, verdict, how)
         told |= compared
         if task and task.repository and verdict.passed and verdict.file:
             verdict, more = _held(check, seen, state, path, task, verdict, how)
@@ -108,7 +113,8 @@ def run(
             **_data(check, given, seen.results, verdict, task),
             **told,
             **_uncommitted(world, base, state, tree.head),
-            **_surroundings(check, folder, beside),
+            **_filtered(begun),
+            **_surroundings(check, base, beside, begun, state),
         },
     )
     return evidence, after
@@ -123,9 +129,22 @@ def _uncommitted(world: LocalWorld, base: str, state: State, head: str | None) -
     return {provenance.UNCOMMITTED: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
 
 
-def _surroundings(check: Check, folder: str, beside: list[str]) -> dict[str, Any]:
-    """What the project's command stood for, and what was tested beside it."""
-    said: dict[str, Any] = packages.stands_for(check.run, folder) if check.uses else {}
+def _filtered(task: Task | None) -> dict[str, Any]:
+    """The files that git commits with other content than was tested."""
+    names = filters.differing(task.repository, task.changed) if task and task.repository else []
+    return {provenance.FILTERED: {"count": len(names), "names": names[:NAMES_KEPT]}} if names else {}
+
+
+def _surroundings(check: Check, base: str, beside: list[str], task: Task | None, state: State) -> dict[str, Any]:
+    """What the project's command is and stood for, what was tested beside it, and the variables that it ran with."""
+    said: dict[str, Any] = {}
+    folder = os.path.join(base, check.folder)
+    if check.uses:
+        said |= {provenance.COMMAND: " ".join(map(quoted, check.run)), **packages.stands_for(check.run, folder)}
+    changed = packages.was_another(check, folder, task, state.head) if task else []
+    said |= {provenance.CHANGED: changed} if changed else {}
+    found = variables.found(check.run, folder, base, os.environ) if task else {}
+    said |= {provenance.VARIABLES: found} if found else {}
     return said | ({provenance.PACKAGES: beside} if beside else {})
 
 
@@ -140,12 +159,15 @@ def _verdict(
     _, shown = _red(state, path)
     if task is None:
         unknown = results is None and _is_of_tests(check) and not ran.error
-        return judge.Verdict(ran.passed, detail=judge.UNKNOWN if unknown and ran.passed else "", by_exit_code=unknown)
+        said = judge.UNKNOWN if unknown and ran.passed else ""
+        if results is not None and not ran.passed:
+            said = judge.failure(results)
+        return judge.Verdict(ran.passed, detail=ran.error or said, by_exit_code=unknown)
     named = str(given.get("test") or state.step(path).data.get("test_name") or "")
     named = named.removeprefix(os.path.join(check.folder, ""))  # somebody may name it from the top
     if ran.error or ran.timed_out or ran.exit_code is None:
         said = ran.error or ("timed out" if ran.timed_out else f"ended by signal {ran.signal}")
-        return judge.Verdict(False, named, said)
+        return judge.Verdict(False, named, said, not_started=bool(ran.error))
     if results is None and check.report:
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
     if results is None and check.test == "fails" and (why := packages.unread(base, check, task.paths_in(base))):
@@ -155,7 +177,7 @@ def _verdict(
         and ran.exit_code
         and (why := started.why_not(check.run, os.path.join(base, check.folder), ran.output_tail))
     ):
-        return judge.Verdict(False, named, f"no test ran: {why}", by_exit_code=True)
+        return judge.Verdict(False, named, f"no test ran: {why}", by_exit_code=True, not_started=True)
     if check.test == "fails":
         return judge.must_fail(ran.exit_code, results, named, task.sources)
     red = judge.Red(named) if shown is None else judge.Red(*_known(shown, check.folder))
@@ -172,6 +194,17 @@ def _red(state: State, path: str) -> tuple[str, Evidence | None]:
     return "", None
 
 
+def _require_test_of_red(state: State, path: str, check: Check, named: str) -> None:
+    """Refuses a name that is not the test that was red: green and what follows are about that one."""
+    beside, shown = _red(state, path)
+    test = str(shown.data.get("test") or "") if shown else ""
+    if check.test != "passes" or not named or not test or model.matches(test, named) or model.matches(named, test):
+        return
+    said = f"the test of this task is {test}, not {named!r}"
+    ways = (remedies.check(check.name), remedies.reopen(beside, text="to take another test"))
+    raise UsageError("other_test", said, remedy=ways, facts={"test": test, "named": named, "shown_by": beside})
+
+
 def _lost(check: Check, seen: Observed, state: State, path: str, verdict: judge.Verdict) -> dict[str, Any]:
     """The step that has to show red again, where its test was not collected any more."""
     beside, shown = _red(state, path)
@@ -182,21 +215,35 @@ def _lost(check: Check, seen: Observed, state: State, path: str, verdict: judge.
 
 
 def _compared(
-    check: Check, seen: Observed, state: State, path: str, task: Task | None, verdict: judge.Verdict
+    check: Check,
+    seen: Observed,
+    others: Sequence[Check],
+    state: State,
+    path: str,
+    world: LocalWorld,
+    task: Task | None,
+    verdict: judge.Verdict,
+    how: dict[str, Any],
 ) -> tuple[judge.Verdict, dict[str, Any]]:
     """The verdict, compared with the tests from before: a run without one that proved an earlier task does not pass."""
     results = seen.results
     if task is None or results is None or not verdict.passed:
         return verdict, {}
     if check.test == "fails":
-        return verdict, {provenance.PASSING: earlier.passing(results, verdict.test)}
+        before = baseline.of_task(check, task, verdict.test, how)
+        gone = earlier.told(earlier.gone(before, results)) if not results.broken else {}
+        kept = {provenance.PASSING: earlier.passing(results, verdict.test, before)}
+        return verdict, kept | ({provenance.NOT_RUN: gone} if gone else {})
     lost = earlier.lost(state, path, check, results, task.sources)
     if lost:
         return verdict.replace(passed=False, detail=lost.why), {provenance.LOST: lost.step}
     told: dict[str, Any] = {}
     if check.test and not earlier.has_baseline(state, path, check):
         told[provenance.PASSING] = earlier.passing(results, "")
-    gone = earlier.not_run(state, path, check, results) if check.test else {}
+    if check.test:
+        gone = earlier.not_run(state, path, check, results)
+    else:
+        gone = baseline.not_run_since_start(world, state, check, others, task, results, how)
     if gone:
         told[provenance.NOT_RUN] = gone
         said = provenance.remarks(Evidence(True, "", 0, data=told))[0]
@@ -252,6 +299,7 @@ def _data(
     said = {name: value for name, value in given.items() if name != "test" or not check.test}
     said |= {"test": verdict.test} if verdict.test else {}
     said |= {"unnamed": True} if verdict.unnamed else {}
+    said |= {provenance.NOT_STARTED: True} if verdict.not_started else {}
     said |= {provenance.BY_EXIT_CODE: True} if verdict.by_exit_code else {}
     if found is not None:
         said["count"] = found.total

@@ -10,6 +10,7 @@ from holdfast.checks import logs, tooling
 from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results import asking, model
 from holdfast.checks.results.sources import Sources
+from holdfast.checks.task import Task
 from holdfast.checks.test_side import is_test
 from holdfast.core import provenance
 from holdfast.core.definition import Check
@@ -17,6 +18,7 @@ from holdfast.core.remedy import quoted
 from holdfast.core.state import State
 from holdfast.core.tasks import task_of
 from holdfast.core.value import Any
+from holdfast.git import changes
 
 _RUST_TEST = rb"#\[\s*(?:\w+::)*(?:test|rstest)\b"
 
@@ -68,6 +70,19 @@ def stands_for(argv: Sequence[str], folder: str) -> dict[str, str]:
         return {}
     real = os.path.realpath(found)
     return {provenance.PROGRAM: found if real == found else f"{found} ({real})"}
+
+
+def was_another(check: Check, folder: str, task: Task, head: str | None) -> list[str]:
+    """What is said of a command that started another script of `package.json` when the workflow began."""
+    now = asking.script(check.run, folder)
+    if not now or task.repository is None or head is None:
+        return []
+    name = os.path.relpath(os.path.join(os.path.realpath(folder), "package.json"), task.repository.top)
+    before = asking.script(check.run, folder, changes.content_at(task.repository, head, name))
+    if before in ("", now):
+        return []
+    words = " ".join(map(quoted, check.run))
+    return [f"{words} runs another script than when the workflow began: {now}; then: {before}"]
 
 
 def left_out(state: State, path: str, check: Check, found: model.Results | None) -> list[Check]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
-from holdfast.core import allowance, gates, lifecycle, queries
 from holdfast.core import events as ev
+from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import NEWEST_NOTES, Briefing
-from holdfast.core.commands import Facts
-from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told
+from holdfast.core.facts import Facts
+from holdfast.core.remedy import ANYWHERE, Scope, Telling, as_json, told, typed
 from holdfast.core.state import HELD, State
 from holdfast.core.value import Any
+
+FACTS = ("decisions", "asked_for", "violations", "emphasis", "unchanged")
+"""The fields of the work that tell what people decided and what failed: where room is short, others are cut first."""
 
 
 def summary(brief: Briefing) -> dict[str, Any]:
@@ -42,6 +45,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
         "branch": state.branch,
         "created_at": state.created_at,
         "revision": state.revision,
+        **({"cancelled": dict(state.cancelled.items())} if state.cancelled else {}),
         "elapsed_seconds": int(queries.elapsed(state, facts.now)),
         "artifacts": {name: a.path for name, a in state.step(brief.step).artifacts.items()} if brief.step else {},
         "blockers": blockers(brief, scope),
@@ -54,7 +58,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
                 "limit": u.limit_text,
                 "left": u.left_text,
                 "percent": u.percent,
-                "measured": u.bound != "cost" or not allowance.is_cost_unknown(state),
+                "measured": u.bound != "cost" or not state.is_cost_unknown,
             }
             for u in queries.usages(state, facts.now)
         ],
@@ -65,6 +69,7 @@ def status(brief: Briefing, scope: Scope = ANYWHERE) -> dict[str, Any]:
                 "token": lease.token,
                 "since": lease.at,
                 "stale": lease.expired(facts.boot, facts.mono),
+                **({"worktree": lease.worktree, "branch": lease.branch} if lease.worktree else {}),
             }
             for lease in state.leases.values()
         ],
@@ -180,8 +185,12 @@ def work(brief: Briefing, scope: Scope = ANYWHERE, tell: Telling = told) -> dict
         "claimed": brief.claimed,
         "by_exit_code": brief.by_exit_code,
         "remarks": brief.remarks,
+        "left_work": [{"step": one.step, "pin": one.pin, "command": typed(one.back)} for one in brief.left_work],
         "packages": brief.packages,
         "asked_for": [dict(one.items()) for one in brief.feedback],
+        "violations": brief.violations,
+        "emphasis": brief.emphasis,
+        "unchanged": brief.unchanged,
         "failures": brief.failures,
         "avoid": brief.avoid,
         "reminders": list(brief.state.reminders),

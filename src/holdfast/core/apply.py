@@ -287,9 +287,12 @@ def _stepped(state: State, event: ev.Moved, at: str) -> State:
     path, known = event.step, event.step in state.plan
     before = state.step(path)
     after = _moved(before, event, at)
-    if known and (event.move in _AGAIN or before.status == lifecycle.FAILED) and after.artifacts:
-        judged = state.plan.step(path).result  # what was found of other work says nothing of this
+    judged = state.plan.step(path).result if known else ""
+    if judged and (event.move in _AGAIN or before.status == lifecycle.FAILED) and after.artifacts:
+        # What was found of other work says nothing of this.
         after = after.replace(artifacts={n: a for n, a in after.artifacts.items() if n != judged})
+    if judged and judged in after.sent_back:  # the same can be found of another work
+        after = after.replace(sent_back={n: was for n, was in after.sent_back.items() if n != judged})
     if known and state.plan.step(path).review:
         after = cycle.acted(before, after, event, at)
     moved = _put(state.replace(urged=0) if state.urged else state, path, after)
@@ -343,6 +346,8 @@ def _moved(step: Progress, event: ev.Moved, at: str) -> Progress:
     if event.feedback:
         changes["feedback"] = (*step.feedback, event.feedback)[-KEPT_PER_STEP:]
     changes["advice"] = cycle.advice(step, event)
+    if step.artifacts or step.sent_back:
+        changes["sent_back"] = cycle.sent_back(step, event)
     if event.renewed:
         changes.update(failures=0, rounds=0)
     if move == "failed":
@@ -367,7 +372,9 @@ def _blamed(state: State, event: ev.Moved, at: str) -> State:
     if event.renewed:
         return _with(state, event.blames, failures=0)
     tries = (*step.tries, Try(step.attempt, event.move, at, event.reason, event.data))[-KEPT_PER_STEP:]
-    return _with(state, event.blames, failures=step.failures + 1, tries=tries)
+    first = state.plan.step(event.blames).outputs[:1] if event.blames in state.plan else ()
+    sent_back = {name: one.hash for name, one in step.artifacts.items() if name in (first or step.artifacts)}
+    return _with(state, event.blames, failures=step.failures + 1, tries=tries, sent_back=sent_back)
 
 
 def _finished(state: State, at: str) -> State:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import cycle, gates, lifecycle, moment, queries, remedies
-from holdfast.core.commands import Facts
+from holdfast.core import cycle, gates, lifecycle, moment, queries, record, remedies
+from holdfast.core.facts import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Remedy
 from holdfast.core.standing import Standing, part
@@ -40,6 +40,8 @@ ALERTS_FOR = 86_400
 """Seconds for which surfaces go on telling what happened to a document."""
 SESSION = ("ack", "held", "read_only")
 """Kinds of blockers that keep one session from going on, whatever the step lacks."""
+LEFT = "An agent before left work here that was not brought in"
+"""What stands above the commands that bring it back."""
 NEWEST_NOTES = 3
 """How many notes somebody who asks for the next step is given."""
 
@@ -56,6 +58,14 @@ class TaskText(Value):
     files: tuple[str, ...] = ()
 
 
+class LeftWork(Value):
+    """Work on a step that an agent left when it ended: where it is kept, and the command that brings it back."""
+
+    step: str
+    pin: str
+    back: Remedy
+
+
 class Briefing(Standing):
     """A state with facts, ready to be told to a session, which may have the `token` of a lease, or to a person.
 
@@ -70,17 +80,20 @@ class Briefing(Standing):
         texts: Words | None = None,
         *,
         required: Callable[[], Sequence[Required]] = tuple,
+        kept: Callable[[], Sequence[LeftWork]] = tuple,
         session: str = "",
         token: str = "",
+        leased: str = "",
         person: bool = False,
         words: Mapping[str, str] | None = None,
         read_only: HoldfastError | None = None,
         noticed: Sequence[Alert] = (),
         refusal: HoldfastError | None = None,
     ) -> None:
-        super().__init__(state, facts, session)
+        super().__init__(state, facts, session, leased)
         self._token, self._person = token, person
         self._texts, self._required, self._words = texts, required, words or {}
+        self._kept = kept
         self._read_only, self._noticed = read_only, noticed
         self.refusal = refusal
 
@@ -156,7 +169,12 @@ class Briefing(Standing):
     @part
     def reason(self) -> str | None:
         """What failed or was asked for, then what the step lacks."""
-        return "; ".join(filter(None, (self._to_change, self.lacks))) or None
+        return "; ".join(filter(None, (self._to_change, *self.same, self.lacks))) or None
+
+    @part
+    def same(self) -> tuple[str, ...]:
+        """That the work has to change first, where it is as it was when it failed or changes were asked for."""
+        return (self.first.message,) if self.first and self.first.kind == "unchanged" else ()
 
     @part
     def left(self) -> str:
@@ -258,9 +276,19 @@ class Briefing(Standing):
         return self._required()
 
     @part
+    def left_work(self) -> Sequence[LeftWork]:
+        """What agents left of steps that are not finished, and nobody has brought back."""
+        return self._kept()
+
+    @part
+    def left_here(self) -> list[LeftWork]:
+        """The same of the step that this session works on."""
+        return [one for one in self.left_work if one.step == self.step]
+
+    @part
     def alerts(self) -> list[Alert]:
         """What went wrong with the document of late, newest first."""
-        recent = (alert for alert in reversed(self.state.alerts))
+        recent = reversed(record.alerts(self.state))
         return [*self._noticed] + [
             alert for alert in recent if (moment.age(alert.at, self.facts.now) or 0) < ALERTS_FOR
         ]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core.definition import Definition, Equipment, Identity, Step
-from holdfast.core.state import Actor, Alert, Evidence, Hold, Progress, State
+from holdfast.core.state import Actor, Alert, Evidence, Progress, State
 from holdfast.core.value import Any, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.core.needs import Needs
-    from holdfast.core.remedy import Remedy
     from holdfast.errors import HoldfastError
 
 
@@ -53,6 +51,8 @@ class Done(Command):
     artifacts: Mapping[str, str] = {}
     data: Mapping[str, Any] = {}
     evidence: Mapping[str, Evidence] = {}
+    unchanged: str = ""
+    """Why the work is handed in as it was when it failed or people asked for changes."""
 
 
 class Attach(Command):
@@ -65,6 +65,7 @@ class Attach(Command):
 class Submit(Command):
     step: str
     artifacts: Mapping[str, str] = {}
+    unchanged: str = ""
 
 
 class Fail(Command):
@@ -230,6 +231,8 @@ class StartAgent(Command):
     """The host's id of an agent that was only seen at work."""
     key: str = ""
     """The digest of the secret in the token that the holder gets."""
+    place: Mapping[str, str] = {}
+    """Where it works, where it has a worktree of its own: these fields of the lease."""
 
 
 class BeatAgent(Command):
@@ -448,52 +451,3 @@ class Request(Value):
     token: str = ""
     key: str = ""
     payload: str = ""
-
-
-class Facts(Value):
-    """What the rules must know of the world.
-
-    Gathered before the journal is locked, which makes it no less true: a process that changes files takes no lock.
-    """
-
-    now: str
-    boot: str = ""
-    mono: float = 0
-    hashes: Mapping[str, tuple[str, int] | None] = {}
-    tree: str | None = None
-    head: str | None = None
-    dirty: bool = False
-    trusted: bool = True
-    untrusted: Mapping[tuple[str, str], str] = {}
-    """Steps and checks whose commands nobody has trusted, each with what a person has to trust."""
-    bindable: Mapping[tuple[str, str], str] = {}
-    """Steps and checks without a command for which the project has one by now (`run`), or of which people let others
-    report (`report`), or would if somebody trusted the file that says so (its name)."""
-    by_hand: tuple[Remedy, ...] = ()
-    """How others make the pull request that is asked for, where Holdfast cannot."""
-    person: str = "terminal"
-    """How this process recognised a person; empty where there is none, whatever the actor says."""
-    here: str = ""
-    """The machine and the clone, or the address of the forge that was asked."""
-    key: bytes = b""
-    """What the codes of approvals are made with in this clone."""
-    verified: frozenset[str] = frozenset()
-    """The grants whose signatures hold here, by their content."""
-    forges: tuple[str, ...] | None = None
-    """The addresses of approvals that are at one of the user's forges; None when nobody asked."""
-    signer: str = ""
-    """Who signed the approval that is asked for."""
-    past: State | None = None
-    results: Mapping[str, Mapping[str, Any] | None] = {}
-    """What the results that a command names say, by path; None where one is no JSON object."""
-    parent_seal: str | None = None
-    """What the parent's result is now; empty when it is not approved, None when nobody asked."""
-    locks: tuple[tuple[str, Hold], ...] = ()
-    """Files that agents of other workflows hold, where a command asks for some."""
-    unknown_commits: tuple[str, ...] = ()
-    """Commits that a command names, or that tasks have, and that the branch does not have."""
-    known: Needs | None = None
-    """What was asked for."""
-
-    def covers(self, needs: Needs) -> bool:
-        return self.known is not None and self.known.include(needs)

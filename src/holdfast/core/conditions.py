@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.core import allowance, gates, lifecycle, provenance
-from holdfast.core.commands import Facts
+from holdfast.core import gates, lifecycle, provenance
 from holdfast.core.definition import Check, Step
+from holdfast.core.facts import Facts
 from holdfast.core.moment import ago
 from holdfast.core.remedy import quoted
 from holdfast.core.state import HELD, Progress, State
@@ -77,7 +77,7 @@ def _using(check: Check) -> Using:
 
 def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
-    step, progress, most = state.plan.step(path), state.step(path), allowance.most_tries(state, path)
+    step, progress, most = state.plan.step(path), state.step(path), state.most_tries(path)
     if most and step.kind in state.conduct.iterated:
         return f"try {progress.attempt} of {most}" if progress.attempt > 1 else ""
     if step.retry and progress.failures:

@@ -6,6 +6,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import events as ev
 from holdfast.core import lifecycle
+from holdfast.core import state as states
 from holdfast.core.definition import Review
 from holdfast.core.state import Act, Escalation, Progress
 
@@ -90,7 +91,21 @@ def advice(before: Progress, event: ev.Moved) -> str:
         return ""
     if event.move == "resumed" and before.status == lifecycle.FAILED:
         return event.feedback or before.advice or before.reason
+    if event.move == "reopened" and before.sent_back and before.tries:
+        return event.feedback or before.tries[-1].reason
     return event.feedback or ("" if event.move in ("revised", "reopened") else before.advice)
+
+
+def sent_back(before: Progress, event: ev.Moved) -> Mapping[str, str]:
+    """What has to change before the step is handed in again: its files as they were when somebody said no to it."""
+    if event.move in (*_SETTLED, "submitted"):
+        return {}
+    failed = event.move == "failed" and "violations" in event.data and not event.blames
+    asked = event.move == "reopened" and event.feedback and not before.sent_back
+    if failed or asked or event.move in ("revised", "rejected"):
+        found = {name: artifact.hash for name, artifact in before.artifacts.items()}
+        return {} if all(name.startswith(states.BESIDE) for name in found) else found
+    return before.sent_back
 
 
 def advised(progress: Progress, feedback: str) -> Progress:

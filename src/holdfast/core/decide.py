@@ -12,6 +12,7 @@ from holdfast.core import events as ev
 from holdfast.core import gates, queries, refusals, remedies
 from holdfast.core.apply import apply
 from holdfast.core.draft import Draft, Rules, no_rules
+from holdfast.core.facts import Facts
 from holdfast.core.names import checked, optional_text
 from holdfast.core.rules import agents, hosts, steps, whole
 from holdfast.core.state import State
@@ -64,6 +65,9 @@ WORK = (
 )
 """What moves the work on: refused while the workflow is cancelled, paused or out of bounds."""
 
+BACKWARDS = (cmd.Reopen, cmd.Reset, cmd.Unblock)
+"""Of these, what goes back to work that is to be done again, whatever that builds on."""
+
 ALWAYS = (
     *(cmd.Note, cmd.Alarm, cmd.Compacted, cmd.Acknowledge, cmd.Sit, cmd.Leave, cmd.Refile, cmd.Remember),
     *(cmd.Unlock, cmd.EndAgent, cmd.BeatAgent, cmd.Spend, cmd.Resume, cmd.Cancel, cmd.Extend, cmd.Rehome),
@@ -78,9 +82,7 @@ AFTERWARDS = (
 """What can still be said of a workflow whose result is handed over."""
 
 
-def decide(
-    state: State | None, request: cmd.Request, facts: cmd.Facts, rules: Rules = no_rules
-) -> tuple[ev.Event, ...]:
+def decide(state: State | None, request: cmd.Request, facts: Facts, rules: Rules = no_rules) -> tuple[ev.Event, ...]:
     """The events a request leads to; none when it changes nothing; a refusal is raised and changes nothing."""
     if request.key:
         checked(request.key, "key", 200)
@@ -94,7 +96,7 @@ def decide(
     return tuple(weigh(state, request, facts, rules).events)
 
 
-def weigh(state: State, request: cmd.Request, facts: cmd.Facts, rules: Rules = no_rules) -> Draft:
+def weigh(state: State, request: cmd.Request, facts: Facts, rules: Rules = no_rules) -> Draft:
     """The decision on a running workflow, with the state it leads to: who keeps it need not fold the events again."""
     draft = Draft(state, request.actor, facts, rules)
     if request.key and checked(request.key, "key", 200) in state.keys:
@@ -115,6 +117,8 @@ def weigh(state: State, request: cmd.Request, facts: cmd.Facts, rules: Rules = n
             _one(draft, one)
     else:
         _one(draft, command)
+    if isinstance(command, agents.REACHING):
+        agents.check_reach(draft, state)
     steps.advance(draft)
     if draft.events:
         agents.stay(draft)
@@ -126,13 +130,13 @@ def _one(draft: Draft, command: cmd.Command) -> None:
     if draft.state.finalized and not isinstance(command, AFTERWARDS):
         raise refusals.finalized(draft.state)
     if isinstance(command, WORK):
-        _may_work(draft)
+        _may_work(draft, command)
     elif draft.state.cancelled and not isinstance(command, ALWAYS):
         raise refusals.cancelled(draft.state)
     rule_of(type(command))(draft, command)
 
 
-def _may_work(draft: Draft) -> None:
+def _may_work(draft: Draft, command: cmd.Command) -> None:
     state = draft.state
     if state.cancelled:
         raise refusals.cancelled(state)
@@ -140,10 +144,12 @@ def _may_work(draft: Draft) -> None:
         raise refusals.paused(state)
     if queries.is_outdated(state, draft.facts):
         raise refusals.requires_revalidation(state, *queries.outdated_because(state, draft.facts))
+    if draft.facts.ground and not isinstance(command, BACKWARDS):
+        raise refusals.ungrounded(state, draft.facts.ground)
     draft.require_bounds()
 
 
-def _started(command: cmd.Start, request: cmd.Request, facts: cmd.Facts) -> tuple[ev.Event, ...]:
+def _started(command: cmd.Start, request: cmd.Request, facts: Facts) -> tuple[ev.Event, ...]:
     event = _start(command)
     draft = Draft(apply(None, event, facts.now, request.actor), request.actor, facts)
     for path, reason in command.finished.items():

@@ -109,6 +109,8 @@ class Conduct(Value):
     """Whether the steps come from the subject file, and its commands are trusted as they were at the start."""
     finalized: bool = False
     """Whether a completed run is unfinished until `finalize` has published its result."""
+    grounded: bool = False
+    """Whether the system says what the work builds on: work stops while that does not hold."""
     phased: bool = False
     """Whether the number of a task begins with that of its phase."""
 

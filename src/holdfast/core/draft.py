@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core import allowance, lifecycle, queries, refusals, remedies
 from holdfast.core import events as ev
+from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.apply import apply
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Step
+from holdfast.core.facts import Facts
 from holdfast.core.plan import ancestors, parent
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Actor, Artifact, Progress, State
@@ -102,7 +102,7 @@ class Draft:
         attempt = progress.attempt
         if move in lifecycle.NEW_ATTEMPT or (move == "resumed" and progress.status != lifecycle.BLOCKED):
             attempt += 1
-            limit = allowance.most_tries(self.state, path)
+            limit = self.state.most_tries(path)
             if limit and attempt > limit and self.is_bounded(path):
                 raise refusals.bound_reached("iterations", f"{progress.attempt} attempts at {path}", str(limit))
         self.emit(ev.Moved(move, path, attempt, **said))
@@ -143,7 +143,7 @@ class Draft:
         """Everything that waited for this step goes back to pending, and a branch with such a child is open again."""
         spent = queries.used_up_after(self.state, path)
         if spent:
-            self.require_person(f"open {path} again while {spent[0]} is stuck", remedies.reopen(path))
+            self.require_person(f"open {path} again while {spent[0]} is stuck", remedies.resume(path))
         later = queries.later(self.state, path)
         for step in reversed(later):
             if self.state.step(step).status != lifecycle.PENDING:

@@ -5,11 +5,22 @@ from __future__ import annotations
 from _collections_abc import Container
 
 from holdfast.core import cycle, lifecycle, remedies
-from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Check, Step
-from holdfast.core.provenance import LOST
+from holdfast.core.facts import Facts
+from holdfast.core.provenance import LOST, NOT_STARTED
 from holdfast.core.remedy import Blank, Remedy, one_of, told
-from holdfast.core.state import CHECKED, RELAYED, SHOWN_BY, Evidence, Progress, State
+from holdfast.core.state import (
+    BESIDE,
+    CHECKED,
+    HELD,
+    RELAYED,
+    SHOWN_BY,
+    UNCHANGED,
+    Evidence,
+    Following,
+    Progress,
+    State,
+)
 from holdfast.core.value import Any, Value
 
 _UNDONE = {
@@ -20,9 +31,12 @@ _UNDONE = {
 }
 DECISIONS = ("'## Decision: APPROVED'", "'## Decision: NEEDS_REVISION'")
 """The line that decides in a file that holds a review."""
-_WAYS = ("", "run", "report")
+_WAYS = ("", "none", "run", "report")
+_NO_WAYS = ("", "none")
 MEND = "mend it, then"
 """What comes before the command where something failed or was asked for."""
+_MEND = {"fails": "mend the test, then", "passes": "mend the work, then"}
+"""The same where a test has to fail or to pass."""
 READ = "read it, then"
 """What comes before the command that trusts something."""
 
@@ -88,8 +102,9 @@ def failed_because(evidence: Evidence | None) -> str:
 
 
 def is_stale(evidence: Evidence, progress: Progress, facts: Facts) -> bool:
-    """Evidence speaks of one attempt and one working tree."""
-    moved_on = evidence.tree is not None and facts.tree is not None and evidence.tree != facts.tree
+    """Evidence speaks of one attempt and one working tree, or of the work of one step."""
+    now = facts.trees.get(evidence.scope) if evidence.scope else facts.tree
+    moved_on = evidence.tree is not None and now is not None and evidence.tree != now
     return moved_on or evidence.attempt != progress.attempt
 
 
@@ -152,9 +167,11 @@ def not_there(state: State, path: str, facts: Facts) -> list[str]:
     named = [artifacts[name].path for name in step.outputs if name in artifacts]
     found += [f"{file} is not there" for file in named if facts.hashes.get(file, "") is None]
     if step.result in artifacts and not artifacts[step.result].hash:
-        said = facts.results.get(artifacts[step.result].path) or {}
+        file = artifacts[step.result].path
+        said = facts.results.get(file) or {}
         if said.get("status", said.get("overall_status")) != step.passed:
-            found.append(f"{artifacts[step.result].path} does not say {step.passed}")
+            found.append(f"{file} does not say {step.passed}")
+        found += [f"{file}: {key}: {message}" for key, message in facts.mistakes.get(file, ())]
     return found
 
 
@@ -223,7 +240,7 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     for check in lacking if not undone or step.action != "pull_request" else ():
         verdict = check_verdict(check, progress, facts)
         way = "run" if check.run else facts.bindable.get((path, check.name), "")
-        how = _checking(check, progress.evidence.get(check.name), way, failed=verdict == "failed")
+        how = _checking(check, progress, way, failed=verdict == "failed")
         if by_done:
             how = (remedies.done(path, outputs=unnamed, given=_test(how[0]), text=how[0].text), *how[1:])
         said = {
@@ -240,10 +257,29 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
             again = remedies.reopen(lost, text="give that task another test, from red on")
             how = (how[0].replace(text="bring the test back, then"), again)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
-        if is_lacking(check) and not way:
-            said = f"counts only when Holdfast runs it, and the project has no {check.uses} command"
+        if is_lacking(check) and way in _NO_WAYS:
+            whose = "the project has" if not way else "the configuration says that there is"
+            said = f"counts only when Holdfast runs it, and {whose} no {check.uses} command"
         found.append(Unmet("check", check.name, f"the check {check.name!r} {said}", how, reason))
+    same = [] if progress.data.get(UNCHANGED) else unchanged(progress, facts)
+    if same:
+        found.append(Unmet("unchanged", path, unchanged_because(progress, same), (done[0].replace(text=MEND),)))
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
+
+
+def unchanged(progress: Progress, facts: Facts) -> list[str]:
+    """The files of a step that have to change before it is handed in again, where none of them has."""
+    sent_back = progress.sent_back if progress.status in (lifecycle.PENDING, lifecycle.ACTIVE) else {}
+    named = {name: progress.artifacts[name] for name in sent_back if name in progress.artifacts}
+    now = {name: facts.hashes.get(one.path, (one.hash, 0)) for name, one in named.items()}
+    same = [name for name, seen in now.items() if seen is not None and seen[0] == sent_back[name]]
+    return same if len(same) == len(sent_back) else []
+
+
+def unchanged_because(progress: Progress, names: list[str]) -> str:
+    since = "the last try failed" if cycle.is_failure(progress) else "changes were asked for"
+    told = [name for name in names if not name.startswith(BESIDE)]
+    return f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'} unchanged since {since}"
 
 
 def is_lacking(check: Check) -> bool:
@@ -257,20 +293,24 @@ def is_runnable(check: Check, path: str, facts: Facts) -> bool:
     return (bool(check.run) and trusted) or facts.bindable.get((path, check.name)) == "run"
 
 
-def _checking(check: Check, evidence: Evidence | None, way: str, *, failed: bool) -> tuple[Remedy, ...]:
+def _checking(check: Check, progress: Progress, way: str, *, failed: bool) -> tuple[Remedy, ...]:
     """The command that runs a check or says how it went, with the test that has to fail or that a run did not tell."""
-    text = MEND if failed else ""
-    if is_lacking(check) and not way:
-        return remedies.equip(check.uses)
+    evidence = progress.evidence.get(check.name)
+    text = _MEND.get(check.test, MEND) if failed else ""
+    if is_lacking(check) and way in _NO_WAYS:
+        return remedies.equip(check.uses, is_listed=way == "none")
     if way != "run":
         return (remedies.report(check.name, text=text),)
     known = str(evidence.data.get("test") or "") if evidence else ""
     unnamed = evidence is None or bool(evidence.data.get("unnamed"))
-    test: str | Blank = known if check.test == "fails" and not unnamed else ""
+    is_old = evidence is not None and evidence.attempt != progress.attempt
+    test: str | Blank = known if check.test == "fails" and not unnamed and not is_old else ""
     if not test and (check.test == "fails" or (failed and unnamed)):
         test, text = Blank("NAME"), "" if unnamed else text
     shown = str(evidence.data.get(SHOWN_BY) or "") if failed and evidence else ""
     again = (remedies.reopen(shown, text="show it again"),) if shown else ()
+    if failed and evidence and evidence.data.get(NOT_STARTED) and check.uses:
+        text, again = "install it, then", (remedies.set_command(check.uses, text="name another"),)
     return remedies.check(check.name, text=text).given(test=test), *again
 
 
@@ -336,9 +376,8 @@ def unsupervised(state: State, path: str) -> list[Unmet]:
     step = state.plan.step(path)
     if not step.supervised or step.supervised in state.step(path).data.get(CHECKED, ()):
         return []
-    way = remedies.named("supervise", {"check_type": step.supervised, "task": path})
     said = f"the supervisor has not made its check {step.supervised!r}"
-    return [Unmet("supervisor", step.supervised, said, (way,))]
+    return [Unmet("supervisor", step.supervised, said, remedies.supervised(step.supervised, path))]
 
 
 def missing(state: State, path: str, facts: Facts) -> list[str]:
@@ -348,6 +387,17 @@ def missing(state: State, path: str, facts: Facts) -> list[str]:
 
 
 def lapsed(state: State, steps: Container[str], facts: Facts) -> list[str]:
-    """Those of the steps that are done and do not count any more."""
-    done = (p for p in state.plan.paths if p in steps and state.step(p).status == lifecycle.DONE)
+    """Those of the steps that are done and do not count any more: only an approval or a claim can be the reason."""
+    plan = state.plan
+    asked = {path for path in (*plan.asking(), *_CLAIMED.of(state.progress)) if path in plan and path in steps}
+    done = (p for p in sorted(asked, key=plan.place) if state.step(p).status == lifecycle.DONE)
     return [p for p in done if not holds(state, p, facts)]
+
+
+_CLAIMED = Following(lambda one: any(seen.claimed for seen in one.evidence.values()))
+
+
+def held_before(state: State, path: str) -> tuple[str, ...]:
+    """The remark about the checks of a step that held before its work began; nothing without such."""
+    held = state.step(path).data.get(HELD, ())
+    return (f"held before the work, so no proof of it: {', '.join(held)}",) if held else ()

@@ -8,10 +8,11 @@ from holdfast.core import events as ev
 from holdfast.core import lifecycle, moment
 from holdfast.core.apply import Record, apply
 from holdfast.core.plan import ancestors
-from holdfast.core.state import Progress, State
+from holdfast.core.state import RAN, Progress, State
 from holdfast.core.value import Any
 
 WORKED_ON = frozenset({lifecycle.ACTIVE, lifecycle.IN_REVIEW})
+_CONVENTION = ("retry_count", "human_approval_time_seconds", "agent_calls", "parallel_executions")
 _COUNTED = ("checks_run", "checks_failed", "reviews", "reopened", "compactions")
 
 
@@ -29,6 +30,7 @@ def metrics(records: Iterable[Record], now: str) -> dict[str, Any]:
       leaf step that never had a lease of its own. A leaf runs while it is active or in review, a lease until it is
       released, taken over, or silent for longer than its time to live. A leaf and a lease on a branch around it, or on
       the whole workflow, are the same work and not parallel.
+    - Agents that the result of a step tells of count as calls, and as executions side by side, unless they held leases.
     """
     history = list(records)
     leased = {e.lease.step for record in history for e in record.events if isinstance(e, ev.Leased)}
@@ -36,6 +38,18 @@ def metrics(records: Iterable[Record], now: str) -> dict[str, Any]:
     for record in history:
         tally.take(record)
     return tally.figures(now)
+
+
+def wrapped(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures that the convention names, in its wrapper, then the others."""
+    times = [{"step": one["step"], "duration_seconds": one["duration_seconds"]} for one in figures["step_times"]]
+    own = {
+        "workflow_id": figures["workflow_id"],
+        "total_time_seconds": figures["total_time_seconds"],
+        "step_times": times,
+    }
+    own |= {name: figures[name] for name in _CONVENTION}
+    return {"workflow_metrics": own, **{name: value for name, value in figures.items() if name not in own}}
 
 
 class _Tally:
@@ -54,6 +68,8 @@ class _Tally:
         self.leased = leased
         self.heard: dict[int, str] = {}
         self.overlapped: set[str | int] = set()
+        self.leases_of: dict[str, int] = {}
+        self.ran, self.ran_beside = 0, 0
 
     def take(self, record: Record) -> None:
         self._advance(record.at)
@@ -94,10 +110,19 @@ class _Tally:
                 self.counts["compactions"] += 1
             case ev.Leased():
                 self.heard[event.lease.token] = at
+                self.leases_of[event.lease.step] = self.leases_of.get(event.lease.step, 0) + 1
+            case ev.Recorded() if isinstance(event.values.get(RAN), int):
+                self._count_ran(event.step, event.values[RAN])
             case ev.Beat():
                 self.heard[event.token] = at
             case _:
                 pass
+
+    def _count_ran(self, step: str, agents: int) -> None:
+        """Agents that a result tells of, but for those that held a lease."""
+        more = max(0, agents - self.leases_of.pop(step, 0))
+        self.ran += more
+        self.ran_beside += more if agents > 1 else 0
 
     def _count_moves(self, moves: list[ev.Moved]) -> None:
         opened = [move.step for move in moves if move.move == "reopened"]
@@ -167,8 +192,8 @@ class _Tally:
             ],
             "retry_count": self.counts["retry_count"],
             "human_approval_time_seconds": int(self.waited),
-            "agent_calls": state.agent_calls,
-            "parallel_executions": len(self.overlapped),
+            "agent_calls": state.agent_calls + self.ran,
+            "parallel_executions": len(self.overlapped) + self.ran_beside,
             **{name: self.counts[name] for name in _COUNTED},
             "cost": moment.money(state.spent),
             "paused_seconds": int(self.paused),

@@ -37,6 +37,22 @@ def compact(text: str, between: str = "-") -> str:
 
 def to_epoch(text: str) -> float:
     """Seconds since 1970 of an ISO 8601 moment; offsets and fractions are accepted, no offset means UTC."""
+    written = _as_written_here(text) if len(text) == 24 else None
+    return _any_epoch(text) if written is None else written
+
+
+def _as_written_here(text: str) -> float | None:
+    """The same of a moment as `from_epoch` writes it; None where it is written otherwise. Most are ours."""
+    hours, minutes, seconds, millis = text[11:13], text[14:16], text[17:19], text[20:23]
+    digits, days = hours + minutes + seconds + millis, _day(text[:10])
+    if days is None or text[13] + text[16] + text[19] + text[23] != "::.Z" or not _digits(digits):
+        return None
+    if hours > "23" or minutes > "59" or seconds > "59":
+        return None
+    return days * 86400.0 + int(hours) * 3600 + int(minutes) * 60 + int(seconds) + int(millis) / 1000
+
+
+def _any_epoch(text: str) -> float:
     clock, offset = text[11:], 0
     if clock[-1:] in ("Z", "z"):
         clock = clock[:-1]
@@ -44,15 +60,32 @@ def to_epoch(text: str) -> float:
         away = _number(clock[-5:-3], 23) * 3600 + _number(clock[-2:], 59) * 60
         clock, offset = clock[:-6], -away if clock[-6] == "-" else away
     seconds, _, fraction = clock[6:].partition(".")
-    year, month, day = _number(text[:4], 9999), _number(text[5:7], 12), _number(text[8:10], 31)
+    days = _day(text[:10])
     hours, minutes, whole_seconds = _number(clock[:2], 23), _number(clock[3:5], 59), _number(seconds or "00", 59)
-    days = _days(year, month, day) if min(year, month, day) > 0 else 0
-    marks = text[4:5] + text[7:8] + clock[2:3] + clock[5:6]
-    wrong = min(year, month, day) < 1 or min(hours, minutes, whole_seconds, offset + 86_400) < 0
-    if wrong or marks not in ("--:", "--::") or _civil(days) != (year, month, day) or not _digits(fraction or "0"):
+    wrong = min(hours, minutes, whole_seconds, offset + 86_400) < 0
+    if days is None or wrong or clock[2:3] + clock[5:6] not in (":", "::") or not _digits(fraction or "0"):
         said = f"{text[:60]!r} is not a moment"
         raise UsageError("bad_time", said, remedy="write it as 2026-01-31T12:00:00Z", facts={"value": text})
     return days * 86400.0 + hours * 3600 + minutes * 60 + whole_seconds + float(f"0.{fraction or 0}") - offset
+
+
+def _day(text: str) -> int | None:
+    """The day of a date, counted from 1970; None where it is no date. What happens together is of the same few days."""
+    known = _dates.get(text)
+    if known is not None:
+        return known
+    year, month, day = _number(text[:4], 9999), _number(text[5:7], 12), _number(text[8:10], 31)
+    days = _days(year, month, day) if min(year, month, day) > 0 else 0
+    right = min(year, month, day) > 0 and text[4:5] + text[7:8] == "--" and _civil(days) == (year, month, day)
+    if right:
+        if len(_dates) >= _MOST_DATES:
+            _dates.clear()
+        _dates[text] = days
+    return days if right else None
+
+
+_MOST_DATES = 1000
+_dates: dict[str, int] = {}
 
 
 def _number(text: str, most: int) -> int:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from holdfast.core import commands as cmd
 from holdfast.core.definition import BUILT_IN, Check
 from holdfast.core.gates import is_undone
-from holdfast.core.lifecycle import DONE, OPEN
-from holdfast.core.state import RELAYED, State
+from holdfast.core.lifecycle import DONE
+from holdfast.core.state import OPENED, RELAYED, Following, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any, Value
 
 _TREE = (cmd.Begin, cmd.Done, cmd.Submit, cmd.Review, cmd.Approve, cmd.Edit)
+_OF_STEP = (cmd.Begin, cmd.Done, cmd.Submit)
 _HEAD = (cmd.TakeSnapshot, cmd.Begin, cmd.Done, cmd.Approve, cmd.Edit)
+
+
+_RELYING = Following(lambda one: one if one.artifacts or one.grant else None)
+"""The progress of the steps that rely on files, or on what a person said."""
 
 
 class Needs(Value):
@@ -19,14 +24,18 @@ class Needs(Value):
 
     hashes: tuple[str, ...] = ()
     """Files whose content counts, by their paths in the worktree."""
-    results: tuple[str, ...] = ()
-    """JSON files that say how a step went."""
+    results: tuple[tuple[str, str], ...] = ()
+    """Steps, each with the JSON file that says how it went."""
     commits: tuple[Any, ...] = ()
     """What a document names as commits."""
     made: tuple[str, ...] = ()
     """The commits of tasks, which the branch may have lost."""
     tree: bool = False
+    trees: tuple[str, ...] = ()
+    """Steps with evidence of their own work."""
     head: bool = False
+    begins: str = ""
+    """The step that begins, at the HEAD of the worktree that it is worked on in."""
     locks: bool = False
     """The files that other workflows hold."""
     trust: tuple[str, Check | None] | None = None
@@ -34,6 +43,8 @@ class Needs(Value):
     past: int = 0
     """The number of the snapshot to go back to."""
     parent: str = ""
+    ground: bool = False
+    """What the system says of that on which the work builds."""
     runs: tuple[tuple[str, Check], ...] = ()
     """Steps that are worked on, with their checks whose commands a person may still have to trust."""
     unbound: tuple[tuple[str, Check], ...] = ()
@@ -54,6 +65,8 @@ class Needs(Value):
             and all(commit in self.commits for commit in other.commits)
             and {*other.made} <= {*self.made}
             and (self.tree or not other.tree)
+            and {*other.trees} <= {*self.trees}
+            and other.begins in ("", self.begins)
             and (self.tree or self.head or not other.head)
             and (self.locks or not other.locks)
             and other.trust in (None, self.trust)
@@ -64,6 +77,7 @@ class Needs(Value):
             and {*other.grants} <= {*self.grants}
             and other.approval in (None, self.approval)
             and other.parent in ("", self.parent)
+            and (self.ground or not other.ground)
         )
 
 
@@ -74,9 +88,8 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         parts = command.commands
     hashes: dict[str, None] = {}
     grants: list[str] = []
-    for path, progress in state.progress.items():
-        if progress.artifacts:
-            hashes.update(dict.fromkeys(artifact.path for artifact in progress.artifacts.values()))
+    for path, progress in _RELYING.of(state.progress).items():
+        hashes.update(dict.fromkeys(artifact.path for artifact in progress.artifacts.values()))
         if progress.grant and progress.grant.how != RELAYED:
             grants.append(path)
     results = []
@@ -86,16 +99,19 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         if isinstance(part, cmd.Done) and part.step in state.plan and state.plan.step(part.step).result:
             name = state.plan.step(part.step).result
             known = state.step(part.step).artifacts.get(name)
-            results.append(part.artifacts.get(name) or (known.path if known else ""))
+            results.append((part.step, part.artifacts.get(name) or (known.path if known else "")))
     if command is None and state.origin == "adopted":
         results = _claimed_results(state)
+    judges = command is None or isinstance(command, _TREE)
     return Needs(
         hashes=tuple(hashes),
-        results=tuple(filter(None, results)),
+        results=tuple((step, file) for step, file in results if file),
         commits=_commits(command),
         made=_made(state) if command is None else (),
-        tree=(command is None or isinstance(command, _TREE)) and _has_tree_evidence(state),
+        tree=judges and _has_tree_evidence(state),
+        trees=_scopes(state, command.step if isinstance(command, _OF_STEP) else "") if judges else (),
         head=isinstance(command, _HEAD if state.conduct.checkpointed else cmd.TakeSnapshot),
+        begins=command.step if isinstance(command, cmd.Begin) and state.bound(command.step) else "",
         locks=isinstance(command, cmd.Lock),
         trust=_trust(state, command) if isinstance(command, cmd.RecordCheck) else None,
         runs=_runs(state) if command is None or any(getattr(part, "step", "") for part in parts) else (),
@@ -103,22 +119,23 @@ def needs(state: State, command: cmd.Command | None = None) -> Needs:
         pull_request=_pull_request(state) if command is None else "",
         past=command.number if isinstance(command, cmd.Restore) else 0,
         parent=state.parent,
+        ground=state.conduct.grounded and not (state.finished_at or state.cancelled),
         grants=tuple(grants),
         approval=next((part for part in parts if isinstance(part, cmd.Approve)), None),
     )
 
 
-def _claimed_results(state: State) -> list[str]:
+def _claimed_results(state: State) -> list[tuple[str, str]]:
     """The results of steps that an adopted document says are done: a person who confirms that asks what they say."""
     done = ((path, one) for path, one in state.progress.items() if one.status == DONE and path in state.plan)
-    found = (one.artifacts.get(state.plan.step(path).result) for path, one in done)
-    return [artifact.path for artifact in found if artifact and not artifact.hash]
+    found = ((path, one.artifacts.get(state.plan.step(path).result)) for path, one in done)
+    return [(path, artifact.path) for path, artifact in found if artifact and not artifact.hash]
 
 
 def _has_tree_evidence(state: State) -> bool:
     """Only then can evidence have become stale, and the tree costs several git processes."""
-    open_steps = [(path, step) for path, step in state.progress.items() if step.status in OPEN]
-    if any(evidence.tree for _, step in open_steps for evidence in step.evidence.values()):
+    open_steps = OPENED.of(state.progress).items()
+    if any(seen.tree and not seen.scope for _, step in open_steps for seen in step.evidence.values()):
         return True
     taking = [p for p, _ in open_steps if p in state.plan and state.plan.step(p).action in ("commit", "pull_request")]
     if not taking:
@@ -128,27 +145,32 @@ def _has_tree_evidence(state: State) -> bool:
     return any(of_taken(state, path) for path in taking)
 
 
+def _scopes(state: State, only: str) -> tuple[str, ...]:
+    """Of the steps that are worked on, or of one alone: each costs several git processes."""
+    begun = [step for path, step in OPENED.of(state.progress).items() if only in ("", path)]
+    return tuple(dict.fromkeys(seen.scope for step in begun for seen in step.evidence.values() if seen.scope))
+
+
 def _runs(state: State) -> tuple[tuple[str, Check], ...]:
     """What comes with Holdfast is trusted by its origin, and is not asked about."""
     own = state.source not in ("", BUILT_IN)
     found = []
-    for path, progress in state.progress.items() if state.plan.checked() else ():
-        if progress.status in OPEN and path in state.plan:
+    for path in OPENED.of(state.progress):
+        if path in state.plan:
             checks = state.plan.step(path).checks
             found += [(path, check) for check in checks if check.run and (own or check.source)]
     return tuple(found)
 
 
 def _unbound(state: State) -> tuple[tuple[str, Check], ...]:
-    checked = state.progress.items() if state.plan.checked() else ()
-    begun = [path for path, progress in checked if progress.status in OPEN and path in state.plan]
+    begun = [path for path in OPENED.of(state.progress) if path in state.plan]
     return tuple(
         (path, check) for path in begun for check in state.plan.step(path).checks if check.uses and not check.run
     )
 
 
 def _pull_request(state: State) -> str:
-    begun = (path for path, progress in state.progress.items() if progress.status in OPEN and path in state.plan)
+    begun = (path for path in OPENED.of(state.progress) if path in state.plan)
     asked = (path for path in begun if state.plan.step(path).action == "pull_request")
     return next((path for path in asked if is_undone(state.plan.step(path), state.step(path))), "")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterator, Sequence
 
 from holdfast.core import lifecycle, record, remedies, tasks
-from holdfast.core.briefing import Briefing, alert_text
+from holdfast.core.briefing import LEFT, Briefing, alert_text
 from holdfast.core.packet_parts import Line, Part, assembled, clean, json_object, listed, reading, short, told, unread
 from holdfast.core.record import Output
 from holdfast.core.remedy import Blank, Scope, Telling, quoted, typed
@@ -22,7 +22,8 @@ ITEM, FAILURE, DESCRIPTION = 300, 500, 800
 WHOLE = 4000
 """How long an item is told where there is room for all of them."""
 _IMPORTANCE = (
-    *("position", "next command", "actions", "step", "criteria", "changes", "decisions"),
+    *("position", "next command", "actions", "step", "criteria", "left work", "changes", "decisions"),
+    *("violations", "emphasis", "unchanged"),
     *("news", "claimed", "proof", "blockers", "people", "hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),
@@ -30,7 +31,7 @@ _IMPORTANCE = (
 """What is kept first. The next command is short, so the actions lose nothing by coming after it."""
 _KEEPSAKE = (
     *("position", "after compaction", "next command", "reading", "step"),
-    *("changes", "decisions", "last failure", "reminders", "alerts"),
+    *("changes", "decisions", "violations", "emphasis", "unchanged", "last failure", "reminders", "alerts"),
 )
 
 
@@ -102,8 +103,12 @@ def _packet(
         _position(brief, f"===== {banner} =====", ids, limit),
         _work(brief, most),
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
+        _left_work(brief),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),
+        Part("violations", "The last try violated:", listed(brief.violations, item)),
+        Part("emphasis", "Stress in this try:", listed(brief.emphasis, item)),
+        Part("unchanged", "Unchanged:", listed(brief.unchanged, item)),
         Part("news", "Its feature file was read again:", listed(news, item)),
         Part("claimed", "Only claimed, until a person confirms it:", listed(brief.also_claimed, item)),
         Part("proof", "About its proof:", listed(brief.proof, item)),
@@ -138,6 +143,9 @@ def keepsake(brief: Briefing, *, limit: int = 2000) -> str:
         _work(brief, ITEM),
         Part("changes", "Changes asked for:", listed(brief.asked, ITEM)),
         Part("decisions", "What was decided:", listed(brief.decided, ITEM)),
+        Part("violations", "The last try violated:", listed(brief.violations, ITEM)),
+        Part("emphasis", "Stress in this try:", listed(brief.emphasis, ITEM)),
+        Part("unchanged", "Unchanged:", listed(brief.unchanged, ITEM)),
         Part("reading", "Required reading:", reading(brief.reading)),
         Part("reminders", "Key Reminders:", listed(brief.state.reminders, ITEM)),
         Part("last failure", "Last failure:", listed(brief.all_failures[:1], ITEM)),
@@ -228,7 +236,7 @@ def _done(brief: Briefing) -> Iterator[str]:
 def _blockers(brief: Briefing, name: str, voice: Voice) -> Iterator[Line]:
     """The blockers in our own words. Reasons that somebody wrote are told, as data, with the status and failures."""
     found = brief.lacking
-    for one in found if found and found[0].kind not in ("begin", "done") else ():
+    for one in found if found and found[0].kind not in ("begin", "done", "unchanged") else ():
         onward = clean(voice.tell(one.remedies, _scope(brief.state, name)))
         yield Line(f"- {short(clean(one.ours), ITEM)} → {onward}", whole=True, item=True)
 
@@ -249,6 +257,11 @@ def _so_far(brief: Briefing) -> Iterator[Line]:
     if isinstance(files, (list, tuple)) and files:
         yield told("Files modified in this step, newest first:", ITEM)
         yield from listed(map(str, files[: -NEWEST_FILES - 1 : -1]), ITEM)
+
+
+def _left_work(brief: Briefing) -> Part:
+    lines = tuple(Line(f"- {clean(typed(one.back))}", whole=True, item=True) for one in brief.left_here)
+    return Part("left work", f"{LEFT}:", lines)
 
 
 def _reading(brief: Briefing) -> Part:

@@ -21,11 +21,13 @@ class Plan:
         self.paths = tuple(self._by_path)
         self._places = {path: place for place, path in enumerate(self.paths)}
         self._leaves = tuple(path for path in self.paths if not self._by_path[path].steps)
-        self._kinds: dict[str, tuple[str, ...]] = {}
+        kinds: dict[str, list[str]] = {}
         for path, step in self._by_path.items():
             if step.kind:
-                self._kinds[step.kind] = (*self._kinds.get(step.kind, ()), path)
+                kinds.setdefault(step.kind, []).append(path)
+        self._kinds = {kind: tuple(paths) for kind, paths in kinds.items()}
         self.denies = any(step.deny for step in self._by_path.values())
+        self._asking = tuple(path for path, step in self._by_path.items() if step.choice or step.approval)
         self._checked = tuple((path, check.name) for path, step in self._by_path.items() for check in step.checks)
 
     def __eq__(self, other: object) -> bool:
@@ -49,6 +51,10 @@ class Plan:
     def checked(self) -> tuple[tuple[str, str], ...]:
         """Every check as the path of its step and its name, in order."""
         return self._checked
+
+    def asking(self) -> tuple[str, ...]:
+        """The steps that take somebody's word, in order."""
+        return self._asking
 
     def is_leaf(self, path: str) -> bool:
         return not self._by_path[path].steps
@@ -93,6 +99,10 @@ class Plan:
         """Every step that waits, directly or not, for this one; in order."""
         inside = {path, *ancestors(path)}
         return tuple(p for p in self.paths if p not in inside and not self.closure(p).isdisjoint({path}))
+
+    def place(self, path: str) -> int:
+        """Where a step stands among all, in order."""
+        return self._places[path]
 
     def number(self, path: str) -> int:
         """The step's place among its siblings, from 1."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.core import gates, lifecycle, provenance, remedies
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Check
+from holdfast.core.facts import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.plan import parent
 from holdfast.core.remedy import quoted
@@ -100,20 +100,35 @@ def same_run(state: State, path: str, check: Check, tree: str | None, test: str)
     return None
 
 
-def stood_for(state: State, path: str, name: str, evidence: Evidence) -> str:
-    """What is said where the command of a check stands for another script or program than when it last ran."""
+def stood_for(state: State, path: str, name: str, evidence: Evidence) -> tuple[Evidence, str]:
+    """What is said where the command of a check, or what that stands for, is another one than when it last ran.
+
+    With it goes the evidence, which keeps this and what was said so before.
+    """
     check = state.plan.step(path).check(name)
-    own = (check.run, check.folder) if check else ()
+    own = (check.uses, check.folder) if check and check.uses else ()
     runs = [
         seen
         for step, other in _checks(state)
-        if (other.run, other.folder) == own and (seen := state.step(step).evidence.get(other.name)) and _is_seen(seen)
+        if (other.uses, other.folder) == own and (seen := state.step(step).evidence.get(other.name)) and _is_seen(seen)
     ]
     last = max(runs, key=lambda one: one.at, default=None)
-    words = " ".join(map(quoted, check.run)) if check else ""
-    for kind in (provenance.SCRIPT, provenance.PROGRAM):
-        before, now = (str(one.data.get(kind) or "") for one in (last or evidence, evidence))
-        if before and now and before != now:
-            where = f" in {check.folder}" if check and check.folder else ""
-            return f"{words}{where} runs another {kind}: {now}; before: {before}"
+    if last is None or check is None:
+        return evidence, ""
+    new = _other_command(check, last, evidence)
+    known = (*provenance.other_commands(last), *provenance.other_commands(evidence), *([new] if new else ()))
+    kept = {provenance.CHANGED: list(dict.fromkeys(known))} if known else {}
+    return evidence.replace(data={**evidence.data, **kept}), new
+
+
+def _other_command(check: Check, last: Evidence, evidence: Evidence) -> str:
+    words = " ".join(map(quoted, check.run))
+    where = f" in {check.folder}" if check.folder else ""
+    for kind in (provenance.COMMAND, provenance.SCRIPT, provenance.PROGRAM):
+        before, now = (str(one.data.get(kind) or "") for one in (last, evidence))
+        if not before or not now or before == now:
+            continue
+        if kind == provenance.COMMAND:
+            return f"the {check.uses} command changed: {now}{where}; before: {before}{where}"
+        return f"{words}{where} runs another {kind}: {now}; before: {before}"
     return ""

@@ -6,7 +6,7 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast.core.definition import Check
 from holdfast.core.remedy import quoted
-from holdfast.core.state import Evidence
+from holdfast.core.state import Evidence, State
 from holdfast.core.value import Any
 
 BY = "by exit code only"
@@ -16,13 +16,21 @@ BY_EXIT_CODE = "by_exit_code"
 PASSING = "passing_before"
 """In the data of evidence: the tests that passed beside the task's own, to compare later runs with."""
 NOT_RUN = "not_run"
-"""In the data of evidence: tests that passed before the task and are not run any more."""
+"""In the data of evidence: tests that passed before and are not run any more."""
+SINCE, START = "since", "start"
+"""Where those are compared with what passed when the workflow began, not when the task did."""
 LOST = "lost_proof"
 """In the data of evidence that failed because the test of an earlier task does not run: the step that shows another."""
 UNTESTED = "untested"
 """In the facts about a task: what of its commit is not what was tested, in lists of files."""
 UNCOMMITTED = "uncommitted"
 """In the data of evidence: files from before the workflow that lay there uncommitted."""
+FILTERED = "filtered"
+"""In the data of evidence: files that a filter of git commits with other content than was tested."""
+IGNORED = "ignored"
+"""In the data of evidence: sources that git ignores, written since the task began, whose changes it does not notice."""
+LOCKED = "locked_by_others"
+"""In the data of evidence: changed files that agents of other steps had locked, and that it is not of."""
 DROPPED = "is not in the branch"
 _OF_COMMIT = {
     "left_out": "not in the commit",
@@ -33,7 +41,15 @@ SCRIPT, PROGRAM = "script", "program"
 """In the data of evidence: what the command stood for when it ran."""
 PACKAGES = "packages"
 """In the data of evidence: the other packages whose tests ran with it, a line for each."""
-INTERNAL = (PASSING, "test_contents")
+COMMAND = "command"
+"""In the data of evidence: the command as it was then."""
+CHANGED = "changed_commands"
+"""In the data of evidence: that the command, or what it stands for, was another one before in this workflow."""
+VARIABLES = "variables"
+"""In the data of evidence: what of the environment can change which code or tests run, by name."""
+NOT_STARTED = "not_started"
+"""In the data of evidence: the command came to no test, as its program is not there."""
+INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED)
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
 _MOST_LISTED = 5
 
@@ -49,12 +65,73 @@ def how(evidence: Evidence) -> str:
 
 def remarks(evidence: Evidence) -> list[str]:
     """What everybody should hear who is shown that a check passed, in one sentence each."""
-    found = evidence.data.get(NOT_RUN) if evidence.passed else None
-    if not isinstance(found, Mapping) or not found.get("count"):
+    if not evidence.passed:
         return []
-    count = int(found["count"])
-    what = "1 test that passed before this task is" if count == 1 else f"{count} tests that passed before this task are"
+    data = evidence.data
+    return [*_not_run(data.get(NOT_RUN)), *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
+
+
+def not_of(evidence: Evidence) -> list[str]:
+    """The changed files that a check saw and that its evidence does not answer for, in one sentence."""
+    found: Any = evidence.data.get(LOCKED)
+    count = _count(found)
+    files = "1 changed file" if count == 1 else f"{count} changed files"
+    return [f"not of this: {files} that others have locked{listed(found.get('names'), count)}"] if count else []
+
+
+def _count(found: Any) -> int:
+    return int(found.get("count") or 0) if isinstance(found, Mapping) else 0
+
+
+def _ignored(found: Any) -> list[str]:
+    count = _count(found)
+    files = "1 file" if count == 1 else f"{count} files"
+    said = f"later changes of {files} that git ignores are not noticed"
+    return [f"{said}{listed(found.get('names'), count)}"] if count else []
+
+
+def _filtered(found: Any) -> list[str]:
+    count = _count(found)
+    files = "1 file has" if count == 1 else f"{count} files have"
+    return [f"{files} other content on disk than git commits{listed(found.get('names'), count)}"] if count else []
+
+
+def _not_run(found: Any) -> list[str]:
+    count = _count(found)
+    if not count:
+        return []
+    when = "earlier" if found.get(SINCE) == START else "before this task"
+    what = f"1 test that passed {when} is" if count == 1 else f"{count} tests that passed {when} are"
     return [f"{what} not run any more{listed(found.get('names'), count)}"]
+
+
+def run_under(evidence: Evidence) -> str:
+    """The variables of the environment that a run was made with; empty where none tells on it."""
+    set_ = [f"{name}={value}" for name, value in _variables(evidence).items()]
+    return f"run with {', '.join(set_)} in the environment" if set_ else ""
+
+
+def _variables(evidence: Evidence) -> Mapping[str, Any]:
+    found = evidence.data.get(VARIABLES)
+    return found if isinstance(found, Mapping) else {}
+
+
+def around(state: State) -> list[str]:
+    """What holds of the runs of a workflow, each once: commands that were others before, and the environment.
+
+    Of variables only the names: their values may be a machine's paths or a secret, and a pull request is read by all.
+    """
+    seen = [one for path in state.plan.paths for one in state.step(path).evidence.values() if one.run_by == "engine"]
+    commands = (said for one in seen if not one.claimed for said in other_commands(one))
+    names = sorted({name for one in seen for name in _variables(one)})
+    under = [f"checks were run with {', '.join(names)} in the environment"] if names else []
+    return list(dict.fromkeys((*commands, *under)))
+
+
+def other_commands(evidence: Evidence) -> list[str]:
+    """That its command was another one before, in one sentence each."""
+    found = evidence.data.get(CHANGED)
+    return [str(one) for one in found] if isinstance(found, (list, tuple)) else []
 
 
 def of_commit(facts: Mapping[str, Any]) -> list[str]:

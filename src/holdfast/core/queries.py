@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
-
 from holdfast.core import gates, lifecycle, moment, remedies
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan, ancestors, parent
 from holdfast.core.remedy import Remedy
-from holdfast.core.state import BY_HAND, Progress, State
+from holdfast.core.state import OPENED, PERSONS, Following, State
 from holdfast.core.value import Value
 from holdfast.errors import NotFound, UsageError
 from holdfast.plain.digest import digest
@@ -17,7 +15,7 @@ RUNNING = ("in_progress", "waiting", "blocked", "failed", "escalated", "paused")
 WARN_AT = (75, 90, 100)
 WORKSPACE, DELETED = "workspace", "deleted"
 """What the context says of a workspace that is deleted, once that is committed."""
-READY = ("begin", "done", "action", "finalize")
+READY = ("begin", "done", "action", "finalize", "unchanged")
 """Kinds of blockers that only the one who does the work clears, by the next command."""
 
 
@@ -62,23 +60,13 @@ def _status(state: State) -> str:
         return "completed"
     if state.paused:
         return "paused"
-    found = _statuses(state)
-    for stuck in (lifecycle.ESCALATED, lifecycle.FAILED, lifecycle.BLOCKED, lifecycle.WAITING):
-        if stuck in found:
-            return stuck
-    return "in_progress"
+    found = {word for path, word in _held.of(state.progress).items() if path in state.plan}
+    return next((word for word in _HOLDING if word in found), "in_progress")
 
 
-def _statuses(state: State) -> set[str]:
-    """What the steps are. Most that happens moves none of them, and there may be many."""
-    global _found
-    known = _found
-    if known[0] is not state.plan or known[1] is not state.progress:
-        _found = known = (state.plan, state.progress, {state.step(path).status for path in state.plan.paths})
-    return known[2]
-
-
-_found: tuple[Plan | None, Mapping[str, Progress] | None, set[str]] = (None, None, set())
+_HOLDING = (lifecycle.ESCALATED, lifecycle.FAILED, lifecycle.BLOCKED, lifecycle.WAITING)
+"""What a step is that keeps the whole workflow, the most urgent first."""
+_held = Following(lambda one: one.status if one.status in _HOLDING else "")
 
 
 def is_outdated(state: State, facts: Facts) -> bool:
@@ -89,10 +77,14 @@ def is_outdated(state: State, facts: Facts) -> bool:
 
 def outdated_because(state: State, facts: Facts) -> tuple[str, tuple[Remedy, ...]]:
     """What has happened to the plan a workflow builds on, and the commands that lead on."""
+    if facts.parent_unmet is not None:
+        return (
+            f"the plan it builds on {facts.parent_unmet.message}: it requires revalidation",
+            facts.parent_unmet.remedies,
+        )
     if facts.parent_seal == "":
-        said = "the plan it builds on has changed, and is not approved any more: it requires revalidation"
-        last = state.plan.children("")[-1]
-        return said, remedies.person(last, remedies.approve(last, workflow=state.parent), workflow=state.parent)
+        gone = "the plan it builds on is gone: it requires revalidation"
+        return gone, (remedies.status(workflow=state.ulid),)
     return "the plan it builds on has changed: it requires revalidation", (remedies.revalidate(workflow=state.ulid),)
 
 
@@ -143,11 +135,23 @@ def current(state: State) -> str | None:
     return None
 
 
-def worked_on(state: State, session: str, facts: Facts) -> str | None:
+def leased_step(state: State, token: str) -> str:
+    """The step of the lease that a token was given for; empty where it is none's, or the whole workflow's."""
+    number, _, secret = token.partition("-")
+    known = (number, digest(secret.encode()))
+    return next((lease.step for lease in state.leases.values() if (str(lease.token), lease.key) == known), "")
+
+
+def worked_on(state: State, session: str, facts: Facts, leased: str = "") -> str | None:
     """The step that a session works on: its lease says so, else the first active one that no other agent has taken.
 
-    Parallel steps begin in any order, so this may not be the first step that is not done.
+    Parallel steps begin in any order, so this may not be the first step that is not done. `leased` is the step of the
+    caller's own lease, where another sign than its session shows that.
     """
+    inside = [path for path in state.plan.leaves() if path == leased or path.startswith(f"{leased}/")] if leased else []
+    undone = [path for path in inside if state.step(path).status not in lifecycle.FINISHED]
+    if undone:
+        return next((path for path in undone if state.step(path).status in lifecycle.OPEN), undone[0])
     leases = [lease for lease in state.leases.values() if lease.step and not lease.expired(facts.boot, facts.mono)]
     own = {lease.step for lease in leases if session and lease.session == session}
     found = [path for path in open_steps(state) if state.step(path).status == lifecycle.ACTIVE]
@@ -160,15 +164,9 @@ def worked_on(state: State, session: str, facts: Facts) -> str | None:
 
 def open_steps(state: State) -> list[str]:
     """The leaves somebody works on, reviews or waits for."""
-    global _open
-    known = _open
-    if known[0] is not state.plan or known[1] is not state.progress:
-        found = [p for p in state.plan.paths if state.step(p).status in lifecycle.OPEN and state.plan.is_leaf(p)]
-        _open = known = (state.plan, state.progress, found)
-    return list(known[2])
-
-
-_open: tuple[Plan | None, Mapping[str, Progress] | None, list[str]] = (None, None, [])
+    plan = state.plan
+    found = [path for path in OPENED.of(state.progress) if path in plan and plan.is_leaf(path)]
+    return sorted(found, key=plan.place)
 
 
 def top_number(state: State) -> int:
@@ -195,10 +193,15 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return [gates.Unmet("mark", "paused", said, ways, state.paused.reason)]
     if is_outdated(state, facts):
         return [gates.Unmet("outdated", "parent", *outdated_because(state, facts))]
+    if facts.ground and progress.status not in lifecycle.FINISHED | lifecycle.STUCK:
+        return list(facts.ground)
     for usage in usages(state, facts.now):
         if usage.reached:
             message = f"the bound on {usage.bound} is used up ({usage.used_text} of {usage.limit_text})"
             return [gates.Unmet("bound", usage.bound, message, remedies.extending(usage.bound))]
+    above = blocked_above(state, path)
+    if above and progress.status not in lifecycle.FINISHED:
+        return [one.replace(message=f"{above} is {one.message}") for one in blockers(state, above, facts)]
     if progress.status == lifecycle.PENDING:
         absent = gates.missing(state, path, facts)
         if absent:
@@ -208,11 +211,12 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
         return [gates.Unmet("begin", path, "it has not begun", (remedies.begin(path),))]
     if progress.status == lifecycle.BLOCKED:
         again = (remedies.unblock(path),)
-        ways = remedies.person(path, *again) if progress.data.get(BY_HAND) is True else again
+        ways = remedies.person(path, *again) if is_used_up(state, path) else again
         return [gates.Unmet("blocked", path, f"blocked: {progress.reason}", ways, progress.reason)]
     if progress.status == lifecycle.FAILED:
         again = (remedies.resume(path),)
         if is_used_up(state, path):
+            again = (remedies.resume(judged(state.plan, path) or path),)  # the work that was judged has to change
             said = f"failed, its tries are used up and a person decides: {progress.reason}"
             return [gates.Unmet("failed", path, said, remedies.person(path, *again), progress.reason)]
         return [gates.Unmet("failed", path, f"failed: {progress.reason}", again, progress.reason)]
@@ -230,6 +234,11 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status in (lifecycle.IN_REVIEW, lifecycle.WAITING):
         found += gates.people_unmet(state, path, facts)
     return sorted(found, key=lambda one: one.kind == "output")  # `done` names them, once nothing else is missing
+
+
+def blocked_above(state: State, path: str) -> str:
+    """The step that a step is part of, and that is blocked; empty where none is."""
+    return next((one for one in ancestors(path) if state.step(one).status == lifecycle.BLOCKED), "")
 
 
 def is_paused_by_person(state: State) -> bool:
@@ -254,7 +263,7 @@ def unmet_work(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
 
 def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     """What does not hold any more of the steps before and below this one; of all, where the workflow ends with it."""
-    relied_on = (*state.plan.closure(path), *state.plan.below(path))
+    relied_on = state.plan.closure(path).union(state.plan.below(path))
     found = gates.lapsed(state, state.plan.paths if is_last(state, path) else relied_on, facts)
     return [absent_because(state, one, facts) for one in found if one != path]
 
@@ -262,7 +271,7 @@ def lapsed(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
 def is_last(state: State, path: str) -> bool:
     """Whether every other step is finished, apart from those around and below this one."""
     aside = {path, *ancestors(path), *state.plan.below(path)}
-    return all(state.step(one).status in lifecycle.FINISHED for one in state.plan.paths if one not in aside)
+    return all(state.step(one).status in lifecycle.FINISHED for one in reversed(state.plan.paths) if one not in aside)
 
 
 def bare(state: State, path: str, facts: Facts, ways: tuple[Remedy, ...]) -> tuple[Remedy, ...]:
@@ -368,9 +377,19 @@ def durations(state: State, path: str, now: str) -> float | None:
 
 
 def next_step(state: State, at: str | None) -> str | None:
-    """What comes after a step: the next one that nobody has begun or finished, also one before it that was left."""
+    """What comes after a step: the next one that nobody has begun or finished, also one before it that was left.
+
+    After the last step of a branch with gates of its own it is the branch.
+    """
     if at is None:
         return None
+    last, above = at, parent(at)
+    while above and all(
+        one == last or state.step(one).status in lifecycle.FINISHED for one in state.plan.children(above)
+    ):
+        if state.plan.step(above).gated and state.step(above).status not in lifecycle.FINISHED:
+            return above
+        last, above = above, parent(above)
     place = state.plan.paths.index(at)
     others = (*state.plan.paths[place + 1 :], *state.plan.paths[:place])
     done = lifecycle.FINISHED | lifecycle.OPEN
@@ -394,6 +413,8 @@ def is_used_up(state: State, path: str) -> bool:
     progress = state.step(path)
     if progress.status == lifecycle.FAILED:
         return tries_left(state, path) == 0
+    if progress.status == lifecycle.BLOCKED:
+        return any(progress.data.get(name) for name in PERSONS)
     return progress.status == lifecycle.ESCALATED
 
 
@@ -438,6 +459,13 @@ def failures(state: State, path: str) -> int:
     """How many tries failed of the work that a step does or judges."""
     other = judged(state.plan, path)
     return max(state.step(path).failures, state.step(other).failures if other else 0)
+
+
+def most_attempts(state: State, path: str) -> int:
+    """The number of the last attempt that a step may have as things are: a person who resumes gives all tries again."""
+    progress, left = state.step(path), tries_left(state, path) or 0
+    is_judged = any(one.attempt == progress.attempt for one in progress.tries)
+    return max(progress.attempt + left - (not is_judged), left if not progress.attempt else progress.attempt)
 
 
 def tries_left(state: State, path: str) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.state import DOCUMENT, RELAYED, Grant
 from holdfast.plain.digest import keyed
 from holdfast.plain.plainjson import compact

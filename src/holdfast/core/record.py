@@ -5,13 +5,15 @@ from __future__ import annotations
 from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
-from holdfast.core.commands import Facts
-from holdfast.core.state import RELAYED, REMOVED, Learning, State, Try
+from holdfast.core.facts import Facts
+from holdfast.core.state import RELAYED, REMOVED, Alert, Learning, State, Try
 from holdfast.core.value import Any, Value
 from holdfast.plain.plainjson import spaced
 
 AVOID = "antipattern"
 """What a learning is called that says what not to do."""
+LOOSENING, LOOSENED = "loosening", "loosened"
+"""Alerts that a change takes a gate away and waits for a person, and that a person applied it."""
 NEWEST = 5
 """How many failures are told."""
 
@@ -47,6 +49,16 @@ class Said(Value):
     step: str
     text: str
     open: bool
+
+
+def alerts(state: State) -> list[Alert]:
+    """The alerts without those that waited for a person who decided since."""
+    applied = max((n for n, alert in enumerate(state.alerts) if alert.code == LOOSENED), default=-1)
+    return [
+        alert
+        for n, alert in enumerate(state.alerts)
+        if alert.code != LOOSENED and (n > applied or alert.code != LOOSENING)
+    ]
 
 
 def left(state: State, path: str, facts: Facts) -> Iterator[Output]:
@@ -166,6 +178,18 @@ def _ended(one: Try) -> str:
     if guidance:
         said += f"; next time: {guidance if isinstance(guidance, str) else spaced(guidance)}"
     return said
+
+
+def violation(item: object) -> str:
+    """`word_count (error): 701 words; found 701, required 900`."""
+    if not isinstance(item, Mapping):
+        return str(item)
+    check, severity = item.get("check"), item.get("severity")
+    named = f"{check or ''}{f' ({severity})' if severity else ''}".strip()
+    numbers = [f"{name} {item[name]}" for name in ("found", "required") if item.get(name) is not None]
+    text = item.get("message") or item.get("issue")
+    told = ": ".join(str(one) for one in (named, text) if one) or spaced(dict(item))
+    return f"{told}; {', '.join(numbers)}" if numbers else told
 
 
 def _violation(item: object) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
 from holdfast.core import gates, lifecycle, remedies
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Check, Step
+from holdfast.core.facts import Facts
 from holdfast.core.gates import Unmet
 from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import Hold, Lease, State
@@ -128,10 +128,23 @@ def step_blocked(path: str, missing: Sequence[str], why: Sequence[Unmet]) -> Ref
     return Refused("step_blocked", f"the step {path} cannot begin{said}", remedy=why[0].remedies, facts=facts)
 
 
+def task_blocked(path: str, why: Unmet) -> Refused:
+    said = f"{path} is part of {why.name}, which is {why.message}"
+    return Refused("task_blocked", said, remedy=why.remedies, facts={"step": path, "blocked": why.name})
+
+
 def gate_unmet(path: str, unmet: Sequence[Unmet]) -> Refused:
     said = f"the step {path} is not done: " + "; ".join(one.message for one in unmet)
     facts = {"step": path, "unmet": [{"kind": one.kind, "name": one.name, "remedy": one.remedies} for one in unmet]}
     return Refused("gate_unmet", said, remedy=unmet[0].remedies, facts=facts)
+
+
+def unchanged(path: str, because: str, files: Sequence[str]) -> Refused:
+    """Work that failed, or that people asked to change, is handed in as it was."""
+    mend = remedies.done(path, text=gates.MEND)
+    as_it_is = remedies.done(path, given={"unchanged": remedies.REASON}, text="if it is right as it is")
+    said = f"the step {path} is not done: {because}"
+    return Refused("unchanged", said, remedy=(mend, as_it_is), facts={"step": path, "files": list(files)})
 
 
 def artifact_missing(path: str, name: str, file: str) -> Refused:
@@ -203,6 +216,26 @@ def branch_mismatch(state: State, here: str | None, fresh: Remedy | None = None)
     return Refused("branch_mismatch", said, remedy=(switch, abandon), facts=facts)
 
 
+def not_together(path: str, lease: Lease, root: str, files: Sequence[str]) -> Refused:
+    """The work of a step changed the same as what others brought into the branch of the run."""
+    listed = ", ".join(files[:8]) + (", …" if len(files) > 8 else "")
+    said = f"{path} does not go together with what is in {lease.into} by now: {listed}"
+    merge = shell("git", "-C", f"{root}/{lease.worktree}", "merge", lease.into)
+    facts = {"step": path, "files": list(files[:50]), "branch": lease.into}
+    return Refused(
+        "merge_conflict",
+        said,
+        remedy=(
+            merge,
+            shell(
+                "git", "-C", f"{root}/{lease.worktree}", "commit", text="then resolve the conflicts, add the files and"
+            ),
+            remedies.done(path, text="then"),
+        ),
+        facts=facts,
+    )
+
+
 def no_commit(sha: str) -> Refused:
     said = f"this branch has no commit {sha[:80]!r}"
     return Refused("no_commit", said, remedy=shell("git", "log", "--oneline"), facts={"commit": sha[:200]})
@@ -219,10 +252,17 @@ def no_repository(folder: str) -> Refused:
     return Refused("no_repository", said, remedy=shell("git", "init"), facts={"folder": folder})
 
 
-def bad_result(step: str, path: str, passed: str, failed: str) -> Refused:
-    said = f"{path} does not say whether {step} passed"
-    way = f'write {{"status": "{passed}"}} or {{"status": "{failed}", "violations": […]}} into {path}'
-    return Refused("bad_result", said, remedy=way, facts={"step": step, "path": path})
+def bad_result(path: str, step: Step, file: str, wrong: Sequence[tuple[str, str]] = ()) -> Refused:
+    """`wrong` are the mistakes in a result that can be read, each with its key."""
+    facts = {"step": path, "path": file}
+    if not wrong:
+        said = f"{file} does not say whether {path} passed"
+        way = f'write {{"status": "{step.passed}"}} or {{"status": "{step.failed}", "violations": […]}} into {file}'
+        return Refused("bad_result", said, remedy=way, facts=facts)
+    found = [{"where": f"{file}: {key}", "message": message} for key, message in wrong]
+    said = f"{file} is no result of {path}: " + "; ".join(f"{key}: {message}" for key, message in wrong)
+    again = remedies.done(path, given={"artifact": {step.result: file}}, text="correct it, then")
+    return Refused("bad_result", said, remedy=again, facts={**facts, "mistakes": found})
 
 
 def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]) -> Refused:
@@ -230,10 +270,18 @@ def requires_revalidation(state: State, message: str, remedy: tuple[Remedy, ...]
     return Refused("requires_revalidation", said, remedy=remedy, facts={"workflow": state.id, "parent": state.parent})
 
 
-def parent_undone(state: State) -> Refused:
-    said = f"the plan that {state.id} builds on is not approved"
+def ungrounded(state: State, unmet: Sequence[Unmet]) -> Refused:
+    """What the work builds on does not hold."""
+    said = f"{state.id} cannot go on: {'; '.join(one.message for one in unmet)}"
+    facts = {"workflow": state.id, "unmet": [one.name for one in unmet], "because": [one.message for one in unmet]}
+    return Refused("ground_unmet", said, remedy=unmet[0].remedies, facts=facts)
+
+
+def parent_undone(state: State, unmet: Unmet | None) -> Refused:
+    said = f"the plan that {state.id} builds on {unmet.message if unmet else 'is gone'}"
     facts = {"workflow": state.id, "parent": state.parent}
-    return Refused("parent_undone", said, remedy=remedies.next_step(workflow=state.parent), facts=facts)
+    ways = unmet.remedies if unmet else (remedies.status(workflow=state.ulid),)
+    return Refused("parent_undone", said, remedy=ways, facts=facts)
 
 
 def untrusted(name: str) -> Refused:

@@ -10,7 +10,7 @@ from _collections_abc import Callable, Iterable, Mapping
 from holdfast.core.remedy import Blank, Line, Remedy, line, one_of, shell
 from holdfast.core.value import Any
 
-TEXT, PATH, STEP = Blank("TEXT"), Blank("PATH"), Blank("STEP")
+TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
 _PERSON = "person"
 _SETTLED = "once that is settled"
@@ -169,14 +169,21 @@ def set_command(uses: str, **more: Any) -> Remedy:
     return Remedy("set", {"values": [Blank(f"{uses}_command='COMMAND'")]}, **more)
 
 
-def equip(uses: str) -> tuple[Remedy, ...]:
-    """What helps where only Holdfast's own run counts and no command was found: say it, write it, or allow reports."""
+def equip(uses: str, *, is_listed: bool = False) -> tuple[Remedy, ...]:
+    """What helps where only Holdfast's own run counts and no command was found: say it, write it, or allow reports.
+
+    Where the configuration has an entry for it already, another one would break the file: that one is changed.
+    """
     config = ".holdfast/config.toml"
+    if is_listed:
+        change = f"change '{uses}' below [commands] to the command, or to \"report\""
+        return set_command(uses), line(f"${{EDITOR:-vi}} {config}", text=change, who=_PERSON)
     table = f"printf '\\n[commands.{uses}]\\nrun = \"%s\"\\n'"
+    kept = f">> {config} && holdfast trust {config}"
     return (
         set_command(uses),
-        shell(Line(table), Blank("'COMMAND'"), Line(f">> {config}"), text="for a person to trust"),
-        line(f"{table} report >> {config} && holdfast trust {config}", text="to allow reports", who=_PERSON),
+        shell(Line(table), Blank("'COMMAND'"), Line(kept), text="to configure it", who=_PERSON),
+        line(f"{table} report {kept}", text="to allow reports", who=_PERSON),
     )
 
 
@@ -206,3 +213,11 @@ def named(command: str, arguments: Mapping[str, Any] | None = None, **more: Any)
     from holdfast.core.naming import PEOPLES
 
     return Remedy(command, arguments or {}, **{"who": _PERSON if command in PEOPLES else "anyone", **more})
+
+
+def supervised(check: str, task: str) -> tuple[Remedy, Remedy]:
+    """What a supervisor types: the command that prints what to look at, and the one that records what was found."""
+    asked = {"check_type": check, "task": task} if task else {"check_type": check}
+    return named("supervise", asked), named(
+        "supervise", asked | {"verdict": one_of("PASS", "AUTO_FIX", "RE_PLAN")}
+    ).replace(text="then")

@@ -20,7 +20,7 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 WORDS = frozenset(
     (
         *("COMMAND", "FILE", "ID", "KEY", "NAME", "NUMBER", "PATH", "ROLE", "SHA", "STEP", "SUBJECT", "TEXT", "TITLE"),
-        *("PHASES", "SCENE", "URL", "VARIANT", "WORKFLOW"),
+        *("PHASES", "REASON", "SCENE", "URL", "VARIANT", "WORKFLOW"),
     )
 )
 """The blanks that stand for any value. Surfaces refuse them: who typed one has not filled it in."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, queries, record
-from holdfast.core.commands import Facts
-from holdfast.core.provenance import BY, DROPPED, UNCOMMITTED, how, of_commit, other_packages, remarks, run_with
-from holdfast.core.state import SAME_RUN, State
+from holdfast.core.facts import Facts
+from holdfast.core.provenance import BY, DROPPED, UNCOMMITTED, around, how, of_commit, other_packages, remarks, run_with
+from holdfast.core.state import SAME_RUN, UNCHANGED, State
 from holdfast.core.tasks import COMMIT
 from holdfast.core.value import Any
 
@@ -43,8 +43,9 @@ LINES = 4
 class Standing:
     """A state with facts, as a session finds it."""
 
-    def __init__(self, state: State, facts: Facts, session: str = "") -> None:
-        self.state, self.facts, self.session = state, facts, session
+    def __init__(self, state: State, facts: Facts, session: str = "", leased: str = "") -> None:
+        """`leased` is the step of the lease by whose token or worktree the session is known."""
+        self.state, self.facts, self.session, self.leased = state, facts, session, leased
 
     # Where the work is
 
@@ -80,7 +81,7 @@ class Standing:
     @part
     def step(self) -> str | None:
         """The path of the step that this session works on; None when all are done."""
-        return queries.worked_on(self.state, self.session, self.facts)
+        return queries.worked_on(self.state, self.session, self.facts, self.leased)
 
     @part
     def label(self) -> str:
@@ -113,7 +114,8 @@ class Standing:
     @part
     def beside(self) -> list[str]:
         """The other steps that somebody works on or that stand still, with the agents that have them."""
-        roles = {lease.step: lease.role for lease in self.state.leases.values() if lease.step}
+        leases = (lease for lease in self.state.leases.values() if lease.step)
+        roles = {one.step: one.role + (f" in {one.worktree}" if one.worktree else "") for one in leases}
         others = [path for path in self.begun if path != self.step]
         return [f"{path} ({roles[path]})" if path in roles else path for path in others]
 
@@ -207,11 +209,12 @@ class Standing:
                 found += [f"{path}: {said}" for said in remarks(one)] if SAME_RUN not in one.data else []
             sha = str(progress.data.get(COMMIT) or "")
             found += [f"{path}: {said}" for said in of_commit(progress.data)]
-            found += [f"{path}: its commit {sha[:7]} {DROPPED}"] if sha and sha in self.facts.unknown_commits else []
+            is_lost = sha in self.facts.unknown_commits and not self.state.bound(path)  # there it is still to come
+            found += [f"{path}: its commit {sha[:7]} {DROPPED}"] if sha and is_lost else []
         before = newest.data.get(UNCOMMITTED) if newest else None
         if isinstance(before, Mapping):
             found.append(f"the checks were {run_with(before.get('names') or (), int(before.get('count') or 0))}")
-        return found
+        return [*self.facts.warnings, *found, *around(self.state)]
 
     @part
     def packages(self) -> list[str]:
@@ -239,6 +242,34 @@ class Standing:
     def tried(self) -> tuple[Try, ...]:
         """The tries at this step that ended, newest first."""
         return tuple(reversed(self.state.step(self.step).tries)) if self.step else ()
+
+    @part
+    def _failed(self) -> Mapping[str, Any]:
+        """What the result said for which the newest try at this step failed."""
+        return self.tried[0].data if self.tried else {}
+
+    @part
+    def violations(self) -> list[str]:
+        """What the last try violated."""
+        found = self._failed.get("violations")
+        return [record.violation(one) for one in found] if isinstance(found, (list, tuple)) else []
+
+    @part
+    def emphasis(self) -> list[str]:
+        """What the next try should stress."""
+        guidance = self._failed.get("retry_guidance")
+        needed = guidance.get("emphasis_needed") if isinstance(guidance, Mapping) else None
+        return [str(one) for one in needed] if isinstance(needed, (list, tuple)) else []
+
+    @part
+    def unchanged(self) -> list[str]:
+        """The work that is as it was when it failed or changes were asked for, and why it was handed in so."""
+        state = self.state
+        given = [(path, state.step(path).data.get(UNCHANGED)) for path in state.plan.paths]
+        said = [f"{path} was handed in unchanged: {reason}" for path, reason in given if reason]
+        progress = state.step(self.step) if self.step else None
+        same = gates.unchanged(progress, self.facts) if progress and not progress.data.get(UNCHANGED) else []
+        return [gates.unchanged_because(progress, same), *said] if progress and same else said
 
     @part
     def all_failures(self) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from _collections_abc import Mapping
+from _collections_abc import Callable, Mapping
+from _operator import is_not
+from itertools import compress
 
 from holdfast.core import lifecycle
 from holdfast.core.definition import Identity
@@ -19,6 +21,12 @@ BASE, BEGAN = "base_sha", "began_at"
 """Facts about a task that hold for all tries at it: the commit and the moment at which the first one began."""
 BY_HAND = "by_hand"
 """The fact about a step that a person does it."""
+BLOCKED_BY = "blocked_by"
+"""The fact about a step: the person who blocked it."""
+PERSONS = (BY_HAND, BLOCKED_BY)
+"""The facts about a step that only a person sets or takes away."""
+ADDED = "added_tasks"
+"""The fact about a step that lists the tasks below it which somebody added by a command: no file has them."""
 REMOVED = "removed_tasks"
 """The fact about a step that lists the tasks below it which a person took out, each with its path and the reason."""
 SAME_RUN = "same_run"
@@ -33,7 +41,15 @@ CHECKED = "supervised"
 """The fact about a step: which checks of a supervisor were made of it."""
 FOUND = "found"
 """The fact about a step that keeps the file about it as it was found when the workflow was adopted."""
-LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES)
+BESIDE = "diagram-"
+"""What the names of files begin with that only go with the work: where there are no others, the work is in no files."""
+UNCHANGED = "unchanged"
+"""The fact about a step: why it was handed in again as it was when it failed or people asked for changes."""
+RAN = "agents_ran"
+"""The fact about a step: how many agents worked on it side by side, as its result says."""
+COMMITS = "commits"
+"""The fact about a step: all commits that were made for it, oldest first."""
+LASTING = (BASE, BEGAN, FOUND, HELD, FREE_TRIES, COMMITS, ADDED)
 """The facts that hold for all tries at a step."""
 
 
@@ -81,6 +97,8 @@ class Evidence(Value):
     """What goes with it: how many tests ran, what a review found, where a pull request is."""
     redacted: Mapping[str, int] = {}
     """How many likely secrets were redacted in what the command printed, by kind."""
+    scope: str = ""
+    """The step whose own work `tree` is of, where several agents work side by side; empty: the workflow's tree."""
 
     def tests_passed(self, test: str) -> bool:
         """Whether the tests passed when a check ran for which a test had to fail or to pass."""
@@ -179,6 +197,9 @@ class Progress(Value):
     data: Mapping[str, Any] = {}
     spent: int = 0
     """Micro-dollars that went into this step."""
+    sent_back: Mapping[str, str] = {}
+    """The files that have to change before it is handed in again, by name, with what they were when the work failed or
+    people asked for changes."""
 
 
 class Claim(Value):
@@ -204,6 +225,12 @@ class Lease(Claim, kw_only=True):
     """The host's own id of an agent that was only seen at work. Such a lease fences nobody."""
     key: str = ""
     """The digest of the secret in its holder's token, which is kept nowhere. `token` is only the fencing number."""
+    worktree: str = ""
+    """The worktree that was made for the agent, from the root of the project."""
+    branch: str = ""
+    """The branch that is checked out there."""
+    into: str = ""
+    """The branch that the work is brought into when the step is done."""
 
     @property
     def holder(self) -> str:
@@ -325,5 +352,63 @@ class State(Carried, kw_only=True):
     def step(self, path: str) -> Progress:
         return self.progress.get(path, _UNTOUCHED)
 
+    def bound(self, path: str) -> Lease | None:
+        """The lease with a worktree of its own under which a step is worked on."""
+        bound = (lease for lease in self.leases.values() if lease.worktree)
+        return next((one for one in bound if path == one.step or path.startswith(f"{one.step}/")), None)
+
+    def most_tries(self, path: str) -> int:
+        """How many tries the bound allows a step, with those that do not count; 0 is no bound."""
+        free = self.step(path).data.get(FREE_TRIES)
+        return (self.bounds.max_iterations or 0) + (free if self.bounds.max_iterations and isinstance(free, int) else 0)
+
+    @property
+    def is_cost_unknown(self) -> bool:
+        """Whether cost is bounded, work was done, and nobody ever said what it cost."""
+        worked = any(progress.attempt for path, progress in self.progress.items() if "/" in path)
+        return bool(self.bounds.max_cost) and not self.spent and worked
+
 
 _UNTOUCHED = Progress()
+
+
+def moved(before: Mapping[str, Progress], after: Mapping[str, Progress]) -> tuple[str, ...]:
+    """The steps whose progress is another one, or is gone. There may be many steps, and few of them move at once."""
+    global _moved
+    known = _moved  # taken once: another thread may put its own answer there meanwhile
+    if known[0] is not before or known[1] is not after:
+        found = list(compress(after, map(is_not, after.values(), map(before.get, after))))
+        if len(before) + sum(path not in before for path in found) > len(after):
+            found += before.keys() - after.keys()
+        _moved = known = (before, after, tuple(found))
+    return known[2]
+
+
+_moved: tuple[Mapping[str, Progress], Mapping[str, Progress], tuple[str, ...]] = ({}, {}, ())
+"""The last answer: everything that follows from the progress asks for the same two."""
+
+
+class Following:
+    """What is said of some steps, of each by its progress alone: asked again only of those that moved."""
+
+    def __init__(self, said: Callable[[Progress], Any]) -> None:
+        self._said = said
+        self._known: tuple[Mapping[str, Progress], dict[str, Any]] = ({}, {})
+
+    def of(self, progress: Mapping[str, Progress]) -> Mapping[str, Any]:
+        """What there is to say, by the paths of the steps, in no order."""
+        before, found = self._known
+        if before is not progress:
+            found = dict(found)
+            for path in moved(before, progress):
+                said = self._said(progress[path]) if path in progress else None
+                if said:
+                    found[path] = said
+                else:
+                    found.pop(path, None)
+            self._known = (progress, found)
+        return found
+
+
+OPENED = Following(lambda one: one if one.status in lifecycle.OPEN else None)
+"""The progress of the steps that are open."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 from _collections_abc import Callable
 
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.state import Snapshot, State
 from holdfast.core.value import Any
-from holdfast.documents.lens.mapping import put
 from holdfast.documents.lens.spec import Dialect, Dialects
-from holdfast.documents.lens.text import Writer
 from holdfast.files.replace import durable_write
 from holdfast.machine.place import Place
 from holdfast.plain.plainjson import compact, object_in, parse
@@ -25,10 +23,17 @@ class Checkpoints:
     Only when it is made may another be there: that of a run whose journal was lost, and which this one takes up.
     """
 
-    def __init__(self, place: Place, dialect: Dialects, past: Callable[[State, int], State | None]) -> None:
+    def __init__(
+        self,
+        place: Place,
+        dialect: Dialects,
+        past: Callable[[State, int], State | None],
+        render: Callable[[State], bytes],
+    ) -> None:
         self._place = place
         self._dialect = dialect
         self._past = past
+        self._render = render
         self._shown: dict[str, int] = {}
 
     def refresh(self, state: State) -> None:
@@ -70,8 +75,7 @@ class Checkpoints:
         past = state if self._is_newest(state, number) else self._past(state, number)
         if past is None:
             return None
-        kept = past.replace(snapshots=tuple(one for one in past.snapshots if one.number < number))
-        return Writer().write(put(self._dialect(state.dialect).document, kept.base, kept))
+        return self._render(past.replace(snapshots=tuple(one for one in past.snapshots if one.number < number)))
 
     def number_of(self, state: State, data: bytes) -> int:
         """The snapshot whose copy this is, however it is written down; 0 when it is none."""

@@ -79,7 +79,7 @@ class Documents:
         if self._checkpoints is None:
             from holdfast.documents.checkpoints import Checkpoints
 
-            self._checkpoints = Checkpoints(self._place, self.dialect, self.past)
+            self._checkpoints = Checkpoints(self._place, self.dialect, self.past, self.render)
         return self._checkpoints
 
     @property

@@ -17,6 +17,12 @@ def is_torn(data: bytes) -> bool:
     return object_in(data) is None
 
 
+def is_cut_off(data: bytes) -> bool:
+    """Whether it is empty, an object without its end, or has the zeros that a power cut leaves."""
+    text = data.strip(b"\0 \t\r\n")
+    return not text or data.endswith(b"\0\0") or (text.startswith(b"{") and not text.endswith(b"}"))
+
+
 def is_piece(data: bytes, renderings: list[bytes]) -> bool:
     """Whether it is the beginning of a rendering, or blocks of several, or zeros: only a crash leaves that."""
     begun = data.rstrip(b"\0")

@@ -10,6 +10,7 @@ from holdfast.core.state import Learning, State
 from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import Dialect
 from holdfast.engine.ports import Store
+from holdfast.files import system
 from holdfast.files.replace import hand_over, make_directories
 from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import object_in, spaced
@@ -39,7 +40,7 @@ def refresh(path: str, store: Store, spoken: Dialect, state: State) -> None:
             if added:
                 while added:
                     added = added[os.write(fd, added) :]
-                os.fdatasync(fd)
+                system.here.flush(fd)
         finally:
             os.close(fd)
 

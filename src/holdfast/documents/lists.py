@@ -18,9 +18,6 @@ from holdfast.machine.place import Place
 from holdfast.plain import clock
 from holdfast.plain.plainjson import parse
 
-ACTIVITY = 60
-"""Seconds for which the moment of the last activity in a list may be behind."""
-
 
 class Lists:
     def __init__(self, place: Place, store: Store, dialect: Dialects, before: Callable[[State], None]) -> None:
@@ -32,7 +29,9 @@ class Lists:
         self._shown: dict[str, tuple[object, object, float]] = {}
 
     def refresh(self, state: State, elsewhere: Callable[[State, str], bool]) -> None:
-        """Written when the workflow came, went, failed or came back, and once a minute. Its entry is settled by now."""
+        """Written when the workflow came, went, failed or came back, and once the dialect's lag is over. Its entry is
+        settled by now.
+        """
         spoken = self._dialect(state.dialect)
         if spoken.index is None:
             return
@@ -40,7 +39,7 @@ class Lists:
         failed = status if status in ("failed", "escalated") else ""
         stands = (*standing(state), failed)
         shown = self._shown.get(state.ulid)
-        is_recent = shown is not None and time.monotonic() - shown[2] < ACTIVITY
+        is_recent = shown is not None and time.monotonic() - shown[2] < spoken.lag
         if shown and is_recent and shown[0] == stands:
             return
         own = entry_of(state).replace(updated_at=state.created_at)
@@ -76,21 +75,21 @@ class Lists:
             _, said = spoken.index(
                 entries, old if isinstance(old, dict) else None, from_epoch(clock.seconds()), session
             )
-            if not _is_as_good(old, said):
+            if not _is_as_good(old, said, spoken.lag):
                 # Synced: nobody compares a list with what it should say, so a power cut must not leave an older one.
                 durable_write(full, Writer().write(said), alone=True)
 
 
-def _is_as_good(old: object, new: object) -> bool:
+def _is_as_good(old: object, new: object, lag: int) -> bool:
     """Whether the old list says the same but for moments that are not much behind."""
     match old, new:
         case dict(), dict():
-            return old.keys() == new.keys() and all(_is_as_good(old[name], new[name]) for name in new)
+            return old.keys() == new.keys() and all(_is_as_good(old[name], new[name], lag) for name in new)
         case list(), list():
-            return len(old) == len(new) and all(map(_is_as_good, old, new))
+            return len(old) == len(new) and all(_is_as_good(*pair, lag) for pair in zip(old, new, strict=True))
         case str(), str() if old != new:
             try:
-                return 0 <= to_epoch(new) - to_epoch(old) < ACTIVITY
+                return 0 <= to_epoch(new) - to_epoch(old) < lag
             except UsageError:
                 return False
     return old == new

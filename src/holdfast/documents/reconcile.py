@@ -24,7 +24,7 @@ HOLDFAST = Actor("engine", surface="document")
 
 CLEAN, STALE, UNPLACED, MISSING, LOST = "clean", "stale", "unplaced", "missing", "lost"
 WRITING, DAMAGED, FROM_GIT, EDITED, ELSEWHERE = "writing", "damaged", "from_git", "edited", "elsewhere"
-CHECKPOINT, LOOSE = "checkpoint", "loose"
+CHECKPOINT, LOOSE, UNREAD = "checkpoint", "loose", "unread"
 
 _WAITS = "and nothing can be written here: what the journal says is told"
 _UNDECIDED = {
@@ -33,7 +33,7 @@ _UNDECIDED = {
     LOST: f"is missing, {_WAITS}",
     STALE: f"is behind its journal, {_WAITS}",
     DAMAGED: f"is empty, torn or no JSON, {_WAITS}",
-    **dict.fromkeys((FROM_GIT, EDITED, CHECKPOINT, LOOSE), f"was changed, {_WAITS}"),
+    **dict.fromkeys((FROM_GIT, EDITED, CHECKPOINT, LOOSE, UNREAD), f"was changed, {_WAITS}"),
 }
 DEEPEST = 100
 TRIES = 3
@@ -185,7 +185,7 @@ class Reconciler:
 
     def _classify_text(self, state: State, path: str, data: bytes) -> str:
         """What lies there is no JSON object."""
-        from holdfast.documents.judging import is_piece
+        from holdfast.documents.judging import is_cut_off, is_piece
 
         if data and is_piece(data, self._rendered(state)):
             return DAMAGED
@@ -193,6 +193,8 @@ class Reconciler:
 
         if lenient(data) is not None:
             return LOOSE
+        if self._dialect(state.dialect).agents_own and not is_cut_off(data):
+            return UNREAD
         return WRITING if self._documents.being_written(state, path) else DAMAGED
 
     def _rendered(self, state: State) -> list[bytes]:
@@ -213,6 +215,8 @@ class Reconciler:
             return self._restored(state, path, data)
         if kind in (DAMAGED, WRITING):
             return self._damaged(state, path, data)
+        if kind == UNREAD:
+            return self._unread(state, path, data)
         if kind == CHECKPOINT:
             return self._put_back(state, path, data)
         if kind == LOOSE:
@@ -220,6 +224,10 @@ class Reconciler:
         document = object_in(data) or {}
         if kind == FROM_GIT:
             return self._taken_over(state, path, data, document)
+        from holdfast.plain.lenient import with_all_keys
+
+        if with_all_keys(data, document):
+            return self._understood(state, path, data)
         return self._edited(state, path, data, document)
 
     def _missing(self, state: State, path: str) -> State:
@@ -240,7 +248,11 @@ class Reconciler:
     def _deleted(self, state: State, path: str) -> State:
         """A user who deletes such a document says that the work is done. Gates hold all the same."""
         from holdfast.documents.lens import edits
+        from holdfast.documents.taken import taken_by_git
 
+        if how := taken_by_git(self._documents, state, path):
+            said = f"git took {path} away ({how}): that ends nothing, and it is written again"
+            return self._alarm(state, path, "document_restored", said, "")
         try:
             together = cmd.Together(tuple(edits.finishing(state, f"{path} was deleted")))
             return self.settle(self._engine.execute(state.ulid, together, FILE))
@@ -272,6 +284,14 @@ class Reconciler:
         self._documents.accept(state, path, data)
         return self._alarm(state, path, "document_damaged", f"{path} was empty, torn or no JSON, and is restored", kept)
 
+    def _unread(self, state: State, path: str, data: bytes) -> State:
+        """A text that nobody can read as JSON is its author's: it stays where it is, and that is told once."""
+        named = digest(data)[:8]
+        said = f"{path} is no JSON, and left as it is ({named}): write it again as JSON; until then it changes nothing"
+        if any(alert.message == said for alert in state.alerts):
+            return state
+        return self._alarm(state, path, "edit_unread", said, "")
+
     def _understood(self, state: State, path: str, data: bytes) -> State:
         """No JSON, but what it means is beyond doubt: an edit like any other, with the original kept."""
         from holdfast.plain.lenient import object_in
@@ -279,7 +299,7 @@ class Reconciler:
         read = object_in(data)
         assert read is not None
         document, overlooked = read
-        why = f"it is no JSON: {', '.join(overlooked)}"
+        why = f"it is not as JSON should be: {', '.join(overlooked)}"
         kept = self._quarantine(path, data, why)
         state = self._edited(state, path, data, document)
         said = f"{path} was read although {why}; it is written again as JSON"

@@ -51,9 +51,9 @@ def _shape(text: str) -> Callable[[Any], Any] | None:
     said = text.removesuffix(" | None")
     cls = _VALUES.get(said)
     if cls is Plan:
-        return lambda data: Plan(tuple(decode(de.Step, item) for item in data))
+        return lambda data: Plan(tuple([_made(de.Step, dict(item)) for item in data]))
     if cls is not None:
-        return lambda data: None if data is None else decode(cls, data)
+        return lambda data: None if data is None else _made(cls, dict(data))
     if said.startswith("Mapping[str, "):
         each = _shape(said.removeprefix("Mapping[str, ").removesuffix("]"))
         return each and (lambda data: {key: each(item) for key, item in data.items()})
@@ -93,16 +93,24 @@ def decode(cls: type[Any], data: Mapping[str, Any]) -> Any:
 
 def _made(cls: type[Any], fields: dict[str, Any]) -> Any:
     """A value of plain data, which becomes its own."""
-    shapes = _shapes.get(cls)
-    if shapes is None:
-        shapes = _shapes_of(cls)
-    if shapes:
-        for name, shape in shapes.items():
-            if name in fields:
-                fields[name] = shape(fields[name])
-    if cls._required <= fields.keys() <= cls._known:
-        return cls.from_fields(fields)
-    return cls(**fields)  # which says what is missing, or not known
+    form = (cls, *fields)
+    shaped = _forms.get(form)
+    if shaped is None:
+        shapes, is_whole = _shapes_of(cls), cls._required <= fields.keys() <= cls._known
+        shaped = [(name, shapes[name]) for name in fields if name in shapes]
+        if is_whole and len(_forms) < _MOST_FORMS:
+            _forms[form] = shaped
+        for name, shape in shaped:
+            fields[name] = shape(fields[name])
+        return cls(**fields)  # which says what is missing, or not known
+    for name, shape in shaped:
+        fields[name] = shape(fields[name])
+    return cls.from_fields(fields)
+
+
+_MOST_FORMS = 10_000
+_forms: dict[tuple[object, ...], list[tuple[str, Callable[[Any], Any]]]] = {}
+"""Which fields of a class are to be read, by the class and all of the fields that a whole value has."""
 
 
 def encode_event(event: ev.Event) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from _collections_abc import Callable, Mapping, Sequence
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
 from holdfast.core.apply import Record, fold, seal, summed
+from holdfast.core.facts import Facts
 from holdfast.core.needs import needs
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any, Value
@@ -43,7 +44,7 @@ class Outcome(Value):
     events: tuple[ev.Event, ...] = ()
     raced: tuple[tuple[str, bytes], ...] = ()
     """Edits of documents that came in while these were being replaced: not lost, and still to be decided."""
-    facts: cmd.Facts | None = None
+    facts: Facts | None = None
 
     @property
     def changed(self) -> bool:
@@ -90,7 +91,7 @@ class Engine:
 
         now = at or self.world.now()
         request = cmd.Request(command, actor, key=key, payload=payload)
-        events, redacted = self._cleaned(decide(None, request, cmd.Facts(now=now)))
+        events, redacted = self._cleaned(decide(None, request, Facts(now=now)))
         redacted, self._before = summed(redacted, self._before), {}
         record = Record(1, now, actor, _name(command), events, key, payload, None, redacted)
         after = fold(None, record)
@@ -183,7 +184,7 @@ class Engine:
         if refusal := self.store.read_only:
             raise refusal
 
-    def _facts(self, state: State, command: cmd.Command, attested: tuple[str, str] | None = None) -> cmd.Facts:
+    def _facts(self, state: State, command: cmd.Command, attested: tuple[str, str] | None = None) -> Facts:
         facts = self.world.facts(state, needs(state, command))
         return self.world.attested(facts, *attested) if attested else facts
 
@@ -260,7 +261,7 @@ class Engine:
 
         self._require_writable()
         if state is None:
-            decide(None, cmd.Request(command, actor), cmd.Facts(now=self.world.now()))
+            decide(None, cmd.Request(command, actor), Facts(now=self.world.now()))
             return
         weigh(state, cmd.Request(command, actor, token), self._facts(state, command), self._rules)
 

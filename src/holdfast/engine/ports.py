@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from _collections_abc import Sequence
     from contextlib import AbstractContextManager
 
-    from holdfast.core.commands import Facts
+    from holdfast.core.facts import Facts
     from holdfast.core.needs import Needs
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import time
-from _collections_abc import Callable
+from _collections_abc import Callable, Mapping
 
 from holdfast import git
 from holdfast.core import moment
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Check
+from holdfast.core.facts import Facts
 from holdfast.core.needs import Needs, trusted_with
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Hold, State
 from holdfast.core.value import Any
 from holdfast.engine.approvals import Approvals
 from holdfast.errors import HoldfastError
+from holdfast.files import system
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain import clock
 from holdfast.plain.digest import digest
@@ -23,6 +23,7 @@ from holdfast.plain.plainjson import object_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.core.gates import Unmet
     from holdfast.git.content import Changed, Tree
 
 LARGEST_ARTIFACT = 1 << 30
@@ -38,13 +39,16 @@ class LocalWorld:
         own: Callable[[], tuple[str, ...]],
         trusted: Callable[[State, str, Check | None], bool],
         past: Callable[[State, int], State | None],
-        seal: Callable[[State], str],
+        seal: Callable[[State], tuple[str, Unmet | None]],
         locks: Callable[[State], tuple[tuple[str, Hold], ...]],
         kept: Callable[[State], tuple[str, ...]],
         by_hand: Callable[[State, str], tuple[Remedy, ...]],
         bindable: Callable[[State, str, Check], str],
         approvals: Approvals,
         does_without: Callable[[HoldfastError], bool] = lambda _: False,
+        owned: Callable[[State, str], str | None] = lambda _state, _path: None,
+        ground: Callable[[State], tuple[Unmet, ...]] = lambda _: (),
+        mistaken: Callable[[State, str, Mapping[str, Any]], tuple[tuple[str, str], ...]] = lambda *_: (),
     ) -> None:
         """`does_without` says whether a reader is content when git does not look at the working tree, and why not."""
         self._place = place
@@ -58,6 +62,9 @@ class LocalWorld:
         self._bindable = bindable
         self._approvals = approvals
         self._does_without = does_without
+        self._owned = owned
+        self._ground = ground
+        self._mistaken = mistaken
         self._boot = ""
         self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
 
@@ -74,6 +81,10 @@ class LocalWorld:
             found.update(tree=tree.id, head=tree.head, dirty=tree.dirty)
         elif needs.head:
             found["head"] = self._head(base)
+        if needs.trees:
+            found["trees"] = {step: self._own_tree(state, step) for step in needs.trees}
+        if needs.begins:
+            found["head"] = self._head(self.at(state, needs.begins).worktree)
         if needs.trust:
             found["trusted"] = self._trusted(state, *needs.trust)
         if needs.runs:
@@ -87,10 +98,13 @@ class LocalWorld:
         if needs.past:
             found["past"] = self._past(state, needs.past)
         if needs.results:
-            read = {path: read_regular(os.path.join(base, path), LARGEST_RESULT) for path in needs.results}
-            found["results"] = {path: object_in(data) for path, data in read.items()}
+            found.update(self._results(state, base, needs.results))
         if needs.parent:
-            found["parent_seal"] = self._seal(state)
+            found["parent_seal"], found["parent_unmet"] = self._seal(state)
+        if needs.ground:
+            grounds = self._ground(state)
+            found["ground"] = tuple(one for one in grounds if one.kind == "ground")
+            found["warnings"] = tuple(one.message for one in grounds if one.kind != "ground")
         if needs.locks:
             found["locks"] = self._locks(state)
         if needs.commits:
@@ -99,6 +113,12 @@ class LocalWorld:
             found["unknown_commits"] = (*found.get("unknown_commits", ()), *self._lost_commits(state, needs.made))
         return Facts(**found)
 
+    def _results(self, state: State, base: str, named: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+        """What the results of steps say, and what their system finds wrong with them."""
+        said = {path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for _, path in named}
+        wrong = {path: self._mistaken(state, step, found) for step, path in named if (found := said[path]) is not None}
+        return {"results": said, "mistakes": {path: found for path, found in wrong.items() if found}}
+
     def attested(self, facts: Facts, how: str, where: str) -> Facts:
         return facts.replace(**self._approvals.attested(how, where))
 
@@ -106,8 +126,8 @@ class LocalWorld:
         return facts.replace(**self._clock())
 
     def _clock(self) -> dict[str, Any]:
-        mono = time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
-        return {"now": self.now(), "boot": self._boot_id(), "mono": mono}
+        self._boot = self._boot or system.here.boot() or "unknown"
+        return {"now": self.now(), "boot": self._boot, "mono": system.here.uptime()}
 
     def _tree(self, state: State) -> Tree:
         try:
@@ -128,6 +148,35 @@ class LocalWorld:
         if repository:
             return content.tree(repository, self.aside(state), self._kept_trees, listing=listing)
         return content.files_tree(base, self.aside(state))
+
+    def at(self, state: State, path: str) -> State:
+        """The state as seen from the worktree that a step is worked on in: its own one, where an agent has one."""
+        lease = state.bound(path)
+        if lease is None:
+            return state
+        worktree = os.path.join(self._place.root, lease.worktree)
+        return state.replace(worktree=worktree, branch=lease.branch, dirt={})
+
+    def _own_tree(self, state: State, path: str) -> str | None:
+        """What the work of one step is now. Evidence does not hold of a worktree that is gone."""
+        at = self.at(state, path)
+        if at is state:
+            return self._owned(state, path)
+        return self._tree(at).id if os.path.lexists(os.path.join(at.worktree, ".git")) else ""
+
+    def locked_by_others(self, state: State, path: str) -> dict[str, Hold]:
+        """The files and patterns, from the top of the repository, that agents of other steps or workflows hold here."""
+        base, clock = self._place.base(state.worktree), self._clock()
+        repository = self._repository(base)
+        inside = os.path.relpath(base, repository.top) if repository else os.curdir
+        own = {one.token for one in state.leases.values() if not one.step or f"{path}/".startswith(f"{one.step}/")}
+        held = [(name, hold) for name, hold in state.locks.items() if hold.lease and hold.lease not in own]
+        live = (
+            (name, hold)
+            for name, hold in (*held, *self._locks(state))
+            if not hold.expired(clock["boot"], clock["mono"])
+        )
+        return {os.path.normpath(os.path.join(inside, name)): hold for name, hold in live}
 
     def changed(self, repository: git.Repository, since: str | None, aside: tuple[str, ...]) -> dict[str, Changed]:
         """Every path that differs in a working tree from a commit, some aside."""
@@ -205,12 +254,3 @@ class LocalWorld:
         result = (digest(content), len(content))
         self._hashes[path] = (stamp, result)
         return result
-
-    def _boot_id(self) -> str:
-        if not self._boot:
-            try:
-                with open("/proc/sys/kernel/random/boot_id", "rb") as file:
-                    self._boot = file.read().decode().strip()
-            except OSError:
-                self._boot = "unknown"
-        return self._boot

@@ -14,6 +14,7 @@ from time import sleep
 
 from holdfast.core.remedy import Remedy, shell
 from holdfast.errors import Conflict
+from holdfast.files import system
 from holdfast.files.replace import hand_over, make_directories
 
 _SHOWN = 200
@@ -178,9 +179,9 @@ def _queued(fd: int, wait: float) -> bool:
 
 
 def _timed_out(fd: int, path: str, wait: float) -> Conflict:
-    pid = _holder(fd)
-    if pid is None or not os.path.exists(f"/proc/{pid}"):
-        pid = open_in(path)  # who took it has ended, and a program that it started has it on
+    pid = system.here.locking(fd)
+    if pid is None or not system.here.is_running(pid):
+        pid = system.here.opened(path)  # who took it has ended, and a program that it started has it on
     command = command_line(pid) if pid else ""
     holder = f"process {pid}" + (f" ({command})" if command else "") if pid else "another process"
     said = f"{path} is locked by {holder}; gave up after {wait:g} s"
@@ -195,47 +196,10 @@ def ways(pid: int) -> tuple[Remedy, ...]:
     return shell("ps", "-fp", str(pid)), kill
 
 
-def _holder(fd: int) -> int | None:
-    """The process that holds the lock, where the kernel tells (Linux, same device number as `stat` reports)."""
-    held = os.fstat(fd)
-    place = f"{os.major(held.st_dev):02x}:{os.minor(held.st_dev):02x}:{held.st_ino}"
-    try:
-        with open("/proc/locks", encoding="ascii", errors="replace") as table:
-            for row in table:
-                match row.split():
-                    case [_, "FLOCK", _, _, pid, where, *_] if where == place and pid.isdecimal() and pid != "0":
-                        return int(pid)
-    except OSError:
-        pass
-    return None
-
-
-def processes() -> list[int]:
-    """The other processes of this machine, where the kernel tells."""
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != os.getpid()]
-    except OSError:
-        return []
-
-
-def open_in(path: str) -> int | None:
-    """A process that has this file or folder open, where the kernel tells."""
-    real = os.path.realpath(path)
-    for pid in processes():
-        try:
-            if any(os.readlink(f"/proc/{pid}/fd/{fd}") == real for fd in os.listdir(f"/proc/{pid}/fd")):
-                return pid
-        except OSError:
-            continue  # it has ended, or is another user's
-    return None
-
-
 def command_line(pid: int) -> str:
+    """What a process was started with; it may call itself anything, and this is for a terminal."""
     try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            words = file.read(4 * _SHOWN).rstrip(b"\0").replace(b"\0", b" ")
-    except OSError:
+        text = " ".join(system.here.process(pid).words).rstrip()[:_SHOWN]
+    except (OSError, ValueError):
         return ""
-    # What another process calls itself ends up on a terminal.
-    text = words.decode("utf-8", "backslashreplace")[:_SHOWN]
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
-from _collections_abc import Callable
 from stat import S_IMODE, S_ISLNK, S_ISREG
 
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
-from holdfast.errors import HoldfastError, OutcomeUnknown, UsageError
+from holdfast.errors import UNCHANGED, HoldfastError, OutcomeUnknown, UsageError
+from holdfast.files import system
+from holdfast.files.system import EXCHANGE, NOREPLACE
 
-NOREPLACE, EXCHANGE = 1, 2  # flags of renameat2
-_AT_FDCWD = -100
 _UNSUPPORTED = frozenset((errno.EINVAL, errno.ENOSYS, errno.EXDEV, errno.EOPNOTSUPP, errno.EPERM))
 _ROUNDS = 100
-_FULL_SYNC: int | None = getattr(fcntl, "F_FULLFSYNC", None)  # macOS, where fsync stops at the drive's cache
-
-_renameat2: Callable[[str, str, int], int] | None = None
 
 
 class Handles:
@@ -64,7 +59,7 @@ def replace(
         _write_slot(slot, data, mode, dir_mode, handles)
         for _ in range(_ROUNDS):  # others may create and remove the file all the while
             flag = EXCHANGE if _is_file(path) else NOREPLACE
-            failure = rename(slot, path, flag)
+            failure = system.here.rename(slot, path, flag)
             if not failure:
                 return _displaced(slot, path, handles) if flag == EXCHANGE else None
             if failure == errno.ENOENT and flag == NOREPLACE:
@@ -155,14 +150,6 @@ def write_all(fd: int, data: bytes, at: int) -> None:
         data, at = data[written:], at + written
 
 
-def flush(fd: int) -> None:
-    """Content and size reach the disk itself, not only its cache."""
-    if _FULL_SYNC is None:
-        os.fdatasync(fd)
-    else:
-        fcntl.fcntl(fd, _FULL_SYNC)
-
-
 def make_directories(folder: str, mode: int) -> list[str]:
     """Make a directory and what is missing above it, private inside `.holdfast`; those made, innermost first."""
     missing = []
@@ -226,7 +213,7 @@ def not_written(path: str, failure: OSError) -> HoldfastError:
     """What to say when the file system refused a write that was then taken back."""
     full = failure.errno in (errno.ENOSPC, errno.EDQUOT)
     reason = failure.strerror or str(failure)
-    said = f"{path} could not be written: {reason}; nothing was changed"
+    said = f"{path} could not be written: {reason}; {UNCHANGED}"
     way = shell("df", "-h", os.path.dirname(path) or os.curdir) if full else remedies.doctor()
     facts = {"path": path, "errno": failure.errno, "reason": reason}
     return HoldfastError("disk_full" if full else "write_failed", said, remedy=way, facts=facts)
@@ -241,32 +228,6 @@ def not_durable(path: str, failure: Exception) -> OutcomeUnknown:
         remedy=remedies.doctor(),
         facts={"path": path, "errno": getattr(failure, "errno", None), "reason": reason},
     )
-
-
-def rename(source: str, target: str, flag: int) -> int:
-    """`renameat2`: 0, or the error number; ENOSYS where the system has no such call."""
-    global _renameat2
-    if _renameat2 is None:
-        _renameat2 = _find_renameat2()
-    return _renameat2(source, target, flag)
-
-
-def _find_renameat2() -> Callable[[str, str, int], int]:
-    import ctypes
-
-    try:
-        call = ctypes.CDLL(None, use_errno=True).renameat2
-    except (AttributeError, OSError):
-        return lambda source, target, flag: errno.ENOSYS
-    call.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-
-    def renameat2(source: str, target: str, flag: int) -> int:
-        while call(_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target), flag):
-            if (failure := ctypes.get_errno()) != errno.EINTR:
-                return failure
-        return 0
-
-    return renameat2
 
 
 def _is_file(path: str) -> bool:
@@ -289,7 +250,7 @@ def _displaced(slot: str, path: str, handles: Handles) -> bytes:
         fd, found = handles.of(slot)
         return read_file(slot) if fd < 0 or found is None else _content(fd, found.st_size)
     except OSError:
-        rename(slot, path, EXCHANGE)  # a link or a directory took the place at the last moment
+        system.here.rename(slot, path, EXCHANGE)  # a link or a directory took the place at the last moment
         raise
 
 
@@ -343,7 +304,7 @@ def _write_new(path: str, data: bytes, mode: int, *, durable: bool) -> None:
         os.fchmod(fd, mode)
         write_all(fd, data, 0)
         if durable:
-            flush(fd)
+            system.here.flush(fd)
     finally:
         os.close(fd)
 
@@ -363,7 +324,7 @@ def _replace_beside(path: str, data: bytes, mode: int) -> bytes | None:
                 displaced = read_file(path)
                 os.replace(temporary, path)
                 return displaced
-            failure = rename(temporary, path, NOREPLACE)
+            failure = system.here.rename(temporary, path, NOREPLACE)
             if failure in _UNSUPPORTED:
                 try:
                     os.link(temporary, path)

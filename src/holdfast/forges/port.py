@@ -77,6 +77,9 @@ class Forge(Protocol):
     def refusal(self) -> HoldfastError | None:
         """Why it cannot be asked. Then everything but `page` and `typed` refuses with its code."""
 
+    def default_branch(self) -> str:
+        """The branch that pull requests go into where none is named. Asked for before a push, it shows the login."""
+
     def find(self, branch: str, base: str = "") -> PullRequest | None:
         """The newest open pull request of a branch, into `base` where that is named."""
 

@@ -86,6 +86,14 @@ def has_unrecorded(repo: Repository) -> bool:
     return os.path.isdir(os.path.join(repo.git_dir, MADE))
 
 
+def may_have(repo: Repository, folder: str) -> bool:
+    """Whether there can be refs below a folder of them, such as `refs/holdfast/pins`."""
+    if os.path.isdir(os.path.join(repo.common_dir, "reftable")):
+        return True
+    packed = _read(os.path.join(repo.common_dir, "packed-refs")) or ""
+    return os.path.isdir(os.path.join(repo.common_dir, folder)) or f" {folder}/" in packed
+
+
 def head(repo: Repository) -> str | None:
     """The commit HEAD stands at, in full; None before the first commit."""
     text = _plain_head(repo)

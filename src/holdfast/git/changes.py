@@ -35,6 +35,12 @@ def tip(repo: git.Repository, branch: str) -> str | None:
     return _ref(repo, _BRANCHES + branch)
 
 
+def branches(repo: git.Repository, prefix: str) -> list[str]:
+    """The local branches whose names begin with these folders."""
+    out = run(repo.top, "for-each-ref", "--format=%(refname)", "--", f"{_BRANCHES}{prefix}")[1]
+    return [name.removeprefix(_BRANCHES) for name in os.fsdecode(out).splitlines()]
+
+
 def require_free(repo: git.Repository, name: str) -> None:
     """Refuses a name that `make_branch` could not use, and changes nothing."""
     if not is_branch_name(name):
@@ -219,7 +225,9 @@ def require_idle(repo: git.Repository) -> None:
     if operation is None and run(repo.top, "ls-files", "-z", "--unmerged")[1]:
         operation = "conflict"
     if operation is not None:
-        raise Refused("git_busy", f"git is in the middle of a {operation}", remedy=status(repo),
+        end = shell("git", "-C", repo.top, "commit", text="resolve what conflicts, git add it, then")
+        ways = (end, status(repo)) if operation in ("merge", "conflict") else (status(repo),)
+        raise Refused("git_busy", f"git is in the middle of a {operation}", remedy=ways,
                       facts={"operation": operation})  # fmt: skip
 
 
@@ -239,8 +247,11 @@ def refusal(
     """Git's own refusal in our form; that it is missing or took too long is said as it is."""
     if error.code != "git_failed":
         return error
-    reason = error.message.partition(" failed: ")[2]
-    said = {"output": error.facts.get("output", ""), **(facts or {})}
+    reason, output = error.message.partition(" failed: ")[2], str(error.facts.get("output", ""))
+    if reason.endswith(":"):  # git lists the files below
+        files = [line.strip() for line in output.splitlines() if line.startswith("\t")]
+        reason = f"{reason} {', '.join(files[:8])}{', …' if len(files) > 8 else ''}".rstrip()
+    said = {"output": output, **(facts or {})}
     return Refused(code, f"{sentence}: {reason}", remedy=remedy, facts=said)
 
 

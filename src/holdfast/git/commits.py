@@ -125,7 +125,14 @@ def _commit(
             except HoldfastError as error:
                 failure = error
             finally:
-                made.extend(filter(None, (unfinished.settled(repo, held, wait),)))
+                try:
+                    made.extend(filter(None, (unfinished.settled(repo, held, wait),)))
+                except HoldfastError as error:
+                    now = git.head(repo)
+                    if failure or not now or now == before:
+                        raise
+                    made.append(now)
+                    raise error.after(f"commit {now[:12]} was made") from error.__cause__
     if not made:
         said = failure or HoldfastError("git_failed", "git commit failed: HEAD has not moved", remedy=_status(repo))
         raise refusal(said, "commit_failed", "git did not commit", _status(repo)) from None

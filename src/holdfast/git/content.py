@@ -10,7 +10,7 @@ from holdfast.core.value import Value
 from holdfast.errors import Refused
 from holdfast.git.changes import status, tree_of
 from holdfast.git.command import git as run
-from holdfast.git.private import CACHES, GITLINK, PrivateIndex
+from holdfast.git.private import CACHES, GITLINK, PrivateIndex, copy_index
 from holdfast.plain.digest import digest
 
 FILES_LIMIT = 20_000
@@ -19,7 +19,10 @@ _NOTHING = b"000000"
 
 
 class Tree(Value):
-    """The content of a working tree: the same id is the same content. None: it cannot be told."""
+    """The content of a working tree: the same id is the same content.
+
+    None where it cannot be told, and empty where a tracked file cannot be read: no evidence is of that.
+    """
 
     head: str | None
     id: str | None
@@ -32,7 +35,8 @@ def tree(repo: git.Repository, own: Sequence[str], kept: str = "", *, listing: b
     """The working tree as git would commit it whole, `own` path prefixes aside, and whether HEAD differs from it.
 
     Ignored files, caches, the inside of nested repositories and other worktrees below this one do not count. A tracked
-    file that cannot be read leaves the id unknown; an untracked one is left out, as a check could not read it either.
+    file that cannot be read makes the id empty; an untracked one is left out, as a check could not read it either. A
+    file in conflict counts as it lies there, so that evidence from the middle of a merge is of that tree alone.
     What is known of the files is kept in the folder `kept`, where one is named.
     """
     import tempfile
@@ -40,16 +44,16 @@ def tree(repo: git.Repository, own: Sequence[str], kept: str = "", *, listing: b
     at = git.head(repo)
     with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
         index = PrivateIndex(repo, own, kept, scratch)
-        if index.is_unmerged or not index.read():
-            return Tree(head=at, id=None, dirty=True)
-        made, dirty = index.tree(at)
+        if not index.read():
+            return Tree(head=at, id="", dirty=True)
+        made, differs = index.tree(at)
         index.keep()
-        return Tree(head=at, id=made, dirty=dirty, made_of=index.content() if listing else b"")
+        return Tree(head=at, id=made, dirty=differs or index.is_unmerged, made_of=index.content() if listing else b"")
 
 
 def only_grew(top: str, before: Tree, after: Tree) -> bool:
     """Whether every file is there as it was before: there may be more, and nothing else changed."""
-    if before.id is None or after.id is None:
+    if not before.id or not after.id:
         return False
     return before.id == after.id or _rows(top, before.made_of) <= _rows(top, after.made_of)
 
@@ -160,10 +164,22 @@ def added(repo: git.Repository, since: str | None, chosen: Mapping[str, Changed]
     return {name: lines.get(name, 0) for name in chosen}
 
 
-def diff(repo: git.Repository, since: str | None, most: int) -> str:
-    """What changed in the files that git knows since a commit, as a patch of at most so many characters."""
+def diff(repo: git.Repository, since: str | None, most: int, files: Sequence[str] = ()) -> str:
+    """What changed since a commit in the files that git knows, and in those that are named, as a patch.
+
+    It has at most so many characters. The user's index is not touched.
+    """
+    import tempfile
+
     words = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--end-of-options", tree_of(repo, since), "--")
-    return run(repo.top, *words)[1].decode("utf-8", "replace")[:most]
+    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as scratch:
+        view = {"GIT_INDEX_FILE": os.path.join(scratch, "index"), "GIT_LITERAL_PATHSPECS": "1"}
+        copy_index(repo, view["GIT_INDEX_FILE"])
+        there = [os.fsencode(name) for name in files if os.path.lexists(os.path.join(repo.top, name))]
+        if there:
+            listed = ("--pathspec-from-file=-", "--pathspec-file-nul")
+            run(repo.top, "add", "--intent-to-add", *listed, env=view, stdin=b"\0".join(there), ok=(0, 1, 128))
+        return run(repo.top, *words, env=view)[1].decode("utf-8", "replace")[:most]
 
 
 def _submodules(repo: git.Repository) -> set[bytes]:

@@ -27,6 +27,54 @@ def commits_since(repo: git.Repository, since: str, subject: str) -> list[str]:
     return [sha for sha, said in pairs if sha and said.startswith(subject)]
 
 
+def commits_beside(repo: git.Repository, branch: str) -> list[str]:
+    """The commits of HEAD that a branch does not have, oldest first, without merges."""
+    words = ("rev-list", "--reverse", "--no-merges", "HEAD", f"^refs/heads/{branch}", "--")
+    return os.fsdecode(run(repo.top, *words)[1]).split()
+
+
+def merged_from(repo: git.Repository, head: str, other: str, branch: str) -> bool:
+    """Whether a commit has, by a merge, commits of another line of work that a branch does not have."""
+    begun = f"^refs/heads/{branch}"
+    shared = run(repo.top, "merge-base", head, other, ok=(0, 1))[1].decode().strip()
+    if not shared or not run(repo.top, "rev-list", "-1", shared, begun, "--")[1]:
+        return False
+    return shared not in run(repo.top, "rev-list", "--first-parent", head, begun, "--")[1].decode().split()
+
+
+def committed_on(repo: git.Repository, branch: str) -> set[str]:
+    """The commits that were made on a branch, as far as its reflog tells; not what was merged or reset to there."""
+    words = ("log", "--walk-reflogs", "--format=%H%x00%gs", "--end-of-options", f"refs/heads/{branch}", "--")
+    code, out = run(repo.top, *words, ok=(0, 128))
+    rows = (row.partition("\0") for row in os.fsdecode(out).splitlines()) if code == 0 else ()
+    return {sha for sha, _, said in rows if said.startswith("commit")}
+
+
+def changes_since(repo: git.Repository, since: str) -> dict[str, dict[str, str]]:
+    """The commits after one, each with the files it changed and their hashes; a file that is gone has none."""
+    form = ("log", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-merges", "--format=%x01%H")
+    code, out = run(repo.top, *form, "--end-of-options", f"{since}..HEAD", "--", ok=(0, 128))
+    found: dict[str, dict[str, str]] = {}
+    for block in out.split(b"\1")[1:] if code == 0 else ():
+        sha, _, rest = block.partition(b"\0")
+        fields = [field.lstrip(b"\n") for field in rest.split(b"\0") if field.strip(b"\n")]
+        pairs = zip(fields[::2], fields[1::2], strict=False)
+        rows = {os.fsdecode(name): about.split()[3].decode() for about, name in pairs}
+        found[os.fsdecode(sha).strip()] = {name: "" if not blob.strip("0") else blob for name, blob in rows.items()}
+    return found
+
+
+def rewritten(repo: git.Repository, sha: str, since: str) -> bool:
+    """Whether HEAD has a commit under another hash after one, as amending and rebasing leave it.
+
+    It has the same author, time of writing and subject.
+    """
+    form = "--format=%ae%x00%at%x00%s"
+    code, own = run(repo.top, "log", "-1", form, "--end-of-options", sha, "--", ok=(0, 128))
+    words = ("log", form, "--end-of-options", f"{since}..HEAD" if since else "HEAD", "--")
+    return code == 0 and own.strip() in run(repo.top, *words, ok=(0, 128))[1].splitlines()
+
+
 def newest_of(repo: git.Repository, path: str) -> str:
     """The newest commit of HEAD's history that changed a file; empty when none did."""
     words = ("log", "-1", "--format=%H", "--end-of-options", "HEAD", "--", f":(top,literal){path}")

@@ -8,7 +8,8 @@ from _collections_abc import Callable
 from holdfast import git
 from holdfast.core.remedy import shell
 from holdfast.errors import Conflict
-from holdfast.files.locks import command_line, processes
+from holdfast.files import system
+from holdfast.files.locks import command_line
 from holdfast.git.changes import status
 
 NAME = "index.lock"
@@ -21,14 +22,9 @@ def path_of(repo: git.Repository) -> str:
 
 def holder(repo: git.Repository) -> int:
     """A git that is at work in this repository; 0 where none is found. It need not have the lock open all the time."""
-    for pid in processes():
-        try:
-            cwd, name = os.readlink(f"/proc/{pid}/cwd"), os.path.basename(os.readlink(f"/proc/{pid}/exe"))
-        except OSError:
-            continue  # it has ended, or is another user's
-        if name == "git" and (cwd == repo.top or cwd.startswith((f"{repo.top}/", repo.git_dir))):
-            return pid
-    return 0
+    inside = (f"{repo.top}/", repo.git_dir)
+    found = (pid for pid, cwd in system.here.folders("git") if cwd == repo.top or cwd.startswith(inside))
+    return next(found, 0)
 
 
 def told(repo: git.Repository) -> str:

@@ -12,11 +12,13 @@ from _collections_abc import Mapping, Sequence
 
 from holdfast import git
 from holdfast.core.value import Any, Value
+from holdfast.errors import HoldfastError
 from holdfast.files.replace import remove
 from holdfast.git.changes import contains
 from holdfast.plain.digest import digest
 
 _LIMIT = 1 << 20
+_TRIES = 50
 
 
 class Purpose(Value):
@@ -43,7 +45,13 @@ def keep(repo: git.Repository, purpose: Purpose, sha: str, pid: int, wanted: Seq
     from holdfast.files.replace import durable_write
 
     said = {**dict(purpose.items()), "commit": sha, "pid": pid, "wanted": list(wanted)}
-    durable_write(_place(repo, purpose.ulid, purpose.step), json.dumps(said).encode(), dir_mode=0o700, alone=True)
+    for left in reversed(range(_TRIES)):
+        try:
+            place = _place(repo, purpose.ulid, purpose.step)
+            return durable_write(place, json.dumps(said).encode(), dir_mode=0o700, alone=True)
+        except HoldfastError as failure:  # who forgets the last note removes the folder
+            if not left or not isinstance(failure.__cause__, FileNotFoundError | FileExistsError):
+                raise
 
 
 def found(repo: git.Repository, purpose: Purpose) -> str:

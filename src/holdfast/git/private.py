@@ -22,7 +22,7 @@ from holdfast.plain.digest import digest
 CACHES = frozenset(
     (".git", ".venv", "node_modules", "__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis")
 )
-KEPT = 8
+KEPT = 24
 """How many are kept in a folder: one for each worktree, and for each set of files that is left aside."""
 YOUNG_SECONDS = 2
 """A file that changed so shortly before it was read may have changed again within the resolution of its times."""

@@ -46,11 +46,10 @@ def moved(repo: git.Repository, path: str) -> str:
     return pairs.get(path, "")
 
 
-def added(repo: git.Repository, since: str, ending: str) -> list[str]:
-    """The files with this ending that came after a commit, relative to the top; without a commit, all of them."""
-    alike = f":(top,glob)**/*{ending}"
+def added(repo: git.Repository, since: str) -> list[str]:
+    """The files that came after a commit, relative to the top; without a commit, all of them."""
     begun = resolve(repo, since) if since else None
-    new = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", alike)
+    new = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name")
     old = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", "--end-of-options", begun) if begun else ()
     before = {*run(repo.top, *old)[1].split(b"\0")} if old else set()
     return [os.fsdecode(name) for name in run(repo.top, *new)[1].split(b"\0") if name and name not in before]

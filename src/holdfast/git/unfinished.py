@@ -13,8 +13,9 @@ import os
 from holdfast import git
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
-from holdfast.files.locks import Locked, open_in
-from holdfast.files.replace import NOREPLACE, remove, rename
+from holdfast.files import system
+from holdfast.files.locks import Locked
+from holdfast.files.replace import remove
 from holdfast.git.changes import contains, status, tip, tree_of
 from holdfast.git.command import git as run
 from holdfast.git.index_lock import NAME as _LOCK
@@ -53,6 +54,9 @@ def settle(repo: git.Repository) -> str:
         return f"The switch to the branch {target} was interrupted before it was made. Switch again."
     if target:
         return f"The switch to the branch {target} was interrupted. It is made now."
+    if known.get("to"):
+        went = f"has gone on to {made[:12]}" if made else "stays as it was. Repeat the command"
+        return f"Work was being brought into {known.get('on')} when the command was ended. It {went}."
     if made:
         purpose = purpose_of(known.get("for"))  # what is still to be recorded is told until it is
         return "" if purpose and purpose.request else f"Commit {made[:12]} was interrupted. It is complete now."
@@ -62,7 +66,7 @@ def settle(repo: git.Repository) -> str:
 def committing(repo: git.Repository) -> int:
     """The process that does what is under way: the one that began it, or the git that outlived it; 0: unknown."""
     pid = int(noted(repo).get("pid", 0))
-    return pid if pid and os.path.exists(f"/proc/{pid}") else open_in(repo.git_dir) or pid
+    return pid if pid and system.here.is_running(pid) else system.here.opened(repo.git_dir) or pid
 
 
 def begin_commit(repo: git.Repository, before: str | None, purpose: Purpose | None, wait: float) -> str:
@@ -86,6 +90,16 @@ def begin_switch(repo: git.Repository, branch: str) -> None:
     _note(repo, git.head(repo), "", branch)
 
 
+def begin_bringing(repo: git.Repository, before: str, to: str, branch: str) -> None:
+    """Say that the branch that is checked out goes on to a commit, with its files."""
+    _note(repo, before, "", on=branch, to=to)
+
+
+def not_begun(repo: git.Repository) -> None:
+    """Git has refused, and nothing is to be brought to an end."""
+    os.unlink(os.path.join(repo.git_dir, git.COMMITTING))
+
+
 def _note(
     repo: git.Repository,
     before: str | None,
@@ -93,11 +107,12 @@ def _note(
     branch: str = "",
     on: str | None = None,
     purpose: Purpose | None = None,
+    to: str = "",
 ) -> None:
     import json
 
     whose = dict(purpose.items()) if purpose else None
-    said = {"before": before, "lock": token, "pid": os.getpid(), "branch": branch, "on": on, "for": whose}
+    said = {"before": before, "lock": token, "pid": os.getpid(), "branch": branch, "on": on, "for": whose, "to": to}
     write(os.path.join(repo.git_dir, git.COMMITTING), json.dumps(said).encode())
 
 
@@ -118,7 +133,7 @@ def _claim(new: str, lock: str) -> bool:
     except FileExistsError:
         return False
     except OSError:  # no second names for files, as on exFAT
-        failure = rename(new, lock, NOREPLACE)
+        failure = system.here.rename(new, lock, system.NOREPLACE)
         if failure == errno.EEXIST:
             return False
         if failure:
@@ -141,7 +156,13 @@ def settled(repo: git.Repository, held: int, wait: float) -> str | None:
             os.unlink(note)
         return None
     begun, target = os.lstat(note).st_mtime_ns, known["branch"]
-    made = _switched(repo, known["before"], target, begun) if target else _committed(repo, known, begun, held, wait)
+    if known.get("to"):
+        from holdfast.git.bringing import finished
+
+        _unlock(repo, begun, "index", "HEAD", *filter(None, (git.branch(repo),)))
+        made = finished(repo, known, held)
+    else:
+        made = _switched(repo, known["before"], target, begun) if target else _committed(repo, known, begun, held, wait)
     purpose = purpose_of(known.get("for"))
     if made and purpose and purpose.request:
         keep(repo, purpose, made, known["pid"])
@@ -157,7 +178,7 @@ def _committed(repo: git.Repository, known: dict[str, Any], begun: int, held: in
     is_ours = _read(lock) == token.encode()
     _unlock(repo, begun, "HEAD", *filter(None, (git.branch(repo),)))
     made = _made(repo, known)
-    rows = _brought(repo, before, made) if made else []
+    rows = differing(repo, before, made) if made else []
     if not is_ours:
         rows = _behind(repo, rows)
         if rows:
@@ -240,18 +261,18 @@ def _made(repo: git.Repository, known: dict[str, Any]) -> str | None:
     return None
 
 
-_Row = tuple[bytes, bytes, bytes, bytes, bytes]
+Row = tuple[bytes, bytes, bytes, bytes, bytes]
 """Old mode, mode, old hash, hash and path of a file that a commit changed."""
 
 
-def _brought(repo: git.Repository, before: str | None, made: str) -> list[_Row]:
+def differing(repo: git.Repository, before: str | None, made: str) -> list[Row]:
     """What differs between two commits."""
     form = ("-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
     fields = iter(run(repo.top, "diff-tree", *form, tree_of(repo, before), tree_of(repo, made))[1].split(b"\0")[:-1])
     return [(*field[1:].split()[:4], next(fields)) for field in fields]  # type: ignore[misc]
 
 
-def _behind(repo: git.Repository, rows: list[_Row]) -> list[_Row]:
+def _behind(repo: git.Repository, rows: list[Row]) -> list[Row]:
     """The rows whose old content the index still has: others may have been staged since by somebody else."""
     listed = run(repo.top, "ls-files", "-z", "--stage")[1].split(b"\0")[:-1]
     staged = {name: tuple(about.split()[:2]) for about, _, name in (row.partition(b"\t") for row in listed)}
@@ -260,7 +281,7 @@ def _behind(repo: git.Repository, rows: list[_Row]) -> list[_Row]:
     ]
 
 
-def _follow(repo: git.Repository, rows: list[_Row], held: int) -> None:
+def _follow(repo: git.Repository, rows: list[Row], held: int) -> None:
     """Let the user's index, whose lock is ours, have what was committed, and stay as it is otherwise."""
     index, lock, new = (os.path.join(repo.git_dir, name) for name in ("index", _LOCK, _INDEX))
     remove(f"{new}.lock")  # of a git that was killed: one that is alive holds the lock that is ours now

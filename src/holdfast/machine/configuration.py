@@ -35,6 +35,14 @@ class Resuming(Value):
     keep_going: bool = False
 
 
+class Agents(Value):
+    """How agents work side by side."""
+
+    worktrees: bool = False
+    prepare: tuple[str, ...] = ()
+    """The command that makes a new worktree ready; it runs only as a person trusted it."""
+
+
 class Parsed(Value):
     path: str
     text: str
@@ -83,6 +91,18 @@ def resuming(root: str) -> Resuming:
     return Resuming(limit, table.get("require_ack", False), table.get("keep_going", False))
 
 
+def agents(root: str) -> Agents:
+    """The table `[agents]`; the defaults where there is none."""
+    parsed, table, wrong = _table(root, "agents", ("worktrees", "prepare"), "worktrees = true")
+    worktrees, prepare = table.get("worktrees", False), table.get("prepare", [])
+    if not isinstance(worktrees, bool):
+        wrong.append((("agents", "worktrees"), "worktrees is true or false"))
+    if not isinstance(prepare, list) or not all(isinstance(w, str) and w and "\0" not in w for w in prepare):
+        wrong.append((("agents", "prepare"), 'prepare is a list of words such as ["npm", "ci"], no shell'))
+    parsed.report(wrong)
+    return Agents(worktrees, tuple(prepare))
+
+
 def uses_pull_requests(root: str) -> bool:
     """Whether people approve features on pull requests: so it is, unless `[feature]` has `pull_request = "never"`."""
     parsed, table, wrong = _table(root, "feature", ("pull_request",), 'pull_request = "never"')
@@ -91,6 +111,18 @@ def uses_pull_requests(root: str) -> bool:
         wrong.append((("feature", "pull_request"), 'pull_request is "auto" or "never"'))
     parsed.report(wrong)
     return bool(said == "auto")
+
+
+def warns_of_plans(root: str, is_trusted: Callable[[str, str], bool]) -> bool:
+    """Whether a scene goes on, with a warning, while its plan or blueprint does not hold: where a person trusted a
+    configuration that has `plan = "warn"` in `[story]`.
+    """
+    parsed, table, wrong = _table(root, "story", ("plan",), 'plan = "warn"')
+    said = table.get("plan", "require")
+    if said not in ("require", "warn"):
+        wrong.append((("story", "plan"), 'plan is "require" or "warn"'))
+    parsed.report(wrong)
+    return said == "warn" and is_trusted(digest(parsed.text.encode()), os.path.join(root, CONFIG))
 
 
 def secrets(root: str, is_trusted: Callable[[str, str], bool]) -> Secrets:

@@ -9,12 +9,15 @@ from stat import S_ISREG
 from holdfast import git
 from holdfast.core.value import Value
 from holdfast.errors import Refused, UsageError
+from holdfast.files import system
 from holdfast.plain.digest import digest
 
 HOME = ".holdfast"
+WORKTREES = ".worktrees"
+"""Where agents get worktrees of their own. Not in `.holdfast`, which agents leave alone."""
 SHARED = ("config.toml", "allowed_signers", "approvers", "team", "team.toml", "workflows")
 """What belongs to the user in it, and travels with git."""
-_UNSAFE = ("nfs", "9p", "smb", "cifs", "fuse.sshfs", "afs", "ceph", "lustre", "vboxsf", "drvfs")
+_UNSAFE = ("nfs", "9p", "smb", "cifs", "afp", "webdav", "fuse.sshfs", "afs", "ceph", "lustre", "vboxsf", "drvfs")
 
 
 class Place(Value):
@@ -43,6 +46,16 @@ class Place(Value):
     def key(self) -> str:
         """How a workflow remembers this worktree: nothing for the main one, else its path."""
         return "" if self.worktree == self.root else self.worktree
+
+    @property
+    def made_for(self) -> str:
+        """The id or ULID of the workflow whose agent got the worktree one stands in; empty in any other."""
+        parts = os.path.relpath(self.worktree, self.root).split(os.sep)
+        return parts[1] if len(parts) == 3 and parts[0] == WORKTREES else ""
+
+    def is_in(self, worktree: str) -> bool:
+        """Whether one stands in the worktree at this path from the root."""
+        return os.path.join(self.root, worktree) == self.worktree
 
     def branch(self) -> str | None:
         return git.branch(self.repository) if self.repository else None
@@ -176,7 +189,7 @@ def _is_written(path: str) -> bool:
 
 def _refuse_unsafe(root: str) -> None:
     """Some file systems cannot keep the promise that a synced write is there after a crash."""
-    kind = file_system(root)
+    kind = system.here.file_system(root)
     if kind and kind.startswith(_UNSAFE):
         raise Refused(
             "unsafe_file_system",
@@ -184,20 +197,3 @@ def _refuse_unsafe(root: str) -> None:
             remedy="use a local disk, or insist with HOLDFAST_ALLOW_UNSAFE_FS=1",
             facts={"root": root, "file_system": kind},
         )
-
-
-def file_system(path: str) -> str:
-    """The type of the file system a path lies on, as the kernel names it; empty where that cannot be known."""
-    try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return ""
-    best, kind = "", ""
-    for line in lines:
-        fields, _, rest = line.partition(" - ")
-        mount = fields.split(" ")[4].replace("\\040", " ")
-        covers = path == mount or path.startswith(mount.rstrip("/") + "/")
-        if covers and len(mount) >= len(best):
-            best, kind = mount, rest.split(" ")[0]
-    return kind

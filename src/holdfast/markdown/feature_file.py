@@ -13,11 +13,13 @@ from stat import S_IMODE, S_ISREG
 from holdfast.core.remedy import Remedy, shell
 from holdfast.core.value import Value
 from holdfast.errors import HoldfastError, NotFound, UsageError
-from holdfast.files.replace import flush, not_durable, remove, sync_directories, write_all
+from holdfast.files import system
+from holdfast.files.replace import not_durable, remove, sync_directories, write_all
 
 LARGEST = 1 << 20
+ENDINGS = (".md", ".markdown")
 _LINE_END = r"\r\n?|\n"
-_BOX = rb"\[[ xX]\](?![(\[:])|\xe2\x98[\x90-\x92]"
+_BOX = rb"\[[ xX/~-]\](?![(\[:])|\xe2\x98[\x90-\x92]"
 _OPEN, _TICKED = "☐".encode(), "☑".encode()
 
 
@@ -66,10 +68,14 @@ def load(full: str, path: str) -> Content:
         os.close(fd)
 
 
+def is_markdown(name: str) -> bool:
+    return name.lower().endswith(ENDINGS)
+
+
 def names(folder: str) -> list[str]:
     """The names of the feature files in a folder: by their leading numbers, and those without one after them.
 
-    Hidden files, links, folders, `README.md` and `index.md` are left out, and nothing below is looked at.
+    Hidden files, links, folders, and those named README or index are left out, and nothing below is looked at.
     """
     return sorted((each.name for each in _markdown(folder) if _is_feature(each)), key=_by_number)
 
@@ -99,7 +105,7 @@ def _markdown(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             seen = [each for each in entries if not each.name.startswith(".")]
-            return [each for each in seen if each.name.lower().endswith(".md") or each.is_dir(follow_symlinks=False)]
+            return [each for each in seen if is_markdown(each.name) or each.is_dir(follow_symlinks=False)]
     except FileNotFoundError:
         raise _missing(folder) from None
     except (OSError, ValueError) as failure:
@@ -153,7 +159,8 @@ def _front_matter(text: str) -> tuple[list[str], str]:
 
 
 def _is_feature(entry: os.DirEntry[str]) -> bool:
-    return entry.is_file(follow_symlinks=False) and entry.name.lower() not in ("readme.md", "index.md")
+    stem, _, _ = entry.name.lower().rpartition(".")
+    return entry.is_file(follow_symlinks=False) and stem not in ("readme", "index")
 
 
 def _by_number(name: str) -> tuple[bool, int, str]:
@@ -191,7 +198,7 @@ def _write_new(path: str, data: bytes, like: os.stat_result) -> None:
         _give(fd, like)
         os.fchmod(fd, S_IMODE(like.st_mode))
         write_all(fd, data, 0)
-        flush(fd)
+        system.here.flush(fd)
     except BaseException:
         remove(path)
         raise

@@ -30,6 +30,9 @@ class Markdown:
         self.mistakes: list[tuple[int, str]] = []
         self._links: dict[str, object] = {}
         self._markdown = MarkdownIt("commonmark").enable(["strikethrough", *rules]).disable("inline")
+        self.parse(text)
+
+    def parse(self, text: str) -> None:
         self.tokens = self._markdown.parse(text, self._links)
 
     def within(self, content: str) -> list[Token]:

@@ -6,6 +6,7 @@ from holdfast.plain.plainjson import compact, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _collections_abc import Mapping
     from typing import Any
 
 LARGEST = 1 << 20
@@ -33,6 +34,16 @@ def object_in(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]] | None:
     except ValueError:
         return None
     return (value, tuple(dict.fromkeys(reader.overlooked))) if isinstance(value, dict) else None
+
+
+def with_all_keys(data: bytes, document: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+    """The object with what stands under the same key twice, which JSON leaves open; None where no key does."""
+    text = data.decode("utf-8", "replace")
+    inner = (key for value in document.values() if isinstance(value, dict) for key in value)
+    if all(text.count(f'"{key}"') < 2 for key in (*document, *inner)):
+        return None
+    read = object_in(data)
+    return read if read and any(one.endswith(" twice") for one in read[1]) else None
 
 
 class _Reader:
@@ -93,7 +104,7 @@ class _Reader:
         if depth > DEEPEST:
             raise ValueError("nested too deeply")
         if self._take("{"):
-            return dict(self._items("}", lambda: self._pair(depth)))
+            return self._object(self._items("}", lambda: self._pair(depth)))
         if self._take("["):
             return self._items("]", lambda: self._value(depth + 1))
         if self._next() in ('"', "'"):
@@ -115,6 +126,20 @@ class _Reader:
                 break
             if self._next() == end:
                 self.overlooked.append("a comma at the end")
+        return found
+
+    def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """Of what stands under one key twice, objects and lists are joined; of other values the last one counts."""
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            known = found.get(key)
+            if key in found:
+                self.overlooked.append(f"the key {key[:80]!r} twice")
+            if isinstance(known, dict) and isinstance(value, dict):
+                value = {**known, **value}
+            elif isinstance(known, list) and isinstance(value, list):
+                value = [*known, *(one for one in value if one not in known)]
+            found[key] = value
         return found
 
     def _pair(self, depth: int) -> tuple[str, Any]:

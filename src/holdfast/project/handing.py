@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
+from holdfast import git
 from holdfast.core import commands as cmd
-from holdfast.core import gates, lifecycle, queries, refusals
+from holdfast.core import gates, lifecycle, queries, refusals, remedies
 from holdfast.core.definition import Check
-from holdfast.core.provenance import PASSING
+from holdfast.core.provenance import IGNORED, LOCKED, PASSING
+from holdfast.core.remedy import quoted
 from holdfast.core.state import SAME_RUN, Evidence
 from holdfast.core.value import Any
-from holdfast.errors import Refused, UsageError
+from holdfast.errors import HoldfastError, Refused, UsageError
 from holdfast.plain import plainjson
 from holdfast.project.looked import Looked
 from holdfast.systems.seam.registry import system, work
@@ -42,19 +44,21 @@ class HandedIn(Looked):
         test: str = "",
         order: Order | None = None,
         watch: Watching | None = None,
+        unchanged: str = "",
         **how: Any,
     ) -> Self:
         """Hands in a step, without one that which this session works on, as far as its gates allow.
 
         What Holdfast can check itself and was not seen to hold of this tree is run first, once; `test` names the test
         it is about. A step with an action is done by doing it: `said` tells what was. Without a step, a commit that is
-        all that comes next is made too.
+        all that comes next is made too. `unchanged` says why files are handed in as they were when they failed.
         """
         self.ran, self.handed = (), ()
         if not step and how.get("key", "") in self._look().state.keys:
             return self
         path = self.path(step) if step else self.worked_on()
-        self._hand_in(path, artifacts, test, order, watch, **how)
+        self._tell_branch()
+        self._hand_in(path, artifacts, test, order, watch, unchanged, **how)
         said = self.said
         after = "" if step or self.state.plan.step(path).action else queries.current(self.state)
         if after and self._only_commits(after):
@@ -62,10 +66,24 @@ class HandedIn(Looked):
             self.said = (*said, *self.said)
         return self
 
+    def _tell_branch(self) -> None:
+        """Says so where another branch is checked out: what is committed or pulled later would be refused there."""
+        state, place = self.state, self._wired.place
+        if not any(state.plan.step(path).action in ("commit", "pull_request") for path in state.plan.paths):
+            return
+        from holdfast.project.resuming import is_elsewhere
+
+        if is_elsewhere(place, state):
+            way = f"git switch {quoted(state.branch)}"
+            found = git.find(place.base(state.worktree))
+            here = (git.branch(found) if found else "") or "no branch"
+            said = f"{here} is checked out, and this work belongs to {state.branch}: nothing is committed here ({way})"
+            self._wired.changes.append(said)
+
     def worked_on(self) -> str:
         """The step that this session works on."""
         state = self._look().state
-        at = queries.worked_on(state, self._wired.settings.actor.session, self.facts())
+        at = queries.worked_on(state, self._wired.settings.actor.session, self.facts(), self._leased())
         if at is None:
             raise refusals.already_finished(state)
         return at
@@ -85,6 +103,7 @@ class HandedIn(Looked):
         test: str,
         order: Order | None,
         watch: Watching | None,
+        unchanged: str = "",
         **how: Any,
     ) -> None:
         from holdfast.systems.seam.parts import Handing, Order
@@ -102,15 +121,50 @@ class HandedIn(Looked):
             self._run_or_reuse(path, check, test, watch, token)
         handing = Handing({**own.outputs(self._wired, self.state, path), **given}, order or Order())
         handing = own.before_done(self._wired, self.state, path, handing)
-        command = cmd.Done(path, handing.artifacts, data=handing.data)
+        command = cmd.Done(path, handing.artifacts, data=handing.data, unchanged=unchanged)
         said: tuple[str, ...] = ()
         if acts:
             command, said = self._acted(command, handing.order, watch, token=token)
+        if is_new and self.state.bound(path) and self.state.step(path).status in lifecycle.OPEN:
+            command, said = self._brought_in(command, token)
         self.said = ()
-        self.execute(command, **{"summary": handing.order.message, **how})
+        try:
+            self.execute(command, **{"summary": handing.order.message, **how})
+        except HoldfastError as failure:
+            raise (failure.after(said[-1]) if said else failure) from failure.__cause__
         self._wired.recorded(self.state, path)
-        self.said = (*said, *self.said, *own.handed_in(self._wired, self.state, path))
+        handed_in = own.handed_in(self._wired, self.state, path)
+        self.said = (*said, *self.said, *handed_in, *gates.held_before(self.state, path))
         self.handed += (path,)
+
+    def _brought_in(self, command: cmd.Done, token: str) -> tuple[cmd.Done, tuple[str, ...]]:
+        """What was committed in the worktree of a step goes into the branch of the run, once the gates allow it.
+
+        Where it does not go together with what others did, the try has failed, and the next one knows why.
+        """
+        from holdfast.core.tasks import COMMIT
+        from holdfast.git.bringing import Collision
+        from holdfast.systems.seam import worktrees
+
+        path = command.step
+        self._wired.preview(self._look(writing=True).state, command, token)
+        lease = self.state.bound(path)
+        assert lease is not None
+        try:
+            sha = worktrees.bring(self._wired, self.state, path)
+        except Collision as collision:
+            refusal = refusals.not_together(path, lease, self._wired.place.root, collision.files)
+            iterates = self.state.plan.step(path).kind in self.state.conduct.iterated
+            failed = cmd.Iterate(path, refusal.message) if iterates else cmd.Fail(path, refusal.message)
+            self.execute(failed, token=token)
+            if self.state.step(path).status != lifecycle.ACTIVE:
+                refusal.remedies = remedies.person(path, remedies.resume(path))
+            raise refusal from None
+        finally:
+            self._turn.forget()
+        if not sha:
+            return command, ()
+        return command.replace(data={**command.data, COMMIT: sha}), (f"brought {sha[:7]} into {lease.into}",)
 
     def _to_run(self, path: str, test: str) -> list[Check]:
         """The checks of a step that Holdfast can run and that were not seen to hold of this tree."""
@@ -157,7 +211,7 @@ class HandedIn(Looked):
         """A tree that did not change since the same command passed for another step is not tested again."""
         from holdfast.core import proof
 
-        runs_before = proof.has_runs(self.state, path, check)
+        runs_before = proof.has_runs(self.state, path, check) and not self.state.bound(path)
         tree = self._wired.world.tree(self.state) if runs_before else None
         seen = proof.same_run(self.state, path, check, tree.id if tree else None, test)
         if seen is None:
@@ -229,14 +283,17 @@ class HandedIn(Looked):
         `data` goes with it: what a review found, or the test that a run is about (`{"test": NAME}`).
         """
         self._look(writing=passed is not None)
+        self._tell_branch()
         path = queries.step_with(self.state, name, self.path(step) if step else "")
         plainjson.require(data or {}, "data")
         self._equip(path, str((data or {}).get("test") or ""))
         if passed is None:
             self._run_check(path, name, data, watch, **how)
         else:
-            tree = self._wired.world.tree(self.state).id if self.state.conduct.by_tree else None
-            evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {})
+            at = self._wired.world.at(self.state, path)
+            tree = self._wired.world.tree(at).id if self.state.conduct.by_tree else None
+            scope = "" if at is self.state else path
+            evidence = Evidence(passed, self._wired.world.now(), 0, tree=tree, data=data or {}, scope=scope)
             self._decide(cmd.RecordCheck(path, name, evidence), **how)
         return self.state.step(path).evidence[name]
 
@@ -246,23 +303,59 @@ class HandedIn(Looked):
         from holdfast.core import proof
 
         evidence = self._seen(path, name, data, watch, token=how.get("token", ""))
-        changed = proof.stood_for(self.state, path, name, evidence)
+        evidence, changed = proof.stood_for(self.state, path, name, evidence)
         (self._decide if looked else self.execute)(cmd.RecordCheck(path, name, evidence), **how)
         self.ran += ((name, self.state.step(path).evidence[name]),)
         if changed:
-            self._wired.changes.append(changed)
+            is_told = any(one.startswith(changed.partition(": ")[0]) for one in self._wired.changes)
+            self._wired.changes.extend(() if is_told else (changed,))
             self._decide(cmd.Remember("command_changed", {"step": path, "note": changed}), token=how.get("token", ""))
 
     def _seen(self, path: str, name: str, data: Any = None, watch: Any = None, *, token: str = "") -> Evidence:
-        """What a check shows now; nothing is recorded."""
+        """What a check shows now, and which work it is of; nothing is recorded.
+
+        Files of one's own that appeared meanwhile are the command's doing; one that changed makes the evidence stale.
+        """
+        from holdfast.systems.seam.registry import own_tree
+
+        owned, bound = work(self.state.dialect).owned, self.state.bound(path)
+        before = None if bound else owned(self._wired, self.state, path)
+        evidence = self._observed(path, name, data, watch, token=token)
+        if before is None and not bound:
+            return evidence
+        evidence = evidence.replace(scope=path, data={**evidence.data, **self._unseen(path)})
+        if before is None:
+            return evidence
+        after = owned(self._wired, self.state, path) or frozenset()
+        return evidence.replace(tree=own_tree(after if before <= after else before))
+
+    def _unseen(self, path: str) -> dict[str, Any]:
+        """The files whose changes do not make the evidence of a step stale, though its checks may read them."""
+        from holdfast.systems.seam.committed import ignored
+
+        at = self._wired.world.at(self.state, path)
+        repository = git.find(self._wired.place.base(at.worktree))
+        locked = [] if at is not self.state else work(at.dialect).not_owned(self._wired, at, path)
+        found = {IGNORED: ignored(self._wired, at, repository, path) if repository else [], LOCKED: locked}
+        return {name: {"count": len(files), "names": files[:50]} for name, files in found.items() if files}
+
+    def _observed(self, path: str, name: str, data: Any = None, watch: Any = None, *, token: str = "") -> Evidence:
         from holdfast.checks import evidence as evidence_
         from holdfast.checks import logs
 
         wired, state = self._wired, self.state
         by: dict[str, Any] = {"actor": wired.settings.actor, "token": token or wired.settings.token}
         run: dict[str, Any] = {"given": data or {}, "watch": watch, "cancelled": self.cancelled}
-        where = wired.place.base(state.worktree)
         log = logs.file(wired.place.home, state.ulid, path, name)
+        if state.bound(path):
+            from holdfast.systems.seam import worktrees
+
+            at = worktrees.enter(wired, state, path)
+            evidence, _ = evidence_.run(wired.engine, wired.world, at.worktree, at, path, name, log=log, **run, **by)
+            worktrees.seen(wired, state, path)
+            self._turn.forget()
+            return evidence
+        where = wired.place.base(state.worktree)
         evidence, tree = evidence_.run(wired.engine, wired.world, where, state, path, name, log=log, **run, **by)
         self._turn.forget()
         self._turn.saw_tree(state, tree)

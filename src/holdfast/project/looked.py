@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterator, Mapping, Sequence
 
+from holdfast import git
 from holdfast.core import commands as cmd
 from holdfast.core import queries
 from holdfast.core.apply import Record
 from holdfast.core.briefing import Briefing
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.state import State
 from holdfast.core.value import Any
+from holdfast.errors import HoldfastError
 from holdfast.project.turn import Turn
 from holdfast.systems.seam.registry import dialect, refusal_of, system, texts, work
 from holdfast.systems.seam.wired import Wired
@@ -19,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self
 
+    from holdfast.core.briefing import LeftWork
     from holdfast.core.packet import Voice
     from holdfast.project.required import Required
 
@@ -68,10 +71,29 @@ class Looked:
     def briefing(self) -> Briefing:
         """What there is to say of it now; made once for a request."""
         state, wired, settings = self.state, self._wired, self._wired.settings
-        return Briefing(state, self.facts(), texts(state.dialect), required=self.required,
-                        session=settings.actor.session, token=settings.token, person=settings.actor.kind == "human",
+        return Briefing(state, self.facts(), texts(state.dialect), required=self.required, kept=self._left_work,
+                        session=settings.actor.session, token=settings.token, leased=self._leased(),
+                        person=settings.actor.kind == "human",
                         words=dialect(state.dialect).status_words, refusal=refusal_of(state.dialect),
                         read_only=wired.store.read_only, noticed=wired.noticed)  # fmt: skip
+
+    def _left_work(self) -> Sequence[LeftWork]:
+        """What agents left of its steps: only where something is pinned is git asked."""
+        repository = self._wired.place.repository
+        if repository is None or not git.may_have(repository, "refs/holdfast/pins/left"):
+            return ()
+        from holdfast.systems.seam import worktrees
+
+        try:
+            return worktrees.left_work(self._wired, self.state)
+        except HoldfastError:  # git does not look at what belongs to other users
+            return ()
+
+    def _leased(self) -> str:
+        """The step of the caller's lease, by its token, else by the worktree that it stands in."""
+        held = self.state.leases.values()
+        own = queries.leased_step(self.state, self._wired.settings.token) if held else ""
+        return own or next((one.step for one in held if one.worktree and self._wired.place.is_in(one.worktree)), "")
 
     def status(self) -> dict[str, Any]:
         from holdfast.core import answers
@@ -113,9 +135,9 @@ class Looked:
 
         return mermaid(self.state)
 
-    def path(self, step: str) -> str:
+    def path(self, step: str | int) -> str:
         """The path of a step named by number, id or path."""
-        return queries.resolve(self.state, step)
+        return queries.resolve(self.state, str(step))
 
     def required(self) -> list[Required]:
         """The files that have to be read, and whether they are there."""
@@ -174,6 +196,10 @@ class Looked:
         if told is not None and outcome.changed:
             self.said = told(self._wired, before, self.state, summary)
             self._turn.forget()
+        if outcome.changed and any(lease.worktree for lease in before.leases.values()):
+            from holdfast.systems.seam import worktrees
+
+            self.said += worktrees.left(self._wired, before, self.state)
         return self
 
     def expect(self, revision: int) -> None:

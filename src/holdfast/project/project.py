@@ -28,6 +28,7 @@ from holdfast.systems.seam.wired import Wired
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.systems.seam.parts import Taken
+    from holdfast.systems.story.sessions import Sessions
 
 
 def open_project(path: str = ".", *, settings: Settings | None = None, one_request: bool = False) -> Project:
@@ -64,6 +65,13 @@ class Project:
     @property
     def root(self) -> str:
         return self.wired.place.root
+
+    @property
+    def sessions(self) -> Sessions:
+        """The sessions of a writer's project: copies of files that are committed whole, or not at all."""
+        from holdfast.systems.story.sessions import Sessions
+
+        return Sessions(self.wired)
 
     def start(
         self,
@@ -104,12 +112,14 @@ class Project:
             reminders=tuple(reminders),
         )
 
-    def find(self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None) -> Workflow | None:
-        """The active workflow that a start with these words would go on with: of the same id, feature or folder."""
+    def find(
+        self, workflow: str, subject: str = "", context: Mapping[str, Any] | None = None, session: str = ""
+    ) -> Workflow | None:
+        """The active workflow that a start with these words would go on with, by the rule of starts."""
         from holdfast.project import starting
 
         self.heal()
-        entry = starting.find(self, self.definition(workflow), subject, context or {})
+        entry = starting.find(self, self.definition(workflow), subject, context or {}, session)
         return self._known(entry.ulid) if entry else None
 
     def reread(self, workflow: Workflow) -> Taken:
@@ -135,12 +145,16 @@ class Project:
 
     def _ask_person(self, workflow: Workflow, said: str) -> None:
         """Keeps among the alerts, once, what only a person may apply."""
-        is_known = any(alert.message == said for alert in workflow.state.alerts)
+        from holdfast.core import record
+
+        is_known = any(alert.message == said for alert in record.alerts(workflow.state))
         if self.wired.settings.actor.kind != "human" and not is_known:
-            workflow.execute(cmd.Alarm(Alert(self.wired.world.now(), "loosening", said)))
+            workflow.execute(cmd.Alarm(Alert(self.wired.world.now(), record.LOOSENING, said)))
 
     def loosen(self, workflow: Workflow, taken: Taken) -> None:
         """Applies what takes a gate away, and keeps what was removed: only a person may."""
+        from holdfast.core import record
+
         for path, step, why in taken.loosened:
             if step is not None:
                 workflow.change_step(path, step)
@@ -149,6 +163,9 @@ class Project:
             home = parent(path)
             before: Any = workflow.state.step(home).data.get(REMOVED, [])
             workflow.execute(cmd.Record({REMOVED: [*before, {"step": path, "reason": why}]}, home))
+        if any(alert.code == record.LOOSENING for alert in record.alerts(workflow.state)):
+            said = "; ".join(why for *_, why in taken.loosened)
+            workflow.execute(cmd.Alarm(Alert(self.wired.world.now(), record.LOOSENED, f"applied by a person: {said}")))
 
     def latest(self, *, finished: bool = False) -> Workflow:
         """The workflow to go on with when none is named: of this branch first, then the one last worked on.
@@ -216,7 +233,7 @@ class Project:
 
         `status` takes the engine's or the dialect's word, or `active` for all that are not finished.
         """
-        from holdfast.systems.seam.found import unreadable
+        from holdfast.systems.seam.found import told_gone, unreadable
 
         self.heal()
         found = []
@@ -233,7 +250,7 @@ class Project:
                 continue
             if status in ("", "active") or status in _words(state.dialect, queries.status(state)):
                 found.append(Workflow(self.wired, state, self.turn))
-        self.troubles += [wrong.message for _, wrong in unreadable(self.wired)]
+        self.troubles += [*(wrong.message for _, wrong in unreadable(self.wired)), *told_gone(self.wired)]
         return found
 
     def heal(self) -> None:
@@ -323,19 +340,20 @@ class Project:
         candidates, place = self.wired.candidates(), self.wired.place
         if len(candidates) == 1:
             (only,) = candidates
-            if only.worktree != place.key():
+            if only.worktree != place.key() and place.made_for not in (only.id, only.ulid):
                 self._tell_once(f"{only.id} is of another worktree: this acts in {place.base(only.worktree)}")
             return only
         if candidates:
             for entry in candidates:
                 self.wired.store.load(entry.ulid)  # one that cannot be read may be the one that is meant
             raise _ambiguous("several workflows are active:", candidates)
-        raise NotFound(
-            "no_workflow",
-            "no workflow is active here",
-            remedy=(remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="name a finished one with -w")),
-            facts={"root": self.root},
-        )
+        from holdfast.systems.seam.found import told_gone
+
+        lost = told_gone(self.wired)
+        said = ", and ".join(("no workflow is active here", *lost))
+        ways = (remedies.start(Blank("WORKFLOW")), remedies.listing(True, text="name a finished one with -w"))
+        looking = (remedies.doctor(),) if lost else ()
+        raise NotFound("no_workflow", said, remedy=(*looking, *ways), facts={"root": self.root})
 
 
 def _words(name: str, status: str) -> tuple[str, ...]:

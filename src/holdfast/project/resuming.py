@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast import git
 from holdfast.core import lifecycle, queries, remedies
 from holdfast.core.remedy import told
 from holdfast.core.state import State
@@ -42,4 +43,5 @@ def is_elsewhere(place: Place, state: State) -> bool:
         state.plan.step(path).action == "branch" and state.step(path).status not in lifecycle.FINISHED
         for path in state.plan.paths
     )
-    return bool(state.branch) and not making and place.repository is not None and place.branch() != state.branch
+    repository = git.find(place.base(state.worktree)) if state.branch and not making else None
+    return repository is not None and git.branch(repository) != state.branch

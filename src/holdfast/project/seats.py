@@ -6,7 +6,7 @@ import os
 
 from holdfast.core import queries
 from holdfast.core.briefing import Briefing
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.standing import position
 from holdfast.core.state import Actor, State
 from holdfast.engine.ports import Entry

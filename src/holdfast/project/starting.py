@@ -120,12 +120,32 @@ def start(
     said = about.opened(wired, state)
     workflow = Workflow(wired, state, project.turn).ahead()
     waiting = _waiting(project, workflow) if before else ()
-    workflow.said += (*_shadowing(wired, loaded.definition), *said, *loaded.said, *waiting)
+    beside = _elsewhere(wired, state)
+    workflow.said += (*_shadowing(wired, loaded.definition), *beside, *said, *loaded.said, *waiting)
     return workflow
 
 
 def _shadowing(wired: Wired, definition: Definition) -> tuple[str, ...]:
     return tuple(filter(None, [wired.shadowing(definition.name, definition.source)]))
+
+
+def _elsewhere(wired: Wired, state: State) -> tuple[str, ...]:
+    """The active workflows about the same in other worktrees and sessions: this start is none of them."""
+    same = (
+        entry
+        for entry in wired.store.active()
+        if entry.type == state.type and (entry.worktree, entry.session) != (state.worktree, state.session)
+        if (entry.subject and entry.subject == state.subject) or (entry.title and entry.title == state.title)
+    )
+
+    def where(one: Entry) -> str:
+        if one.worktree != state.worktree:
+            return f" in {wired.place.base(one.worktree)}"
+        return in_session(one.session) or " outside of any session"
+
+    return tuple(
+        f"this is another run: {one.id}, about {one.subject or one.title}, is active{where(one)}" for one in same
+    )
 
 
 def _waiting(project: Project, workflow: Workflow) -> tuple[str, ...]:
@@ -207,7 +227,9 @@ def _configured(definition: Definition, root: str) -> Definition:
     )
 
 
-def find(project: Project, definition: Definition, subject: str, context: Mapping[str, Any]) -> Entry | None:
+def find(
+    project: Project, definition: Definition, subject: str, context: Mapping[str, Any], session: str
+) -> Entry | None:
     """The active workflow that a start with these words would go on with: of the same id, subject, feature, folder."""
     wired = project.wired
     card, part = system(definition.dialect), subject_of(definition.dialect)
@@ -215,14 +237,29 @@ def find(project: Project, definition: Definition, subject: str, context: Mappin
     asked = asked.replace(subject=part.identity(asked, wired.place))
     name = dialect(card.name).identify(definition, asked.subject, context, wired.world.now())
     _adopt_before(project, name, asked)
-    here = [e for e in wired.store.active() if e.type == definition.name and e.worktree == wired.place.key()]
-    if card.shares == "id":
-        same = [entry for entry in here if entry.id == name] or [
-            entry for entry in here if _is_about(wired, entry, asked)
-        ]
-    else:
-        same = [entry for entry in here if entry.subject == asked.subject]
-    return max(same, key=lambda entry: entry.updated_at, default=None)
+    place = (wired.place.key(), part.session(wired, session))
+    same = [
+        one for one in wired.store.active() if one.type == definition.name and _same(wired, one, asked, name, place)
+    ]
+    if card.shares == "worktree":  # it would take the place of the others, and go on with none of them
+        same = [entry for entry in same if entry.subject == asked.subject]
+    return max(same, key=lambda entry: (entry.id == name, entry.updated_at), default=None)
+
+
+def _same(wired: Wired, entry: Entry, asked: Asked, id: str, place: tuple[str, str]) -> bool:
+    """Whether a workflow is the work that a start names, which would have this id in that worktree and session."""
+    definition, (worktree, session) = asked.definition, place
+    if entry.worktree != worktree:
+        return False
+    match system(definition.dialect).shares:
+        case "worktree":
+            return entry.dialect == definition.dialect and (entry.active or entry.subject == asked.subject)
+        case "id":
+            other_name = entry.type == definition.name and entry.id != id
+            return entry.id == id or (other_name and _is_about(wired, entry, asked))
+        case _:
+            equal = (entry.type, entry.subject, entry.session) == (definition.name, asked.subject, session)
+            return equal and _is_about(wired, entry, asked, otherwise=True)
 
 
 def already_active(state: State, now: str, again: Remedy, go_on: Remedy) -> Refused:
@@ -239,10 +276,18 @@ def already_active(state: State, now: str, again: Remedy, go_on: Remedy) -> Refu
         ways = (*remedies.person("this", go_on, workflow=state.ulid), anew) if stuck else (go_on, anew)
     return Refused(
         "already_active",
-        f"{state.id} is already active" + (", and has failed" if stuck else ""),
+        f"{state.id} is already active{in_session(state.session)}" + (", and has failed" if stuck else ""),
         remedy=ways,
-        facts={"workflow": state.id, "ulid": state.ulid, "status": queries.status(state)},
+        facts={"workflow": state.id, "ulid": state.ulid, "status": queries.status(state), **_of(state.session)},
     )
+
+
+def in_session(name: str) -> str:
+    return f" in the session {name}" if name else ""
+
+
+def _of(session: str) -> dict[str, str]:
+    return {"session": session} if session else {}
 
 
 def _is_about(wired: Wired, entry: Entry, asked: Asked, *, otherwise: bool = False) -> bool:
@@ -265,20 +310,9 @@ class _Room:
         self._active = [entry for entry in self._wired.store.active() if self._is_same(entry)]
 
     def _is_same(self, entry: Entry) -> bool:
-        command, definition = self._command, self._definition
-        if entry.worktree != command.worktree:
-            return False
-        asked = Asked(definition, command.subject, command.context)
-        match self._card.shares:
-            case "worktree":
-                return entry.dialect == self._card.name and (entry.active or entry.subject == command.subject)
-            case "id":
-                other_name = entry.type == definition.name and entry.id != command.id
-                return entry.id == command.id or (other_name and _is_about(self._wired, entry, asked))
-            case _:
-                about = (entry.type, entry.subject, entry.session)
-                equal = about == (definition.name, command.subject, command.session)
-                return equal and _is_about(self._wired, entry, asked, otherwise=True)
+        command = self._command
+        asked = Asked(self._definition, command.subject, command.context)
+        return _same(self._wired, entry, asked, command.id, (command.worktree, command.session))
 
     def require(self, *, fresh: bool) -> None:
         """Refuses where those that have it stay, or cannot be given up; changes nothing."""
@@ -303,12 +337,12 @@ class _Room:
         if last is not None and last.status == "cancelled":
             raise Refused(
                 "resume_or_fresh",
-                f"{last.id} was cancelled and can be resumed",
+                f"{last.id} was cancelled{in_session(last.session)} and can be resumed",
                 remedy=(
                     remedies.revive(workflow=last.ulid),
                     self._again.given(fresh=True).replace(text="begin anew"),
                 ),
-                facts={"workflow": last.id, "ulid": last.ulid},
+                facts={"workflow": last.id, "ulid": last.ulid, **_of(last.session)},
             )
 
     def _free_id(self, command: cmd.Start) -> cmd.Start:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.core.commands import Command, Facts
+from holdfast.core.commands import Command
+from holdfast.core.facts import Facts
 from holdfast.core.needs import needs
 from holdfast.core.state import Actor, State
 from holdfast.core.value import Any

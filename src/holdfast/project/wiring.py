@@ -13,6 +13,7 @@ from holdfast.core.needs import needs
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import Actor, Alert, Hold, State
+from holdfast.core.value import Any
 from holdfast.documents.files import Documents
 from holdfast.documents.reconcile import Reconciler
 from holdfast.engine.approvals import Approvals
@@ -24,11 +25,12 @@ from holdfast.machine import access
 from holdfast.machine.place import HOME, Place
 from holdfast.machine.settings import Settings
 from holdfast.stores.files import FilesStore
-from holdfast.systems.seam.registry import dialect, own_paths, rules, use, work
+from holdfast.systems.seam.registry import dialect, own_paths, own_tree, rules, use, work
 from holdfast.systems.seam.wired import Wired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.core.gates import Unmet
     from holdfast.core.secrets import Secrets
     from holdfast.systems.seam.external import Enabled
 
@@ -68,13 +70,19 @@ def wire(place: Place, settings: Settings) -> Wired:
         plan = Plan(now.steps)
         return check is not None and step in plan and plan.step(step).check(check.name) == check
 
-    def seal(state: State) -> str:
-        """What the result is that a workflow builds on; empty when it is not approved, or itself out of date."""
+    def seal(state: State) -> tuple[str, Unmet | None]:
+        """What the result is that a workflow builds on; empty when it is not approved, or itself out of date: then with
+        what helps.
+        """
         try:
             parent = store.load(state.parent)
         except HoldfastError:
-            return ""
-        return result_of(parent)
+            return "", None
+        found = result_of(parent)
+        return found, None if found else wired.unbuilt(parent)
+
+    def ground(state: State) -> tuple[Unmet, ...]:
+        return work(state.dialect).ground(wired, state)
 
     def result_of(state: State) -> str:
         """What others build on."""
@@ -112,10 +120,11 @@ def wire(place: Place, settings: Settings) -> Wired:
 
         try:
             found = wired.binding(state, step, check)
+            is_listed = found is None and check.uses in tooling.configured(place.root)
         except HoldfastError:
             return ""  # what is wrong with the configuration is told to who runs the check
         if found is None:
-            return ""
+            return "none" if is_listed else ""
         return "run" if found.run else "report" if found.run_by == "any" else tooling.CONFIG
 
     def secrets() -> Secrets:
@@ -142,8 +151,18 @@ def wire(place: Place, settings: Settings) -> Wired:
     documents = Documents(place, store, dialect)
     own = lambda: (HOME, *own_paths())  # noqa: E731
     approvals = _approvals(place, settings)
+
+    def owned(state: State, step: str) -> str | None:
+        """The id of what is a step's own in the working tree."""
+        rows = work(state.dialect).owned(wired, state, step)
+        return None if rows is None else own_tree(rows)
+
+    def mistaken(state: State, step: str, said: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+        return work(state.dialect).mistakes(wired, state, step, said)
+
     world = LocalWorld(
-        place, own, trusts, documents.past, seal, locks, kept, by_hand, bindable, approvals, does_without
+        *(place, own, trusts, documents.past, seal, locks, kept, by_hand, bindable, approvals, does_without, owned),
+        *(ground, mistaken),
     )
 
     def not_shown(state: State, failure: Exception) -> None:

@@ -6,10 +6,10 @@ import os
 from _collections_abc import Mapping, Sequence
 
 from holdfast.core import commands as cmd
-from holdfast.core import remedies
+from holdfast.core import gates, queries, remedies
 from holdfast.core.definition import Step
 from holdfast.core.gates import policy
-from holdfast.core.state import CHECKED, FREE_TRIES, HELD, REMOVED, Lease
+from holdfast.core.state import CHECKED, COMMITS, FREE_TRIES, HELD, REMOVED, Lease
 from holdfast.core.value import Any
 from holdfast.errors import Conflict
 from holdfast.plain import plainjson
@@ -30,7 +30,7 @@ SESSION_TTL = 1800
 class Workflow(HandedIn):
     """A workflow as it was when last looked at. Every method that changes it returns it, with the new state."""
 
-    def begin(self, step: str, **how: Any) -> Self:
+    def begin(self, step: str | int, **how: Any) -> Self:
         """A check that passes when its step begins is noted: it will prove nothing about the work."""
         path = self.path(step)
         is_new = self.state.step(path).attempt == 0
@@ -45,13 +45,14 @@ class Workflow(HandedIn):
         held = []
         for check in self.state.plan.step(path).checks:
             try:
-                held += [check.name] if check.run and self._seen(path, check.name, token=token).passed else []
+                held += [check.name] if check.run and self._observed(path, check.name, token=token).passed else []
             except HoldfastError:  # nobody trusts it yet, or it was ended: nothing is known
                 continue
         if held:
             self._decide(cmd.Record({HELD: held}, path), token=token)
+            self.said += gates.held_before(self.state, path)
 
-    def iterate(self, step: str, reason: str, **how: Any) -> Self:
+    def iterate(self, step: str | int, reason: str, **how: Any) -> Self:
         """One more try at a task whose criteria are not met."""
         return self.execute(cmd.Iterate(self.path(step), reason), **how)
 
@@ -77,29 +78,31 @@ class Workflow(HandedIn):
             return self.state.leases.get(f"{self.state.type}@")
         return None
 
-    def attach(self, step: str, artifacts: Mapping[str, str], **how: Any) -> Self:
+    def attach(self, step: str | int, artifacts: Mapping[str, str], **how: Any) -> Self:
         return self.execute(cmd.Attach(self.path(step), self._wired.place.all_inside(artifacts)), **how)
 
-    def submit(self, step: str, artifacts: Mapping[str, str] | None = None, **how: Any) -> Self:
+    def submit(
+        self, step: str | int, artifacts: Mapping[str, str] | None = None, *, unchanged: str = "", **how: Any
+    ) -> Self:
         path, own = self.path(step), work(self.state.dialect)
         handed = {**own.outputs(self._wired, self.state, path), **self._wired.place.all_inside(artifacts)}
-        self.execute(cmd.Submit(path, handed), **how)
+        self.execute(cmd.Submit(path, handed, unchanged), **how)
         self.said += own.handed_in(self._wired, self.state, path)
         return self
 
-    def fail(self, step: str, reason: str, **how: Any) -> Self:
+    def fail(self, step: str | int, reason: str, **how: Any) -> Self:
         return self.execute(cmd.Fail(self.path(step), reason), **how)
 
-    def block(self, step: str, reason: str, **how: Any) -> Self:
+    def block(self, step: str | int, reason: str, **how: Any) -> Self:
         return self.execute(cmd.Block(self.path(step), reason), **how)
 
-    def unblock(self, step: str, guidance: str = "", **how: Any) -> Self:
+    def unblock(self, step: str | int, guidance: str = "", **how: Any) -> Self:
         return self.execute(cmd.Unblock(self.path(step), guidance), **how)
 
-    def skip(self, step: str, reason: str = "", **how: Any) -> Self:
+    def skip(self, step: str | int, reason: str = "", **how: Any) -> Self:
         return self.execute(cmd.Skip(self.path(step), reason), **how)
 
-    def review(self, step: str, verdict: str = "", feedback: str = "", **how: Any) -> Self:
+    def review(self, step: str | int, verdict: str = "", feedback: str = "", **how: Any) -> Self:
         """What a review said. Where reviews are files, the file decides and nobody repeats it."""
         path, gate = self.path(step), self.state.plan.step(self.path(step)).review
         decided = work(self.state.dialect).reviewed
@@ -145,21 +148,34 @@ class Workflow(HandedIn):
         seen, named = self.facts().hashes, self.state.step(path).artifacts.items()
         return {name: found[0] for name, artifact in named if (found := seen.get(artifact.path))}
 
-    def reject(self, step: str, feedback: str = "", **how: Any) -> Self:
-        return self.execute(cmd.Reject(self.path(step), feedback), **how)
+    def reject(
+        self, step: str | int, feedback: str = "", modifications: Mapping[str, Any] | None = None, **how: Any
+    ) -> Self:
+        return self.execute(cmd.Reject(self.path(step), feedback, dict(modifications or {})), **how)
 
     def reset(self, step: str = "", **how: Any) -> Self:
         """Begins a step again, with all that wait for it; without one, everything is. Only a person may."""
         return self.execute(cmd.Reset(self.path(step) if step else ""), **how)
 
-    def reopen(self, step: str, feedback: str = "", **how: Any) -> Self:
+    def reopen(self, step: str | int, feedback: str = "", **how: Any) -> Self:
         return self.execute(cmd.Reopen(self.path(step), feedback), **how)
 
     def resume(self, step: str = "", **how: Any) -> Self:
         """Goes on after a stop; refused where only one workflow can run in a worktree and another one does."""
         if self.state.cancelled and system(self.state.dialect).shares == "worktree":
             self._wired.require_alone(self.state)
-        return self.execute(cmd.Resume(self.path(step) if step else ""), **how)
+        command: cmd.Command = cmd.Resume(self.path(step) if step else "")
+        renewed = self._renewed()
+        if renewed:
+            command = cmd.Together((command, *(cmd.Record(values, path) for path, values in renewed.items())))
+        return self.execute(command, **how)
+
+    def _renewed(self) -> Mapping[str, Mapping[str, Any]]:
+        """What a person who sets used-up work going again takes as it is now; nobody else can resume it then."""
+        state = self.state
+        if not state.conduct.grounded or not any(queries.is_used_up(state, path) for path in state.plan.leaves()):
+            return {}
+        return work(state.dialect).resuming(self._wired, state)
 
     def cancel(self, reason: str = "", **how: Any) -> Self:
         return self.execute(cmd.Cancel(reason), **how)
@@ -183,7 +199,7 @@ class Workflow(HandedIn):
         from holdfast.core.refusals import require_free
 
         plainjson.require(values, "values")
-        require_free(values, (*dialect(self.state.dialect).reserved, REMOVED, HELD, FREE_TRIES, CHECKED))
+        require_free(values, (*dialect(self.state.dialect).reserved, REMOVED, HELD, FREE_TRIES, CHECKED, COMMITS))
         used = {check.uses for path in self.state.plan.paths for check in self.state.plan.step(path).checks}
         given = {} if step else {name: equipping.typed(name) for name in values}
         given = {name: uses for name, uses in given.items() if uses in used - {""}}
@@ -199,18 +215,59 @@ class Workflow(HandedIn):
     def spend(self, micros: int, agent: str = "", step: str = "", **how: Any) -> Self:
         return self.execute(cmd.Spend(micros, agent, self.path(step) if step else ""), **how)
 
-    def start_agent(self, role: str, step: str = "", ttl: int = 600, **how: Any) -> str:
-        """Takes a lease; gives its token, which is kept nowhere. A repetition with the same key gives none."""
+    def start_agent(
+        self, role: str, step: str = "", ttl: int = 600, *, worktree: bool | None = None, **how: Any
+    ) -> str:
+        """Takes a lease; gives its token, which is kept nowhere. A repetition with the same key gives none.
+
+        With `worktree`, by default where the configuration says so, the agent gets a worktree of its own.
+        """
         secret = os.urandom(16).hex()
-        key = digest(secret.encode())
-        self.execute(cmd.StartAgent(role, self.path(step) if step else "", ttl, key=key), **how)
-        return next((f"{lease.token}-{secret}" for lease in self.state.leases.values() if lease.key == key), "")
+        key, path = digest(secret.encode()), self.path(step) if step else ""
+        place = self._worktree(path, worktree)
+        self.execute(cmd.StartAgent(role, path, ttl, key=key, place=place), **how)
+        lease = next((lease for lease in self.state.leases.values() if lease.key == key), None)
+        token = f"{lease.token}-{secret}" if lease else ""
+        if lease is not None and lease.worktree:
+            self._enter(lease, token)
+        if lease is not None and path and self._wired.place.repository:
+            from holdfast.systems.seam import worktrees
+
+            self.said = (*self.said, *worktrees.left_before(self._wired, self.state, path))
+        return token
+
+    def _worktree(self, path: str, wanted: bool | None) -> dict[str, str]:
+        """Where an agent works that is started for a step; empty where that is the worktree of the run."""
+        from holdfast.machine import configuration
+
+        inherited = bool(path) and self.state.bound(path) is not None
+        by_default = wanted is None and bool(path) and configuration.agents(self._wired.place.root).worktrees
+        if not (wanted or inherited or by_default):
+            return {}
+        from holdfast.systems.seam import worktrees
+
+        if not (wanted or inherited or worktrees.is_possible(self._wired, self.state, path)):
+            return {}
+        worktrees.require_trust(self._wired)
+        return worktrees.planned(self._wired, self._look().state, path)
+
+    def _enter(self, lease: Lease, token: str) -> None:
+        """Makes the worktree of a new lease; where it cannot be made, nobody has the lease."""
+        from holdfast.errors import HoldfastError
+        from holdfast.systems.seam import worktrees
+
+        try:
+            worktrees.prepare(self._wired, worktrees.made(self._wired, self.state, lease))
+        except HoldfastError:
+            self.execute(cmd.EndAgent(lease.token), token=token)
+            raise
 
     def beat(self, token: str, **how: Any) -> Self:
         return self.execute(cmd.BeatAgent(), token=token, **how)
 
-    def end_agent(self, token: str, outcome: str = "", **how: Any) -> Self:
-        return self.execute(cmd.EndAgent(outcome=outcome), token=token, **how)
+    def end_agent(self, token: str = "", outcome: str = "", *, lease: int = 0, **how: Any) -> Self:
+        """Gives a lease back, by its token or its number. Its worktree is removed, with what it holds pinned."""
+        return self.execute(cmd.EndAgent(lease, outcome), token=token, **how)
 
     def snapshot(self, label: str = "", **how: Any) -> int:
         self.execute(cmd.TakeSnapshot(label), **how)
@@ -269,13 +326,13 @@ class Workflow(HandedIn):
     def add_step(self, step: Step, above: str = "", after: str | None = None, **how: Any) -> Self:
         return self.execute(cmd.AddStep(self.path(above) if above else "", step, after), **how)
 
-    def retire_step(self, step: str, **how: Any) -> Self:
+    def retire_step(self, step: str | int, **how: Any) -> Self:
         return self.execute(cmd.RetireStep(self.path(step)), **how)
 
-    def change_step(self, step: str, new: Step, **how: Any) -> Self:
+    def change_step(self, step: str | int, new: Step, **how: Any) -> Self:
         return self.execute(cmd.ChangeStep(self.path(step), new), **how)
 
-    def step(self, step: str) -> StepWork:
+    def step(self, step: str | int) -> StepWork:
         """`with wf.step("build") as step:` begins it, and is done at the end, or failed with the exception's text."""
         from holdfast.project.step_work import StepWork
 

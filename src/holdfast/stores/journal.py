@@ -14,9 +14,9 @@ from _collections_abc import Callable, Iterator
 from holdfast.core import remedies
 from holdfast.core.remedy import shell
 from holdfast.errors import Broken, Conflict, HoldfastError, UsageError
+from holdfast.files import system
 from holdfast.files.locks import locked, unlock
 from holdfast.files.replace import (
-    flush,
     hand_over,
     make_directories,
     not_durable,
@@ -238,7 +238,7 @@ class Journal:
         fd = self._descriptor()
         if meanwhile:
             meanwhile()
-        flush(fd)
+        system.here.flush(fd)
 
     def _is_there(self) -> bool:
         """Whether no other file took the place of this one."""

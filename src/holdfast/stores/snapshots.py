@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Callable
+from _collections_abc import Callable, Mapping
 
 from holdfast.core.names import is_ulid
-from holdfast.core.state import State
+from holdfast.core.plan import Plan
+from holdfast.core.state import Progress, State, moved
 from holdfast.core.value import Any
 from holdfast.engine.codec import VERSION, decode, encode
 from holdfast.files.replace import remove, replace, sync_directories
@@ -23,6 +24,7 @@ class Snapshots:
     def __init__(self, home: str, outside: str = "") -> None:
         self._folder = os.path.join(home, "state")
         self._outside = outside
+        self._written = _Written()
 
     def found(self, ulid: str) -> tuple[Position, State] | None:
         """The last one, and the line it was taken at; None where there is no good one."""
@@ -41,7 +43,8 @@ class Snapshots:
         return data, decode(State, data["state"])
 
     def write(self, state: State, position: Position) -> None:
-        body = compact({"v": VERSION, "position": encode(position), "state": encode(state)}).encode()
+        at = compact(encode(position))
+        body = f'{{"v":{VERSION},"position":{at},"state":{self._written.text(state)}}}'.encode()
         path = self.path(state.ulid)
         replace(path, digest(body).encode() + b"\n" + body, path + ".slot", dir_mode=0o700)
 
@@ -96,3 +99,26 @@ class Snapshots:
 
     def path(self, ulid: str) -> str:
         return os.path.join(self._folder, ulid[-2:].lower(), f"{ulid}.json")
+
+
+class _Written:
+    """The plan and the steps of one workflow as text. Of many steps, few have moved since the last snapshot."""
+
+    def __init__(self) -> None:
+        self._plan: tuple[Plan | None, str] = (None, "")
+        self._steps: tuple[Mapping[str, Progress], dict[str, str]] = ({}, {})
+
+    def text(self, state: State) -> str:
+        fields = encode(State.from_fields({**state.__dict__, "plan": None, "progress": None}))
+        plan, (before, texts) = self._plan, self._steps  # taken once: another thread may write another workflow
+        if plan[0] is not state.plan:
+            self._plan = plan = (state.plan, compact(encode(state.plan)))
+        again = set(moved(before, state.progress))
+        steps = {
+            path: f"{compact(path)}:{compact(encode(one))}" if path in again else texts[path]
+            for path, one in state.progress.items()
+        }
+        self._steps = (state.progress, steps)
+        known = {"plan": plan[1], "progress": f"{{{','.join(steps.values())}}}"}
+        said = (f"{compact(name)}:{known.get(name) or compact(value)}" for name, value in fields.items())
+        return f"{{{','.join(said)}}}"

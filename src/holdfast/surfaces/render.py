@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Iterable, Mapping, Sequence
 
-from holdfast.core import allowance, moment, queries
+from holdfast.core import moment, queries
 from holdfast.core.apply import Record
-from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text, people_of
+from holdfast.core.briefing import LEFT, NEWEST_NOTES, Briefing, alert_text, people_of
 from holdfast.core.moment import ago
 from holdfast.core.remedy import ANYWHERE, Remedy, Scope, Telling, told, typed
 from holdfast.core.value import Any
@@ -50,7 +50,7 @@ def _headline(brief: Briefing, style: Style, width: int) -> list[str]:
         moment.span(queries.elapsed(state, now)),
     ]
     if state.bounds.max_cost:
-        spent = "cost not measured here" if allowance.is_cost_unknown(state) else moment.money(state.spent)
+        spent = "cost not measured here" if state.is_cost_unknown else moment.money(state.spent)
         facts_shown.append(f"{spent} of {moment.money(state.bounds.max_cost)}")
     elif state.spent:
         facts_shown.append(moment.money(state.spent))
@@ -122,6 +122,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
         rows.append(("Alerts", style.red, f"⚠ {why} ({onward(ways)})"))
     for lease in state.leases.values():
         where = f" on {lease.step}" if lease.step else ""
+        where += f" in {lease.worktree}" if lease.worktree else ""
         gone = lease.expired(facts.boot, facts.mono)
         text = f"{lease.role}{where}, since {ago(lease.at, facts.now)}" + (", stale: its lease ran out" if gone else "")
         rows.append(("Agents", style.yellow if gone else str, text))
@@ -130,7 +131,7 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
             colour = style.red if usage.percent >= queries.WARN_AT[1] else style.yellow
             text = f"{usage.percent} % of the {usage.bound} is used: {usage.used_text} of {usage.limit_text}"
             rows.append(("Bounds", colour, text))
-    tried = ((path, allowance.most_tries(state, path)) for path in queries.open_steps(state))
+    tried = ((path, state.most_tries(path)) for path in queries.open_steps(state))
     rows += [
         ("Bounds", style.yellow, f"{path} is at its last of {limit} attempts")
         for path, limit in tried
@@ -140,8 +141,13 @@ def _around(brief: Briefing, style: Style, width: int, onward: _Onward) -> list[
     used = [one for one in brief.commands if one.command or one.uses in own] if queries.is_active(state) else []
     rows += [("Command", str, one.text) for one in used]
     rows += [("Alerts", style.red, f"⚠ {ago(alert.at, facts.now)}: {alert_text(alert)}") for alert in brief.alerts]
+    left = "work that an agent left and nobody brought in"
+    rows += [("Left", style.yellow, f"{one.step}: {left} ({typed(one.back)})") for one in brief.left_work]
     rows += [("Decided", str, text) for text in brief.decided]
     rows += [("Asked", str, text) for text in brief.asked]
+    same = [text for text in brief.unchanged if text not in brief.same]  # said of the step already
+    told = {"Wrong": brief.violations, "Stress": brief.emphasis, "Same": same}
+    rows += [(label, str, text) for label, texts in told.items() for text in texts]
     shown = {(path, brief.blockers_of(path)[0].name) for path in _shown(brief)}
     failed = brief.failed(lambda one: one.stands or (one.step, one.check) in shown)
     rows += [("Failed", str, text) for text in failed]
@@ -207,8 +213,12 @@ def next_step(brief: Briefing, style: Style, width: int = 80, *, scope: Scope = 
     blocks += [
         _block("It builds on", _items(inputs, width), style),
         _block("It is done when these hold", criteria, style),
+        _block(LEFT, [f"  {style.cyan(escape(typed(one.back)))}" for one in brief.left_here], style),
         _block("What was decided", _items(brief.decided, width), style),
         _block("Changes asked for", _items(brief.asked, width), style),
+        _block("The last try violated", _items(brief.violations, width), style),
+        _block("Stress in this try", _items(brief.emphasis, width), style),
+        _block("Unchanged", _items(brief.unchanged, width), style),
         _block("What failed, newest first", _items(brief.failures, width, "↳ "), style),
         _block("Do not do again", _items(brief.avoid, width), style),
         _labelled([*_claimed(brief, style), *_kept(brief)], style, width),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core import conditions, gates, lifecycle, moment, queries
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.lifecycle import MARKS
 from holdfast.core.state import State
 from holdfast.plain.terminal import Style, clip, columns, escape, pad, paint, wrap
@@ -33,7 +33,9 @@ class TreeView:
     def _level(self, above: str, indent: str) -> list[str]:
         out: list[str] = []
         children = self.state.plan.children(above)
-        self._numbers.update((path, number) for number, path in enumerate(children, 1))
+        ids = [self.state.plan.step(path).id for path in children]
+        numbers = map(int, ids) if all(id.isdecimal() for id in ids) else range(1, len(ids) + 1)
+        self._numbers.update(zip(children, numbers, strict=True))
         for run in self._runs(children):
             shown, hidden, first = self._choose(run)
             gap = [self._summary(hidden, indent)] if hidden else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from _collections_abc import Iterator
 
-from holdfast.core import moment, queries, refusals, remedies
+from holdfast.core import moment, queries, record, refusals, remedies
 from holdfast.core.briefing import ALERTS_FOR
 from holdfast.core.remedy import shell
 from holdfast.core.state import State
@@ -18,7 +18,7 @@ from holdfast.systems.seam import unversioned
 from holdfast.systems.seam.found import give_up_gone, gone, orphaned, refusal_of_adoption
 from holdfast.systems.seam.registry import dialect, system, systems, upkeep
 from holdfast.systems.seam.wired import Wired
-from holdfast.upkeep import hooks, installed, losses, surroundings
+from holdfast.upkeep import agents, hooks, installed, losses, surroundings
 from holdfast.upkeep.findings import OK, Finding, Report, broken, ok, warning
 
 __all__ = ["Finding", "Report", "examine", "repair"]
@@ -58,6 +58,7 @@ def examine(project: Project) -> Report:
             *surroundings.secrets(wired, whole),
             surroundings.git(wired),
             *surroundings.excluded(wired, _in_use(whole)),
+            *agents.examined(wired, whole),
         )
     )
 
@@ -132,6 +133,7 @@ def _repaired(wired: Wired) -> Iterator[str]:
     for reading in readings:
         if reading.state and not reading.damage:
             yield from _put_back(wired, reading.state)
+    yield from agents.remove_abandoned(wired, whole)
     unversioned.keep_out(wired, _in_use(whole), again=True)
     spare = surroundings.drop_slots(wired)
     if spare:
@@ -264,7 +266,7 @@ def _documents(wired: Wired, readings: list[Examined]) -> Iterator[Finding]:
             yield warning("view_missing", f"{lost} is missing or torn; the journal has it whole", REPAIR, lost)
         for wrong, file in upkeep(state.dialect).findings(wired, state):
             yield broken(wrong.code, wrong.message, wrong.remedies, file)
-        for alert in state.alerts:
+        for alert in record.alerts(state):
             if moment.between(alert.at, now) < ALERTS_FOR:
                 remedy = f"look at {alert.kept}" if alert.kept else status
                 yield warning("alert", f"{state.id}, {alert.at}: {alert.message}", remedy, alert.path)

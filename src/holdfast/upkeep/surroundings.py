@@ -13,6 +13,7 @@ from holdfast.core.names import is_ulid
 from holdfast.core.remedy import shell
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
+from holdfast.files import system
 from holdfast.files.locks import ways
 from holdfast.files.replace import remove
 from holdfast.git import exclude, index_lock, is_unsettled, unfinished
@@ -30,7 +31,7 @@ SHOWN = 20
 
 def file_system(wired: Wired) -> Finding:
     root = wired.place.root
-    kind = places.file_system(root)
+    kind = system.here.file_system(root)
     if kind.startswith(places._UNSAFE):
         return warning(
             "file_system",

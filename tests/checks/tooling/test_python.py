@@ -124,6 +124,31 @@ def test_an_interpreter_that_cannot_be_run_is_not_used(folder):
     assert folder.runs() == {"test": "python3 -m pytest -v"}
 
 
+MANAGE = "import django\n"
+
+
+def test_a_django_project_is_tested_by_its_own_program(folder):
+    folder.write("manage.py", MANAGE)
+    folder.write("tests/test_a.py")
+    assert folder.runs() == {"test": "python3 manage.py test"}
+    folder.program(".venv/bin/python")
+    assert folder.runs() == {"test": ".venv/bin/python manage.py test"}
+    folder.write("uv.lock")
+    assert folder.runs() == {"test": "uv run python manage.py test"}
+
+
+@pytest.mark.parametrize(("name", "text"), [("pytest.ini", ""), ("requirements.txt", "pytest-django\npytest\n")])
+def test_a_django_project_that_asks_for_pytest_is_tested_by_it(folder, name, text):
+    folder.write("manage.py", MANAGE)
+    folder.write(name, text)
+    assert folder.runs() == {"test": "python3 -m pytest -v"}
+
+
+def test_a_program_of_that_name_without_django_is_none(folder):
+    folder.write("manage.py", "print('servers')\n")
+    assert folder.runs() == {}
+
+
 def test_a_lock_file_names_the_launcher(folder):
     folder.write("pyproject.toml", "[tool.pytest]\n[tool.ruff]\n[tool.bandit]\n")
     folder.program(".venv/bin/python")

@@ -458,6 +458,20 @@ def test_a_server_of_another_installation_is_upgraded(room, host, old):
     assert SERVER[0].encode() in written
 
 
+@pytest.mark.parametrize("chosen", [["--toolset", "story,gated"], ["--toolset=all"]], ids=["two words", "one word"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_toolsets_that_somebody_added_to_our_server_stay_and_go_with_it(room, host, chosen):
+    before = tree(room.root, room.home)
+    at = room.setting().replace(server=("/old/python", *SERVER[1:], *chosen))
+    installation.carry_out(installation.planned(host, at, room.data))
+    room.install(host)
+    written = b"".join(data or b"" for _, data in tree(room.root).values())
+    assert b"/old/" not in written
+    assert written.count(chosen[-1].encode()) == 1
+    room.uninstall(host)
+    assert tree(room.root, room.home) == before
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

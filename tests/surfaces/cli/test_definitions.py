@@ -184,7 +184,37 @@ def test_what_is_read_in_a_folder_is_printed(empty):
     assert len(empty.ok("workflows", "check", "features", "--json").json["features"]) == 1
 
 
+def test_a_feature_file_may_end_in_markdown(empty):
+    empty.write("features/2-login.markdown", FEATURE)
+    empty.write("features/1-LOGOUT.MD", FEATURE)
+    empty.write("features/README.markdown", "# All features\n")
+    assert empty.ok("workflows", "check", "features/2-login.markdown", "--json").json["title"] == "Login"
+    read = empty.ok("workflows", "check", "features/1-LOGOUT.MD", "--json").json
+    assert read["title"] == "Login"
+    folder = empty.ok("workflows", "check", "features", "--json").json
+    assert [one["file"] for one in folder["features"]] == ["features/1-LOGOUT.MD", "features/2-login.markdown"]
+    assert folder["passed_over"] == []
+
+
+def test_a_folder_without_a_feature_is_refused(empty):
+    empty.write("notes/.keep", "")
+    answer = empty.agent("workflows", "check", "notes")
+    assert (answer.code, answer.out) == (4, "")
+    assert "there is no feature file with tasks in notes\n" in answer.err
+    empty.write("notes/a.md", "# A\n")
+    answer = empty.agent("workflows", "check", "notes")
+    assert (answer.code, "notes/a.md is passed over: there is no task" in answer.err) == (4, True)
+    assert "notes/login.md" in answer.err
+
+
+def test_what_is_read_behind_a_comment_without_an_end_is_told(empty):
+    empty.write("login.md", "# Login\n## Tasks\n<!-- later\n- [ ] Add the form\n")
+    out = empty.ok("workflows", "check", "login.md").out
+    assert "    1. [ ] Add the form\n" in out
+    assert "    line 3: the comment has no end (-->): the file is read again from line 4 on\n" in out
+
+
 def test_a_feature_file_with_mistakes_is_refused_with_their_lines(empty):
-    empty.write("login.md", "# Login\n## Tasks\n- [~] a\n")
+    empty.write("login.md", "# Login\n## Tasks\n- [!] a\n")
     answer = empty.agent("workflows", "check", "login.md")
     assert (answer.code, "login.md:3: a check box is" in answer.err) == (2, True)

@@ -427,10 +427,26 @@ def test_another_session_leaves_a_leased_task_alone(at_work):
         ("check", check, "--step", "1.1", "--failed"),
         ("commit", "1.1", "-m", "mine"),
         ("agent", "spend", "5", "--step", "1.1"),
+        ("supervise", "post_task", "1.1", "--verdict", "PASS"),
+        (
+            "supervise",
+            "on_demand",
+            "--verdict",
+            "RE_PLAN",
+            "--conflict",
+            "api",
+            "--resolution",
+            "x",
+            "--affects",
+            "1.1",
+        ),
     ):
         answer = at_work.agent(*words, "--json", env={"CLAUDE_CODE_SESSION_ID": "other"})
         assert (answer.code, answer.error["code"]) == (5, "lease_held"), (words, answer)
     assert everything(at_work) == before
+    at_work.ok("supervise", "post_task", "1.1", "--verdict", "PASS", "--token", token)
+    supervisor = at_work.ok("agent", "start", "supervisor", "--json").json["token"]
+    at_work.ok("supervise", "post_task", "1.1", "--verdict", "PASS", "--token", supervisor)
     at_work.ok("commit", "1.1", "-m", "mine", "--token", token)
 
 

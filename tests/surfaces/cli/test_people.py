@@ -135,6 +135,7 @@ def test_a_definition_that_changes_while_a_person_looks_is_not_trusted(project):
 def test_a_person_is_shown_earlier_feedback(project):
     ready(project)
     project.people_ok("reject", "sign-off", "--feedback", "not on a \x1b[31mFriday")
+    project.write("plan.md", "the plan, on Monday")
     project.ok("done", "sign-off")
     answer = project.people_ok("approve", "sign-off", says="y")
     assert "↳ not on a \\x1b[31mFriday" in answer.out

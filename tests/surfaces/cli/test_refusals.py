@@ -20,6 +20,8 @@ BAD = [
     (("begin",), 2, "bad_usage"),
     (("begin", "draft", "extra"), 2, "bad_usage"),
     (("begin", "draft", "--nope"), 2, "bad_usage"),
+    (("begin", "draft", "-w", "a", "--workflow=b"), 2, "bad_usage"),
+    (("check", "tests", "--test", "a", "--test", "a"), 2, "bad_usage"),
     (("begin", "verify"), 3, "step_blocked"),
     (("begin", "draft", "-w", "../../etc"), 2, "bad_name"),
     (("begin", "draft", "-w", "nope"), 4, "no_workflow"),

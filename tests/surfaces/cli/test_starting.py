@@ -198,6 +198,44 @@ def test_an_agent_that_takes_a_gate_away_in_the_file_is_told_that_a_person_decid
     assert sorted(alerts) == sorted(f"{why}: a person decides, with holdfast resume" for why in (untested, gone))
 
 
+def test_the_alert_is_gone_once_a_person_applied_it(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page")
+    bench.ok(*START, "--set", "test_command=true")
+    bench.feature(LOGIN, "Add a form (no tests)", "Add a page")
+    bench.ok(*START, "--resume")
+    assert bench.ok("status", "--json").json["alerts"]
+    assert "applied" in bench.person("resume", says="y").out
+    assert bench.ok("status", "--json").json["alerts"] == []
+    assert "a person decides" not in bench.ok("status").out + bench.agent("doctor").out
+
+
+def test_a_task_that_was_added_by_a_command_is_not_missing_in_the_file(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page")
+    bench.ok(*START, "--set", "test_command=true")
+    bench.ok("task", "add", "Add a link")
+    bench.feature(LOGIN, "Add a form")
+    answer = bench.person("resume", says="y").out
+    assert "'Add a page', is not in" in answer
+    assert "Add a link" not in [line for line in answer.splitlines() if "not in" in line]
+    paths = [step["path"] for step in bench.ok("status", "--json").json["steps"]]
+    assert "task_execution/3" in paths
+    assert "task_execution/2" not in paths
+
+
+def test_a_command_on_another_branch_says_so_before_the_commit_is_refused(bench):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page")
+    bench.ok(*START, "--set", "test_command=true")
+    branch = bench.branch
+    bench.git("switch", "-q", "main")
+    said = f"main is checked out, and this work belongs to {branch}: nothing is committed here (git switch {branch})"
+    for words in (("check", "test_fails"), ("done",)):
+        answer = bench.agent(*words)
+        assert said in answer.out + answer.err
+    bench.git("switch", "-q", branch)
+    answer = bench.agent("done")
+    assert "is checked out" not in answer.out + answer.err
+
+
 def test_a_person_is_asked_before_a_gate_is_taken_away(bench):
     bench.saved_feature(LOGIN, "Add a form", "Add a page")
     bench.ok(*START, "--set", "test_command=true")
@@ -363,7 +401,7 @@ def test_a_person_is_shown_everything_and_goes_on_with_enter(bench):
         "Continuing implementation...",
         "",
         "Resuming task 4/5, currently in GREEN phase",
-        "→ mend it, then: holdfast done",
+        "→ mend the work, then: holdfast done",
     ]
 
 
@@ -665,3 +703,14 @@ def test_trust_in_a_definition_shows_the_commands_of_its_tasks(bench):
     assert shown.code == 1
     assert "sh of-the-task.sh" in shown.out
     assert "sh of-the-phase.sh" in shown.out
+
+
+def test_a_start_in_another_worktree_says_that_the_same_feature_is_worked_on_elsewhere(bench, tmp_path):
+    bench.saved_feature(LOGIN, "Add a form", "Add a page")
+    bench.ok(*START)
+    other = tmp_path / "other"
+    bench.git("worktree", "add", "-q", "-b", "other", str(other), "main")
+    bench.git("mv", LOGIN, "features/renamed.md", cwd=other)
+    said = bench.ok("start", "dev", "features/renamed.md", cwd=other).out
+    assert f"about {LOGIN}, is active in {bench.root}" in said
+    assert "this is another run" not in bench.ok("start", "dev", bench.saved_feature("features/b.md", title="B")).out

@@ -66,8 +66,12 @@ def test_the_way_by_the_settings_says_that_a_person_has_to_trust_them(bench):
     bench.save()
     bench.ok("start", "dev", LOGIN)
     refused = bench.agent("done", "--json").error
-    by_config = [one for one in refused["remedies"] if one["command"].endswith(">> .holdfast/config.toml")]
-    assert [one["text"] for one in by_config] == ["for a person to trust"]
+    by_config = [one for one in refused["remedies"] if ">> .holdfast/config.toml" in one["command"]]
+    assert [(one["who"], one["text"]) for one in by_config] == [
+        ("person", "to configure it"),
+        ("person", "to allow reports"),
+    ]
+    assert all(one["command"].endswith(" && holdfast trust .holdfast/config.toml") for one in by_config)
 
 
 def test_a_command_in_another_worktree_says_first_where_it_acts(started, tmp_path):
@@ -147,6 +151,18 @@ def test_a_definition_that_shadows_a_shipped_one_is_said(bench):
     assert json.loads(bench.ok("status", "--json").out)["shadowing"] == said
 
 
+def test_the_pull_request_says_that_a_definition_shadows_a_shipped_one(bench):
+    bench.write(".holdfast/workflows/dev.toml", 'name = "dev"\n[[step]]\nid = "pr"\naction = "pull_request"\n')
+    bench.save("a definition")
+    bench.git("switch", "-q", "-c", "feat/x")
+    bench.ok("start", "dev", "x")
+    bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
+    bench.ok("begin", "pr")
+    bench.agent("done", "pr")
+    said = next(bench.root.glob(".holdfast/checks/*/pull-request.md")).read_text()
+    assert "- dev is from .holdfast/workflows/dev.toml, not the shipped definition" in said
+
+
 def test_a_task_document_is_no_definition_that_shadows_another(bench):
     bench.write("plan.md", "# Task: Work\n\n## Phase 1: Build\n\n### Task 1.1: Do it\n")
     bench.ok("start", "orchestrate", "plan.md")
@@ -156,3 +172,39 @@ def test_a_task_document_is_no_definition_that_shadows_another(bench):
 def test_a_definition_of_ones_own_shadows_nothing(bench):
     bench.write(".holdfast/workflows/mine.toml", 'name = "mine"\n[[step]]\nid = "a"\n')
     assert "shipped" not in bench.ok("start", "mine", "x").out + bench.ok("status").out
+
+
+@pytest.mark.parametrize(("typed", "way"), [
+    (("dev", LOGIN), f"holdfast start dev {LOGIN}"),
+    (("/tdd", "Add", "a form"), "holdfast start tdd 'Add a form'"),
+    (("tdd",), "holdfast start tdd SUBJECT"),
+])  # fmt: skip
+def test_a_workflow_that_is_typed_like_a_command_is_started_by_start(bench, typed, way):
+    refused = bench.agent(*typed)
+    assert (refused.code, refused.err) == (2, f"{typed[0]!r} is a workflow and no command: start it\n→ {way}\n")
+
+
+def test_after_a_task_is_gone_status_has_the_numbers_of_the_list_of_tasks(started):
+    started.feature(LOGIN, "One", "Three")
+    started.person("resume", says="y")
+    listed = [line.split()[1] for line in started.ok("task", "list").out.splitlines()]
+    assert listed == ["task_execution/1", "task_execution/3"]
+    lines = started.ok("status").out.splitlines()
+    assert [line.split()[1] for line in lines if line.endswith(("One", "Three")) or " One " in line] == ["1.", "3."]
+
+
+def test_what_git_cleaned_away_is_told_by_every_command_that_finds_no_workflow(started):
+    started.git("clean", "-fdxq")
+    for words in (("status",), ("next",), ("resume",)):
+        refused = started.agent(*words)
+        assert "no workflow is active here, and a journal is gone: .holdfast/journal/" in refused.err, refused
+        assert "\n→ holdfast doctor · or " in refused.err
+    for option in ((), ("--all",)):
+        assert "⚠ a journal is gone: .holdfast/journal/" in started.ok("list", *option).out
+
+
+def test_a_check_says_once_why_it_failed(started):
+    started.write("tests/test_a.py", "def test_a():\n    assert True\n")
+    said = started.agent("check", "test_fails", "--test", "test_a").out
+    assert said.startswith("✗ test_fails failed: "), said
+    assert said.count("a test that passes at once shows nothing") == 1, said

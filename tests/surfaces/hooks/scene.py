@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from pathlib import Path
-
+from holdfast.files import system
 from holdfast.surfaces.hooks import guard
-
-BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+from holdfast.surfaces.hooks.calls import Call
 
 
 def workflow(**parts):
@@ -15,7 +12,8 @@ def workflow(**parts):
 
 
 def lock(path, **parts):
-    held = {"agent": "coder", "session": "S2", "deadline": time.clock_gettime(time.CLOCK_BOOTTIME) + 3600, "boot": BOOT}
+    clock = {"deadline": system.here.uptime() + 3600, "boot": system.here.boot()}
+    held = {"agent": "coder", "session": "S2", **clock}
     return {"path": path, **held, **parts}
 
 
@@ -35,7 +33,7 @@ class Scene:
     def call(self, tool, given, **event):
         event = {"session_id": "S1", "cwd": str(self.root), "tool_name": tool, "tool_input": given, **event}
         views = {str(self.root): self.view, **self.views}
-        return guard.judge(lambda root: views.get(root, {}), event, str(self.root), self.worktree)
+        return guard.judge(lambda root: views.get(root, {}), Call(event, str(self.root), self.worktree))
 
     def edit(self, path, **event):
         return self.call("Edit", {"file_path": str(path)}, **event)

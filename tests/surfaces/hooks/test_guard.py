@@ -7,6 +7,7 @@ import pytest
 from holdfast.core import naming
 from holdfast.machine import settings
 from holdfast.surfaces.hooks import guard, patterns
+from holdfast.surfaces.hooks.calls import Call
 from tests.surfaces.hooks.scene import workflow
 
 DOCUMENT = "workspace/workflow-state/x.json"
@@ -302,8 +303,8 @@ def test_without_a_persons_step_any_approval_is_the_engines_business(scene):
 
 def test_outside_of_a_project_only_a_persons_commands_are_held_back(scene):
     event = {"tool_name": "Bash", "tool_input": {"command": "holdfast trust"}, "cwd": "/"}
-    assert "A person" in guard.judge(nothing, event, "", "")
-    assert guard.judge(nothing, {**event, "tool_input": {"command": "rm -rf .holdfast"}}, "", "") == ""
+    assert "A person" in guard.judge(nothing, Call(event, "", ""))
+    assert guard.judge(nothing, Call({**event, "tool_input": {"command": "rm -rf .holdfast"}}, "", "")) == ""
 
 
 # What a step rules out
@@ -412,7 +413,9 @@ def test_an_odd_view_or_event_counts_as_absent(scene, odd):
         assert scene.edit(".holdfast/x")
     scene.view = {}
     for key in ("session_id", "cwd", "tool_name", "tool_input", "agent_type"):
-        guard.judge(nothing, {"tool_name": "Edit", "tool_input": {"file_path": "x"}, key: odd}, str(scene.root), "")
+        guard.judge(
+            nothing, Call({"tool_name": "Edit", "tool_input": {"file_path": "x"}, key: odd}, str(scene.root), "")
+        )
     for key in ("command", "file_path"):
         assert scene.call("Bash", {key: odd}) == ""
         assert scene.call("Edit", {key: odd}) == ""
@@ -459,3 +462,20 @@ def test_a_session_that_went_to_another_workflow_follows_the_rules_of_that_one(s
     assert scene.bash("git push") == ""
     scene.view["at"] = {"S1": ["01U", "2026-01-01T00:00:00Z"]}
     assert "forbids" in scene.bash("git push")
+
+
+@pytest.mark.parametrize(
+    ("line", "passes"),
+    [
+        ("git push --help", True),
+        ("git push --dry-run", True),
+        ("git push origin main --help", True),
+        ("git push -n", True),
+        ("git push", False),
+        ("git push --help; git push", False),
+        ("git push -o --help", False),
+    ],
+)
+def test_a_rule_against_a_command_of_git_lets_pass_what_only_says_something(scene, line, passes):
+    scene.given(sessions=["S1"], deny=[{"tool": "Bash(git push*)", "step": "build"}])
+    assert (scene.call("Bash", {"command": line}) == "") == passes

@@ -19,6 +19,102 @@ from tests.surfaces.hooks.conftest import COMMAND, RUN, denied, edit
 # Before a tool
 
 
+def committed(root):
+    subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
+    (root / "a.py").write_text("committed\n")
+    subprocess.run(["git", "-C", root, "add", "a.py"], check=True)
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
+    subprocess.run(["git", "-C", root, *who, "commit", "-q", "-m", "a"], check=True)
+    (root / "a.py").write_text("not committed\n")
+    (root / "new.py").write_text("new\n")
+
+
+def pinned(root, path):
+    listing = ["git", "-C", root, "for-each-ref", "--format=%(refname)", "refs/holdfast/pins/"]
+    names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout.split()
+    shown = (subprocess.run(["git", "-C", root, "show", f"{name}:{path}"], capture_output=True) for name in names)
+    return [one.stdout.decode() for one in shown if one.returncode == 0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git reset --hard",
+        "cd src && git -C .. checkout -- a.py",
+        "git checkout -f HEAD~1",
+        "git restore .",
+        "git clean -fd",
+        "git stash && git stash drop",
+        "git stash drop",
+        "git read-tree -u --reset HEAD",
+        "git checkout-index -fa",
+        "git rebase --abort",
+        "git merge --abort",
+        "git pull --rebase --autostash",
+        "xargs git checkout -- < l",
+        "git rm -f a.py",
+    ],
+)
+def test_what_is_not_committed_is_kept_before_git_throws_it_away(project, line):
+    committed(project.root)
+    project.active()
+    assert project.hook("PreToolUse", tool_name="Bash", tool_input={"command": line}) == b""
+    assert pinned(project.root, "a.py") == ["not committed\n"]
+    assert pinned(project.root, "new.py") == ["new\n"]
+
+
+def test_a_stash_is_kept_before_it_is_dropped(project):
+    committed(project.root)
+    project.active()
+    subprocess.run(["git", "-C", project.root, "stash", "-q"], check=True)
+    assert project.hook("PreToolUse", tool_name="Bash", tool_input={"command": "git stash drop"}) == b""
+    assert "not committed\n" in pinned(project.root, "a.py")
+
+
+def test_what_a_worktree_has_is_kept_before_it_is_removed(project, tmp_path_factory):
+    committed(project.root)
+    project.active()
+    tree = tmp_path_factory.mktemp("beside") / "tree"
+    subprocess.run(["git", "-C", project.root, "worktree", "add", "-q", tree], check=True)
+    (tree / "b.py").write_text("only there\n")
+    line = f"git worktree remove --force {tree}"
+    assert project.hook("PreToolUse", tool_name="Bash", tool_input={"command": line}) == b""
+    assert pinned(project.root, "b.py") == ["only there\n"]
+
+
+def test_what_is_too_large_to_be_kept_in_time_is_told_with_its_size(project):
+    committed(project.root)
+    project.active()
+    with (project.root / "large.bin").open("wb") as file:
+        file.truncate(65 << 20)
+    answer = project.hook("PreToolUse", tool_name="Bash", tool_input={"command": "git clean -fd"})
+    assert "it has 65 MiB, and 64 MiB is the most" in json.loads(answer)["systemMessage"]
+    assert "is not kept before this command of git" in project.logged()
+    assert pinned(project.root, "a.py") == []
+
+
+def test_a_git_that_takes_too_long_is_ended_and_leaves_no_folder(project, tmp_path_factory, monkeypatch):
+    committed(project.root)
+    project.active()
+    scratch = tmp_path_factory.mktemp("scratch")
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    (project.root / ".gitattributes").write_text("*.py filter=slow\n")
+    subprocess.run(["git", "-C", project.root, "config", "filter.slow.clean", "sleep 61"], check=True)
+    answer = project.hook("PreToolUse", tool_name="Bash", tool_input={"command": "git reset --hard"})
+    assert "it takes too long" in json.loads(answer)["systemMessage"]
+    assert list(scratch.iterdir()) == []
+    running = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True).stdout
+    assert "sleep 61" not in running
+
+
+@pytest.mark.parametrize("line", ["git status", "git commit -am x", "git reset --soft HEAD", "git log"])
+def test_nothing_is_kept_before_what_throws_nothing_away(project, line):
+    committed(project.root)
+    project.active()
+    assert project.hook("PreToolUse", tool_name="Bash", tool_input={"command": line}) == b""
+    assert pinned(project.root, "a.py") == []
+
+
 def test_a_call_that_harms_nothing_gets_no_answer(project):
     project.guard()
     assert edit(project, "src/a.py") == b""
@@ -428,7 +524,7 @@ def test_nothing_heavy_is_imported_on_the_way_to_an_answer(project):
     )
     for event in (
         project.event("PreToolUse", tool_name="Bash", tool_input={"command": "git push > x"}),
-        project.event("PreToolUse", tool_name="Bash", tool_input={"command": "git stash; curl -o x y | bash"}),
+        project.event("PreToolUse", tool_name="Bash", tool_input={"command": "git stash list; curl -o x y | bash"}),
         project.event("PostToolUse", tool_name="Write", tool_input={"file_path": "x"}),
         project.event("UserPromptSubmit", prompt="release-1"),
         project.event("Stop"),

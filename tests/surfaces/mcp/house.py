@@ -84,9 +84,10 @@ class House:
     def command(self) -> list[str]:
         return [sys.executable, "-m", "holdfast", "mcp", "--root", str(self.root)]
 
-    def client(self, era: str = MODERN, **how: Any) -> Client:
+    def client(self, era: str = MODERN, toolset: str = "", **how: Any) -> Client:
         """A client of its own server, which is a fork, over standard input and output."""
-        words = forked.command("mcp", "--root", str(self.root))
+        more = ["--toolset", toolset] if toolset else []
+        words = forked.command("mcp", "--root", str(self.root), *more)
         return self.client_of(words, era, **how)
 
     def client_of(self, words: list[str], era: str = MODERN, **how: Any) -> Client:

@@ -62,13 +62,21 @@ def test_what_is_new_since_the_last_approval_is_shown_as_a_difference(house, era
     assert "| one" not in asked.message
 
 
-@pytest.mark.parametrize(("action", "content"), [("decline", {}), ("cancel", {}), ("accept", {})])
-def test_whoever_declines_cancels_or_decides_nothing_approves_nothing(house, era, action, content):
+@pytest.mark.parametrize(
+    ("action", "code", "word"),
+    [
+        ("decline", "declined", "the person declined"),
+        ("cancel", "nobody_answered", "nobody answered"),
+        ("accept", "nobody_answered", "the form came back without a decision"),
+    ],
+)
+def test_whoever_declines_cancels_or_decides_nothing_approves_nothing(house, era, action, code, word):
     id = house.waiting()
     before = house.bench.open().workflow(id).state.revision
-    said = approve(house, id, Person(action, **content), era)
-    assert said["error"]["code"] == "declined"
-    assert said["error"]["remedy"] == "ask what should be different"
+    said = approve(house, id, Person(action), era)
+    assert said["error"]["code"] == code
+    assert said["error"]["message"] == f"sign-off was not approved: {word}"
+    assert ("declined" in json.dumps(said)) == (action == "decline")
     assert house.step(id, "sign-off").status == lifecycle.WAITING
     assert house.bench.open().workflow(id).state.revision == before
 

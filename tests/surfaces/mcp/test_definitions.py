@@ -11,20 +11,22 @@ from holdfast.surfaces import tools
 from tests.surfaces.mcp import programs
 from tests.surfaces.mcp.house import EXAMPLES, LEGACY, running
 
-MOST_TOKENS = 2500
+MOST_TOKENS = {"": 2500, **dict.fromkeys(tools.TOOLSETS, 3500)}
+"""Of the default set, and of it together with the tools of one system."""
 
 
-def test_all_definitions_of_tools_together_have_at_most_2500_tokens(house, era):
+@pytest.mark.parametrize("toolset", MOST_TOKENS)
+def test_the_definitions_of_tools_that_a_client_sees_together_have_few_tokens(house, era, toolset):
     async def story() -> str:
-        async with house.client(era) as client:
+        async with house.client(era, toolset) as client:
             listed = await client.list_tools()
             found = [tool.model_dump(by_alias=True, exclude_none=True) for tool in listed.tools]
             return json.dumps(found, ensure_ascii=False, separators=(",", ":"))
 
     text = running(story)
-    assert len(json.loads(text)) == len(tools.TOOLS)
+    assert len(json.loads(text)) == len(tools.listed([toolset] if toolset else []))
     assert programs.tokens("hello world") == 2
-    assert programs.tokens(text) <= MOST_TOKENS
+    assert programs.tokens(text) <= MOST_TOKENS[toolset]
 
 
 def test_a_client_is_told_in_ten_lines_how_to_work(house, era):
@@ -56,15 +58,21 @@ def test_the_examples_of_the_convention_fit_the_schemas(name):
 
 def test_annotations_and_titles_say_what_a_tool_may_do(house):
     async def story() -> dict:
-        async with house.client() as client:
+        async with house.client(toolset="all") as client:
             return {tool.name: tool for tool in (await client.list_tools()).tools}
 
     found = running(story)
+    assert {*found} == {*tools.TOOLS}
     assert all(tool.title for tool in found.values())
     reading = {name for name, tool in found.items() if tool.annotations.read_only_hint}
-    assert reading == {"get_workflow_status", "get_next_step", "validate_prerequisites", "list_workflows"}
-    assert [name for name, tool in found.items() if tool.annotations.destructive_hint] == ["cancel_workflow"]
-    assert [name for name, tool in found.items() if tool.annotations.open_world_hint] == ["run_check"]
+    assert reading == {
+        *("get_workflow_status", "get_next_step", "validate_prerequisites", "list_workflows"),
+        *("inspect_workflow", "get_workflow_metrics"),
+    }
+    destroying = {name for name, tool in found.items() if tool.annotations.destructive_hint}
+    assert destroying == {"cancel_workflow", "story_session", "deliver_feature"}
+    outside = {name for name, tool in found.items() if tool.annotations.open_world_hint}
+    assert outside == {"run_check", "commit_work", "record_milestone", "deliver_feature"}
 
 
 def test_the_server_names_itself_and_its_version(house, era):

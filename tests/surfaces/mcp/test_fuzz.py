@@ -24,6 +24,15 @@ FILLED = {
     "reason": "no disk",
     "feedback": "shorter",
     "artifacts": {"draft": "draft.md"},
+    "role": "writer",
+    "message": "feat: one",
+    "name": "chapter-01",
+    "path": "draft.md",
+    "id": "extra",
+    "url": "https://example.org/1",
+    "content": "words",
+    "read": ["draft.md"],
+    "unread": ["draft.md"],
 }
 """What an agent puts in place of the blanks of a call."""
 WORDS = st.sampled_from(
@@ -64,9 +73,9 @@ def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         case "boolean":
             return st.booleans()
         case "integer":
-            return st.integers(schema.get("minimum", -2), schema.get("maximum", 12)) | st.integers()
+            return st.integers(-2, 12) | st.integers(600, 50_000) | st.integers()
         case "number":
-            return st.floats(schema["minimum"], schema["maximum"]) | st.integers(-5, 5)
+            return st.floats(0, 1_000_000) | st.integers(-5, 5)
         case "array":
             return st.lists(fitting(schema["items"]), max_size=4)
         case "object" if "properties" in schema:
@@ -114,7 +123,8 @@ def odd(tool: tools.Tool, given: dict[str, Any], result: Any) -> str:
     jsonschema.validate(said, tools.output_schema(tool))
     if json.loads(text) != said:
         return text
-    beyond(tool.name, said, tool.outputs)
+    if tool.outputs:
+        beyond(tool.name, said, tool.outputs)
     small = len(text.encode()) <= 2048 or {"limit", "tail"} & set(given)
     return "" if small else f"{len(text.encode())} bytes"
 

@@ -266,7 +266,10 @@ def test_a_change_is_recorded_as_an_agents_through_mcp(house):
         ),
         ((remedies.start("dev", "a.md", branch="b"),), "in a shell: holdfast start dev a.md --branch b"),
         ((remedies.doctor(),), "in a shell: holdfast doctor"),
-        ((remedies.unblock("draft"),), "once that is settled: in a shell: holdfast unblock draft -w w"),
+        (
+            (remedies.unblock("draft"),),
+            'once that is settled: change_step {"workflow_id": "w", "step": "draft", "action": "unblock"}',
+        ),
         (
             (remedies.extend(cost=5),),
             "show this to a person and stop",

@@ -32,7 +32,7 @@ def test_a_plan_is_read_as_its_author_meant_it(tmp_path, name):
 @pytest.mark.parametrize("name", NOTES)
 def test_notes_are_read_as_their_author_meant_them(tmp_path, name):
     (tmp_path / "CLAUDE.local.md").write_bytes((CORPUS / "notes" / f"{name}.md").read_bytes())
-    assert read(tmp_path) == [NOTES[name]]
+    assert read(tmp_path) == ([NOTES[name]] if NOTES[name]["status"] else [])
 
 
 def test_every_file_of_the_corpus_has_its_expectation():

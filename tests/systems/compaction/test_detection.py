@@ -536,8 +536,10 @@ class TestWhatIsNoTextOfTheProject:
     def test_bytes_that_are_no_text_are_left_out(self, spot, text, left_out):
         spot.write_bytes(text.encode() + b"\xff\xfe")
         assert left_out()
-        spot.write_bytes(text.encode("utf-16"))
+        spot.write_bytes(text.encode("utf-16") + b"\0")
         assert left_out()
+        spot.write_bytes(text.encode("utf-16"))
+        assert not left_out()
 
 
 def test_folders_of_plans_that_lead_outside_or_have_unsafe_names_are_left_out(put, base, tmp_path):

@@ -16,8 +16,8 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 import holdfast
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition
+from holdfast.core.facts import Facts
 from holdfast.core.reading import read
 from holdfast.core.state import Evidence, State
 from holdfast.definitions.file import load

@@ -379,9 +379,8 @@ class TestWhatAnAgentWrites:
             lambda d: d.update(workflow=""),
             lambda d: d.update(workflow_type=7),
             lambda d: d.pop("phase"),
-            lambda d: d["phase"].update(current=0),
-            lambda d: d["phase"].update(status="nearly"),
-            lambda d: d.update(required_reading={"a": 1}),
+            lambda d: d.update(phase=["Schema"]),
+            lambda d: d["phase"].update(status="purple"),
             lambda d: d.update(key_reminders=["", " "]),
         ],
     )
@@ -412,7 +411,7 @@ class TestWhatAnAgentWrites:
         assert account.bench.ok("adopt").out.strip() != ""
         assert len(account.bench.open().list(status="active")) == 1
 
-    @pytest.mark.parametrize("data", [b"", b'{"workflow": "Dat', b"[]", b"\xff\xfe"])
+    @pytest.mark.parametrize("data", [b"", b"\n", b'{"workflow": "Dat', b"\0" * 40])
     def test_a_broken_file_is_kept_aside_and_restored_from_the_journal(self, account, data):
         account.look().remind("Back up first")
         before = account.document
@@ -422,6 +421,33 @@ class TestWhatAnAgentWrites:
         assert account.alerts() == ["document_damaged"]
         assert said(account.document) == said(before)
         assert account.quarantined() == [data]
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"[]",
+            b"\xff\xfe{\0}\0",
+            b"workflow: Database\nphase: 2\n",
+            b'{"workflow": "A", "context": {"at": "C:\\dir\\new"}}',
+            b'{"workflow": "A", "context": {"at": NaN}}',
+            b'{"workflow": "A"}\n{"workflow": "B"}',
+            b'{\n<<<<<<< HEAD\n"workflow": "A"\n=======\n"workflow": "B"\n>>>>>>> b\n}',
+        ],
+    )
+    def test_a_text_that_cannot_be_read_stays_and_is_told_once(self, account, data):
+        account.look().remind("Back up first")
+        before = account.document
+        account.path.write_bytes(data)
+        then = time.time() - 5
+        os.utime(account.path, (then, then))
+        assert account.alerts() == ["edit_unread"]
+        account.look().remind("And test it")
+        assert account.alerts() == ["edit_unread"]
+        assert account.path.read_bytes() == data
+        assert account.quarantined() == []
+        account.path.write_text(json.dumps(before))
+        assert account.look().state.reminders[-2:] == ("Back up first", "And test it")
+        assert json.loads(account.path.read_text())["workflow"] == before["workflow"]
 
 
 class TestNames:
@@ -697,3 +723,81 @@ def test_a_respelled_key_takes_nothing_of_the_known_one_away(account):
     account.look()
     account.edit(lambda document: document.update(keyReminders=["Second"]))
     assert account.state.reminders == ("First", "Second")
+
+
+@pytest.mark.parametrize(
+    ("change", "position"),
+    [
+        ({"phase": "3/4 - Convert"}, (3, 4, "Convert", "in_progress")),
+        ({"phase": 3}, (3, 5, "Data Transformation", "in_progress")),
+        (
+            {"phase": {"current": 0, "total": 3, "name": "Backup", "status": "in_progress"}},
+            (1, 3, "Backup", "in_progress"),
+        ),
+        (
+            {"phase": {"number": 2, "total": 3, "name": "Schema", "status": "in_progress"}},
+            (2, 3, "Schema", "in_progress"),
+        ),
+        ({"phase": {"current": 1, "total": 3, "name": "Backup", "status": "paused"}}, (1, 3, "Backup", "blocked")),
+        ({"status": "blocked"}, (1, 5, "Backup", "blocked")),
+        ({"current_phase": 2}, (2, 5, "Schema", "in_progress")),
+        ({"currentPhase": 2, "totalPhases": 6}, (2, 6, "Schema", "in_progress")),
+    ],
+)
+def test_an_edit_of_the_position_is_read_as_leniently_as_a_new_file_and_that_is_told(account, change, position):
+    account.edit(lambda document: document.update(change))
+    assert account.alerts() == ["edit_normalised"]
+    phase = account.phase
+    assert (phase["current"], phase["total"], phase["name"], phase["status"]) == position
+    assert set(account.document) & {"status", "current_phase", "currentPhase", "totalPhases"} == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "wanted"),
+    [
+        ({"required_reading": "@README, @docs/x.md"}, "required_reading", ["@README", "@docs/x.md"]),
+        ({"required_reading": {"a": "@x.md"}}, "required_reading", ["@x.md"]),
+        ({"key_reminders": [{"text": "ask first"}, {"rule": "test"}]}, "key_reminders", ["ask first", "test"]),
+        ({"reminders": ["ask first"]}, "key_reminders", ["ask first"]),
+        ({"context": ["a", "b"]}, "context", {"context": ["a", "b"]}),
+    ],
+)
+def test_an_edit_of_a_list_or_the_context_is_read_as_leniently_as_a_new_file(account, change, field, wanted):
+    account.edit(lambda document: document.update(change))
+    assert account.alerts() == ["edit_normalised"]
+    assert account.document[field] == wanted
+    assert "reminders" not in account.document
+
+
+@pytest.mark.parametrize(("field", "empty"), [("context", {}), ("key_reminders", [])])
+def test_what_a_rewrite_forgets_stays_and_an_empty_value_clears_it(account, field, empty):
+    account.edit(lambda document: document.update(context={"a": 1}, key_reminders=["first"]))
+    account.look()
+    account.edit(lambda document: document.pop(field))
+    state = account.state
+    assert state.context if field == "context" else state.reminders
+    account.edit(lambda document: document.update({field: empty}))
+    state = account.state
+    assert not (state.context if field == "context" else state.reminders)
+
+
+def test_a_field_of_the_agents_own_that_says_nothing_new_stays(account):
+    account.edit(lambda document: document.update(status="in_progress", current_phase=1))
+    assert account.alerts() == []
+    account.look().remind("Back up first")
+    assert (account.document["status"], account.document["current_phase"]) == ("in_progress", 1)
+
+
+def test_a_refused_position_says_what_to_write(account):
+    account.edit(lambda document: document["phase"].update(status="purple"))
+    (alert,) = account.state.alerts
+    assert "not_started, in_progress, blocked, completed" in alert.message
+    account.edit(lambda document: document.update(phase=["Schema"]))
+    assert '"current": 1' in account.state.alerts[-1].message
+
+
+def test_a_key_that_stands_there_twice_loses_nothing_and_is_told(account):
+    text = json.dumps(account.document)
+    account.path.write_text(text.replace('"context": {}', '"context": {"a": 1}, "context": {"b": 2}'))
+    assert account.state.context == {"a": 1, "b": 2}
+    assert "the key 'context' twice" in account.state.alerts[-1].message

@@ -85,3 +85,39 @@ def test_an_edit_of_a_file_that_leaves_things_out_moves_the_work(house):  # noqa
     state = taken(house, json.dumps(lacking))
     house.write(FILE, json.dumps({**lacking, "phase": {"current": "3", "total": "5", "name": "Test"}}))
     assert queries.top_number(house.open("human").workflow(state.id).state) == 3
+
+
+@pytest.mark.parametrize(
+    ("document", "position", "told"),
+    [
+        ({**WHOLE, "status": "blocked"}, (2, 5, "active"), "phase.status"),
+        ({**without("phase"), "current_phase": 3, "total_phases": 5}, (3, 5, "active"), "no phase.status"),
+        ({**WHOLE, "current_phase": 3}, (2, 5, "active"), "phase.current"),
+        ({**WHOLE, "phase": {"number": 3, "total": 5, "name": "Build", "status": "blocked"}}, (3, 5, "blocked"), ""),
+        (
+            {**WHOLE, "phase": {"current": 2, "name": "Build"}, "phases": ["A", "B", "C"]},
+            (2, 3, "active"),
+            "phase.total",
+        ),
+        ({**WHOLE, "phases": ["A", "B"]}, (2, 5, "active"), "phases"),
+    ],
+)
+def test_a_near_miss_is_understood_where_nothing_contradicts_it_and_else_told(house, document, position, told):  # noqa: F811
+    state = taken(house, json.dumps(document))
+    tops = state.plan.children("")
+    number = queries.top_number(state)
+    assert (number, len(tops), state.step(tops[number - 1]).status) == position
+    assert told in " ".join(alert.message for alert in state.alerts)
+
+
+def test_the_lists_of_a_near_miss_are_taken(house):  # noqa: F811
+    near = {"reminders": ["ask first"], "required_reading": "@README, @docs/x.md"}
+    state = taken(house, json.dumps({**without("key_reminders"), **near}))
+    assert (state.reminders, state.reading) == (("ask first",), ("@README", "@docs/x.md"))
+
+
+def test_a_new_file_with_a_key_twice_loses_nothing_and_is_told(house):  # noqa: F811
+    text = json.dumps(WHOLE).replace('"context": {', '"context": {"first": true}, "context": {')
+    state = taken(house, text)
+    assert state.context == {"first": True, "n": 1}
+    assert "the key 'context' twice" in " ".join(alert.message for alert in state.alerts)

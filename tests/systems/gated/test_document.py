@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.state import State
 from holdfast.documents.lens.mapping import put
 from holdfast.errors import UsageError

@@ -58,15 +58,19 @@ def shown(run: Run, what) -> str:
 
 
 def test_what_held_before_the_work_is_marked_wherever_it_is_shown(levels):
-    levels.look().begin("1.1")
+    begun = levels.look().begin("1.1")
     held = levels.state.plan.step("phase-1/1.1").checks[0]
+    remark = f"held before the work, so no proof of it: {held.name}"
+    assert remark in begun.said
     assert levels.state.step("phase-1/1.1").data["held_before"] == [held.name]
     assert levels.state.step("phase-1/1.1").evidence == {}
     assert "has not run, held before the work" in shown(levels, next_step)
     for name in ("phase", "new", "whole", "outer"):
         levels.bench.write(name, "")
     levels.look().check("somebody_looked", passed=True)
-    levels.look().done("1.1")
+    assert remark in levels.look().done("1.1").said
+    (done,) = levels.look().document()["completed_tasks"]
+    assert done["held_before"] == [held.name]
     text = body(levels.state)
     assert f"- {held.text} (run, held before the work)" in text
     assert "- It is new (run)" in text
@@ -249,3 +253,42 @@ def test_progress_counts_what_is_done_and_cost_that_nobody_tells_is_not_measured
     assert "cost not measured here of $5.00" in shown(levels, status)
     levels.look().spend(1_000_000)
     assert "$1.00 of $5.00" in shown(levels, status)
+
+
+def test_a_command_that_could_not_start_says_so(bench):
+    run = Run(
+        bench, "# Task: T\n**Plan approval**: relayed\n## Phase 1: P\n### Task 1.1: A\n- [ ] c: `no-such-tool -q`\n"
+    )
+    trust_file(bench.open("human"), str(run.task))
+    run.planned().look().begin("1.1")
+    seen = run.look().check("c")
+    assert (seen.passed, seen.detail) == (False, "no such program: no-such-tool")
+
+
+REQUIRED = """# Task: Looked at
+**Plan approval**: relayed
+## Phase 1: P
+### Task 1.1: A
+- [ ] a
+### Task 1.2: B
+- [ ] b
+## Supervisor
+**Required**: Yes
+"""
+
+
+def test_where_the_supervisors_check_is_missing_the_command_that_records_it_is_told(bench):
+    run = Run(bench, REQUIRED).planned()
+    with pytest.raises(Refused) as refusal:
+        run.look().begin("1.1")
+    asked = "holdfast supervise pre_task phase-1/1.1"
+    assert refusal.value.remedy == f"{asked} · then: {asked} --verdict PASS_OR_AUTO_FIX_OR_RE_PLAN"
+    said = json.loads(bench.agent("supervise", "pre_task", "1.1").out)
+    assert said["record"] == "holdfast supervise pre_task 1.1 --verdict PASS_OR_AUTO_FIX_OR_RE_PLAN"
+    assert bench.agent(*said["record"].split()[1:]).code == 2
+
+
+def test_a_person_skips_a_task_that_the_supervisor_has_not_checked(bench):
+    run = Run(bench, REQUIRED).planned()
+    run.look("human").skip("1.2", "not needed")
+    assert run.state.step("phase-1/1.2").status == "skipped"

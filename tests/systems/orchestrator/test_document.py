@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 
 from holdfast.core import lifecycle
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.state import State
 from holdfast.documents.lens.mapping import put
 from holdfast.errors import NotFound, UsageError

@@ -177,38 +177,39 @@ def trusted(bench: Bench) -> None:
     trust_file(hf, source)
 
 
-def work(bench: Bench, since: str, task: str = "1.1"):
+def work(bench: Bench, workflow):
     from holdfast import git
 
-    repository = git.find(str(bench.root))
+    repository, path = git.find(str(bench.root)), "phase-1/1.1"
     assert repository is not None
-    return orchestrating.work(bench.open().wired.world, repository, task, since, (".holdfast", ".claude"))
+    since = workflow.state.step(path).data["base_sha"]
+    return orchestrating.work(bench.open().wired, repository, workflow.state, path, since)
 
 
 def test_without_commits_of_its_own_everything_since_it_began_is_a_tasks(bench):
-    since = bench.head
+    workflow = at_work(bench)
     bench.write("a.py", "1\n2\n")
     bench.save("some words")
     bench.write("b.py", "1\n")
-    bench.write(".claude/agent-state.json", "{}\n")
-    assert work(bench, since) == {"files_modified": ["a.py", "b.py"], "lines_added": 3}
+    bench.write(".claude/checkpoint.json", "{}\n")
+    assert work(bench, workflow) == {"files_modified": ["a.py", "b.py"], "lines_added": 3}
 
 
 def test_the_runs_own_files_are_nobodys_work(bench):
-    since = bench.head
+    workflow = at_work(bench)
     bench.write("a.py", "1\n")
-    bench.write(".claude/agent-state.json", "{}\n")
+    bench.write(".claude/checkpoint.json", "{}\n")
     bench.save("feat(task-1.1): both")
-    assert work(bench, since)["files_modified"] == ["a.py"]
-    assert work(bench, since)["lines_added"] == 1
+    assert work(bench, workflow)["files_modified"] == ["a.py"]
+    assert work(bench, workflow)["lines_added"] == 1
 
 
 def test_many_files_are_cut_off(bench):
-    since = bench.head
+    workflow = at_work(bench)
     for number in range(orchestrating.MOST_FILES + 5):
         bench.write(f"many/{number}", "1\n")
     bench.save("feat(task-1.1): many")
-    found = work(bench, since)
+    found = work(bench, workflow)
     assert (len(found["files_modified"]), found["lines_added"]) == (500, 505)
 
 

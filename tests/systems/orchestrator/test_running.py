@@ -166,7 +166,7 @@ def test_every_field_is_true_after_every_command_of_a_run(account):
     def seen(document: dict[str, Any]) -> None:
         supervisor.update(checks_performed=1, last_check=account.now)
 
-    account.after(lambda w: w.supervise("pre_task", "1.1"), seen)
+    account.after(lambda w: w.supervise("pre_task", "1.1", token=given[0]), seen)
 
     def fixed(document: dict[str, Any]) -> None:
         supervisor.update(checks_performed=2, conflicts_detected=1, auto_fixes_applied=3, last_check=account.now)
@@ -183,7 +183,7 @@ def test_every_field_is_true_after_every_command_of_a_run(account):
         )
 
     found = {"conflict_type": "pattern", "resolution": "renamed three", "fixes": 3}
-    account.after(lambda w: w.supervise("post_task", "1.1", "AUTO_FIX", **found), fixed)
+    account.after(lambda w: w.supervise("post_task", "1.1", "AUTO_FIX", **found, token=given[0]), fixed)
 
     def learned(document: dict[str, Any]) -> None:
         document["learnings"].append(

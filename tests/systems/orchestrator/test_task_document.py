@@ -157,6 +157,109 @@ def test_other_line_ends_and_a_byte_order_mark_make_no_difference(file, ends):
     assert task_document.read(file(b"\xef\xbb\xbf" + WHOLE.replace("\n", ends).encode())) == plain
 
 
+@pytest.mark.parametrize(
+    ("key", "way"),
+    [
+        ("timeout: 2h", "write 'max_time: 2h'"),
+        ('time = "2h"', "write 'max_time: 2h'"),
+        ("deadline: 2026-12-01", "bounds are those of the whole run"),
+        ("cost: $3", "write 'max_cost: $10'"),
+        ("iterations: 5", "write 'max_iterations: 30'"),
+        ("approval: a person", "write 'plan_approval: person'"),
+        ("gate: manual", "only the plan is approved"),
+        ("depends_on: other.md", "in the task that waits"),
+        ("depends_on:\n  - other.md", "in the task that waits"),
+        ("bounds:\n  timeout: 2h", "write 'max_time: 2h'"),
+    ],
+)
+def test_a_key_of_the_front_matter_that_may_be_a_bound_a_gate_or_a_dependency_is_a_mistake_in_its_line(file, key, way):
+    with pytest.raises(UsageError) as refusal:
+        task_document.read(file(f"---\nmax_cost: $3\n{key}\n---\n{SMALL}- [ ] a\n"))
+    found: Any = refusal.value.facts["mistakes"]
+    last = 3 + key.count("\n")
+    assert (int(found[-1]["where"].rpartition(":")[2]), way in found[-1]["message"]) == (last, True), found
+
+
+def test_other_keys_of_the_front_matter_are_warnings_in_their_lines_and_settings_count(file):
+    front = "---\nauthor: me  # as always\n\ntags:\n  - a\nsafety:\n  max_time: '2h'\n"
+    front += "supervisor:\n  enabled: yes\n---\n"
+    read = task_document.read(file(f"{front}{SMALL}- [ ] a\n"))
+    assert (read.max_time, read.supervisor.enabled) == (7200, True)
+    assert [line for line, _ in read.warnings] == [2, 5]
+    assert "of the front matter is not read" in read.warnings[0][1]
+
+
+def test_a_setting_of_the_front_matter_that_cannot_be_read_is_a_mistake_in_its_line(file):
+    with pytest.raises(UsageError) as refusal:
+        task_document.read(file(f"---\nauthor: me\nmax_cost: a lot\n---\n{SMALL}- [ ] a\n"))
+    assert "task.md:3: 'a lot' is not an amount" in refusal.value.message
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`rm -rf build` darf nicht ausgeführt werden",
+        "Es wird kein `rm -rf build` gestartet",
+        "Nicht ausführen: `rm -rf build`",
+        "`grep -c foo x` schlägt fehl",
+        "Niemals: `rm -rf build`",
+        "Verboten: `rm -rf build`",
+        "Ne lancez jamais `rm -rf build`",
+        "Ne pas exécuter : `rm -rf build`",
+        "`grep -c foo x` échoue",
+        "No ejecutar `rm -rf build`",
+        "No se debe ejecutar: `rm -rf build`",
+        "`grep -c foo x` falla",
+        "Não executar `rm -rf build`",
+        "`grep -c foo x` falha sempre",
+        "Non eseguire `rm -rf build`",
+        "`grep -c foo x` non trova niente",
+        "`grep -c foo x` fallisce",
+        "Voer `rm -rf build` niet uit",
+        "`grep -c foo x` mislukt",
+        "Nie uruchamiaj `rm -rf build`",
+        "`grep -c foo x` kończy się błędem",
+        "Не запускать `rm -rf build`",
+        "Нельзя выполнять: `rm -rf build`",
+        "`grep -c foo x` завершается с ошибкой",
+        "不要运行 `rm -rf build`",
+        "不要运行：`rm -rf build`",
+        "`grep -c foo x` 失败",
+        "`rm -rf build` を実行しない",
+        "`grep -c foo x` は失敗する",
+        "`rm -rf build`를 실행하지 않는다",
+    ],
+)
+def test_a_criterion_that_seems_to_negate_its_command_in_another_language_is_reported_not_run(sentence):
+    read = document(f"{SMALL}- [ ] {sentence}\n")
+    (criterion,) = read.phases[0].tasks[0].criteria
+    assert (criterion.run, criterion.absent) == ((), ())
+    assert read.warnings == ((4, "the sentence seems to negate its command: the criterion is reported, not run"),)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "`grep -c foo x` läuft ohne Fehler",
+        "`grep -c foo x` meldet keine Warnungen",
+        "Die Seite lädt nicht neu: `grep -c foo x`",
+        "`grep -c foo x` passe sans erreur",
+        "`grep -c foo x` pasa sin errores",
+        "`grep -c foo x` passa sem erros",
+        "`grep -c foo x` passa senza errori",
+        "`grep -c foo x` slaagt zonder fouten",
+        "`grep -c foo x` kończy się bez błędów",
+        "`grep -c foo x` проходит без ошибок",
+        "`grep -c foo x` 通过，没有错误",
+        "`grep -c foo x` がエラーなしで通る",
+        "`grep -c foo x` finds no terminal, no fallback and no function without a test",
+    ],
+)
+def test_a_criterion_that_wants_no_errors_in_another_language_is_run(sentence):
+    (criterion,) = task(f"- [ ] {sentence}\n").criteria
+    assert criterion.run == ("grep", "-c", "foo", "x")
+
+
 def test_front_matter_is_passed_over_and_lines_keep_their_numbers(file):
     assert task_document.read(file(f"---\nauthor: me\n---\n{SMALL}")).phases[0].line == 5
 

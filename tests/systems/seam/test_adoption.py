@@ -236,7 +236,7 @@ def test_where_the_project_has_no_command_the_way_out_leads_on(bench):
     clone.git("rm", "-q", "Makefile")
     for how in ("--passed", "--run"):
         refused = clone.agent("check", "test_fails", how)
-        assert "→ holdfast set test_command='COMMAND' · or for a person to trust: printf " in refused.err
+        assert "\n→ holdfast set test_command='COMMAND'\nfor a person: to configure it: printf " in refused.err
     clone.write("Makefile", "test:\n\tfalse\n")
     assert "✓ test_fails passed, by exit code only" in clone.agent("check", "test_fails", "--run").out
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from holdfast.core import commands as cmd
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.apply import Record, fold
-from holdfast.core.commands import Facts
 from holdfast.core.decide import decide
 from holdfast.core.definition import Approval, Choice
+from holdfast.core.facts import Facts
 from holdfast.core.reading import read
 from holdfast.core.state import Actor, Evidence, State
 from holdfast.documents.lens.changes import changes

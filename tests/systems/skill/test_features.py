@@ -255,7 +255,7 @@ def test_all_mistakes_are_listed_with_their_lines(mistakes):
     assert mistakes(f"## Tasks\n- [ ]\n- [ ] {long}\n- [ ] b\n- [x] **b**\n- [] c\n- [ ] d\x1b[1m\n") == [
         (2, "the task has no text"),
         (3, "the task is longer than 1000 characters"),
-        (5, "the task of line 4 has the same text: 'b'"),
+        (5, "the task of line 4 has the same text and headings: 'b'"),
         (6, "a check box is '[ ]' or '[x]', with a space after it"),
         (7, "the task has control characters in it"),
     ]
@@ -567,7 +567,7 @@ def test_a_folder_says_what_else_in_it_looks_like_a_feature(file, tmp_path):
 
 def test_a_folder_with_mistakes_in_tasks_is_refused_with_all_of_them(file, tmp_path):
     file("# One\n- [ ] a\n- [ ] a\n", "1.md")
-    file("# Two\n## Tasks\n- [~] b\n", "2.md")
+    file("# Two\n## Tasks\n- [!] b\n", "2.md")
     with pytest.raises(UsageError) as refusal:
         features.read_all(str(tmp_path), "features")
     found: Any = refusal.value.facts["mistakes"]
@@ -590,7 +590,20 @@ def test_a_box_without_a_blank_or_a_bullet_is_never_part_of_another(file, tmp_pa
     assert (tmp_path / "a.md").read_text() == f"# F\n## Tasks\n{before}{box.replace('[ ]', '[x]')} b\n"
 
 
-@pytest.mark.parametrize("box", ["-[]", "*[x]b", "-[~]", "1.[ ]b"])
+@pytest.mark.parametrize("mark", ["-", "~", "/"])
+def test_the_box_of_a_task_that_has_begun_is_ticked(file, tmp_path, mark):
+    path = file(f"# F\n## Tasks\n- [{mark}] [-1](a.md) is refused\n")
+    assert not features.read(path, "a.md").tasks[0].done
+    assert features.tick(path, "-1 is refused", 0)
+    assert (tmp_path / "a.md").read_text() == "# F\n## Tasks\n- [x] [-1](a.md) is refused\n"
+
+
+def test_a_file_with_many_blocks_without_an_end_is_read_in_time(read):
+    feature = read("# F\n" + "".join(f"<!-- a\n- [ ] b{n}\n~~~\n" for n in range(5000)))
+    assert 0 < [one.code for one in feature.remarks].count("no_end") < 30
+
+
+@pytest.mark.parametrize("box", ["-[]", "*[x]b", "-[!]", "1.[ ]b"])
 def test_a_box_with_two_faults_is_a_mistake(mistakes, box):
     assert [line for line, _ in mistakes(f"# F\n## Tasks\n- [ ] a\n{box} c\n")] == [4]
 

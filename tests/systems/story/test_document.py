@@ -14,8 +14,8 @@ from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 import holdfast
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Definition
+from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State
 from holdfast.definitions.file import load
@@ -97,6 +97,7 @@ def edited(play: Play, change: Callable[[dict[str, Any]], Any]) -> Play:
 
 
 Turn = tuple[cmd.Command, dict[str, Any]]
+SAME = "it is right as it is"
 FAIL = {"status": "FAIL", "violations": [{"check": "word_count", "message": "too short"}], "retry_guidance": {}}
 
 
@@ -106,7 +107,7 @@ def turn(command: cmd.Command, **how: Any) -> Turn:
 
 def tried(said: dict[str, Any]) -> list[Turn]:
     return [
-        turn(cmd.Done("generation", {"draft": "draft.md", "compliance_echo": "echo.md"})),
+        turn(cmd.Done("generation", {"draft": "draft.md", "compliance_echo": "echo.md"}, unchanged=SAME)),
         turn(cmd.Begin("fast-compliance-check")),
         turn(cmd.Done("fast-compliance-check", {"fast_compliance_result": "result.md"}), results={"result.md": said}),
     ]
@@ -124,10 +125,10 @@ WAITING: list[Turn] = [
 GENERATED: list[Turn] = [
     *WAITING,
     turn(cmd.Reject("verification-plan", "", {"tone": "dry"})),
-    turn(cmd.Done("verification-plan")),
+    turn(cmd.Done("verification-plan", unchanged=SAME)),
     turn(cmd.Reject("verification-plan")),
     turn(cmd.Resume()),
-    turn(cmd.Done("verification-plan")),
+    turn(cmd.Done("verification-plan", unchanged=SAME)),
     turn(cmd.Approve("verification-plan", "", {"tone": "wet"})),
     turn(cmd.Begin("generation")),
     turn(cmd.Fail("generation", "the writer is stuck")),
@@ -147,24 +148,24 @@ GENERATED: list[Turn] = [
 ]
 
 
-def phase(name: str, output: str) -> list[Turn]:
-    return [turn(cmd.Begin(name)), turn(cmd.Done(name, {output: "work.md"}))]
+def phase(name: str, *outputs: str) -> list[Turn]:
+    return [turn(cmd.Begin(name)), turn(cmd.Done(name, dict.fromkeys(outputs, "work.md")))]
 
 
 PLANNED: list[Turn] = [
     *phase("exploration", "exploration_results"),
     *phase("scenarios", "scenarios"),
     turn(cmd.Reject("scenarios")),
-    turn(cmd.Done("scenarios")),
+    turn(cmd.Done("scenarios", unchanged=SAME)),
     turn(cmd.Approve("scenarios", "A")),
     turn(cmd.Begin("path-planning")),
     turn(cmd.Fail("path-planning", "no path")),
     turn(cmd.Resume()),
     turn(cmd.Done("path-planning", {"path_plan": "work.md"})),
     *phase("detailing", "detailed_plans"),
-    *phase("integration", "integration_analysis"),
+    *phase("integration", "integration_analysis", "plan"),
     turn(cmd.Reject("integration", "", {"arc": "steeper"})),
-    turn(cmd.Done("integration")),
+    turn(cmd.Done("integration", unchanged=SAME)),
     turn(cmd.Approve("integration")),
     turn(cmd.Reopen("detailing", "once more")),
 ]
@@ -284,6 +285,7 @@ def test_the_steps_of_generation_are_those_of_the_convention():
 def test_the_phases_of_planning_are_those_of_the_convention_and_the_plan_is_approved_at_the_end():
     wanted = without_extras(example("planning-phases")["planning_phases"]["scene"], "phase")
     wanted[-1]["human_approval"] = True
+    wanted[-1]["outputs"] = ["integration_analysis", "plan"]
     assert said_of(PLANNING, "phase") == wanted
 
 
@@ -443,7 +445,7 @@ def test_what_an_approval_or_a_rejection_modified_stands_in_the_document():
     said = step_of(document_of(play.state), 3)
     assert said["status"] == "in_progress"
     assert said["human_approval"]["modifications"] == {"tone": "dry"}
-    play.do(cmd.Done("verification-plan"))
+    play.do(cmd.Done("verification-plan", unchanged=SAME))
     play.do(cmd.Approve("verification-plan", "", {"tone": "wet"}))
     approval = step_of(document_of(play.state), 3)["human_approval"]
     assert approval == {"required": True, "approved": True, "approved_at": _at(play), "modifications": {"tone": "wet"}}

@@ -13,7 +13,7 @@ from holdfast.core.value import Value
 
 _REPORTERS = os.path.join(os.path.dirname(__file__), "reporters")
 _LARGEST_MANIFEST = 1 << 20
-_PYTHON_RUNNERS = ("uv", "poetry", "pdm", "pipenv", "hatch", "rye", "coverage")
+_PYTHON_RUNNERS = ("uv", "poetry", "pdm", "pipenv", "hatch", "rye")
 _NODE_RUNNERS = ("npx", "pnpm", "yarn", "bunx", "bun", "cross-env", "env", "c8", "nyc")
 _SUBCOMMANDS = ("run", "exec", "x", "dlx")
 _TOOLS = {
@@ -27,6 +27,8 @@ _TOOLS = {
     "mocha.js": "mocha",
     "_mocha": "mocha",
 }
+_MANAGE = "manage.py"
+"""The program of a Django project, which tests it."""
 _SCRIPT_RUNNERS = {"npm": ("--",), "pnpm": (), "yarn": (), "bun": ()}
 """What parts a package manager's own options from those of the script."""
 _OPERATORS = frozenset("();<>|&")
@@ -62,6 +64,10 @@ def asked(argv: Sequence[str], folder: str, scratch: str, environment: Mapping[s
             own = list(argv)
             own[own.index("unittest")] = "holdfast_unittest"
             return Asked(tool, tuple(own), env, "lines", report)
+        case "django":
+            env = _python(scratch, "holdfast_unittest.py", report, environment)
+            at = next(place for place, word in enumerate(argv) if os.path.basename(word) == _MANAGE)
+            return Asked(tool, (*argv[:at], "-m", "holdfast_unittest", *argv[at:]), env, "lines", report)
         case "jest":
             return Asked(tool, _ended(argv, parted, ("--json", f"--outputFile={report}")), {}, "jest", report)
         case "vitest":
@@ -80,7 +86,7 @@ def known(argv: Sequence[str], folder: str) -> str:
     """The tool that can be asked for its results as data; empty where there is none."""
     script, _ = _script(argv, folder)
     tool = _tool(script or list(argv))
-    return "" if script and tool in ("go", "cargo", "unittest") else tool
+    return "" if script and tool in ("go", "cargo", "unittest", "django") else tool
 
 
 def _tool(words: Sequence[str]) -> str:
@@ -100,6 +106,8 @@ def _tool(words: Sequence[str]) -> str:
         return _module(words[1:])
     if name in ("node", "nodejs"):
         return _of_node(words[1:])
+    if name == "coverage":
+        return _covered(words[1:])
     if name in (*_PYTHON_RUNNERS, *_NODE_RUNNERS):
         return _behind(words[1:])
     return ""
@@ -123,15 +131,27 @@ def _behind(words: Sequence[str]) -> str:
     return ""
 
 
+def _covered(words: Sequence[str]) -> str:
+    """What `coverage` starts: a module, or a program of the project."""
+    if "-m" in words:
+        return _behind(words)
+    program = next((at for at, word in enumerate(words) if os.path.basename(word) == _MANAGE), len(words))
+    return _managed(words[program:])
+
+
+def _managed(words: Sequence[str]) -> str:
+    return "django" if words and os.path.basename(words[0]) == _MANAGE and list(words[1:2]) == ["test"] else ""
+
+
 def _module(words: Sequence[str]) -> str:
     for at, word in enumerate(words):
         if word == "-m":
             module = next(iter(words[at + 1 : at + 2]), "")
             if module in ("pytest", "unittest"):
                 return module
-            return _behind(words[at + 2 :]) if module == "coverage" else ""
+            return _covered(words[at + 2 :]) if module == "coverage" else ""
         if not word.startswith("-") or word == "-c":
-            return ""
+            return _managed(words[at:])
     return ""
 
 
@@ -153,8 +173,8 @@ def _script(argv: Sequence[str], folder: str) -> tuple[list[str], tuple[str, ...
     return _plain(said), () if "--" in argv else _SCRIPT_RUNNERS[runner]
 
 
-def script(argv: Sequence[str], folder: str) -> str:
-    """The script of `package.json` that a command starts; empty where it starts none."""
+def script(argv: Sequence[str], folder: str, manifest: bytes | None = None) -> str:
+    """The script that a command starts, of the `package.json` there or of another one; empty where it starts none."""
     from holdfast.machine.place import read_regular
     from holdfast.plain.plainjson import object_in
 
@@ -163,7 +183,9 @@ def script(argv: Sequence[str], folder: str) -> str:
     if runner not in _SCRIPT_RUNNERS:
         return ""
     names = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
-    data = object_in(read_regular(os.path.join(folder, "package.json"), _LARGEST_MANIFEST) or b"") or {}
+    if manifest is None:
+        manifest = read_regular(os.path.join(folder, "package.json"), _LARGEST_MANIFEST) or b""
+    data = object_in(manifest) or {}
     scripts = data.get("scripts")
     name = "test" if names[:1] == ["t"] and runner == "npm" else next(iter(names), "")
     found = scripts.get(name) if isinstance(scripts, dict) else None

@@ -26,6 +26,8 @@ class Verdict(Value):
     """Whether nothing is known but how the command ended."""
     file: str = ""
     """The file of the test."""
+    not_started: bool = False
+    """Whether the command came to no test: its program, or what it is to run, is not there."""
 
 
 class Red(Value):
@@ -131,10 +133,8 @@ def _not_green(exit_code: int, results: Results, red: Red, called: Sequence[Case
     """Why it is not green; empty when it is."""
     if own := next((case for case in called if case.fails), None):
         return results.reason(own)
-    if new := next((case for case in results.culprits() if case.id not in red.before), None):
-        return f"{new.id}: {new.reason}" if new.reason else f"{new.id} fails"
-    if file := next((file for file in results.broken if file not in red.before), ""):
-        return f"{file}: {results.broken[file]}" if results.broken[file] else f"{file} cannot be loaded"
+    if new := failure(results, red.before):
+        return new
     if unrun := next((case for case in called if case.outcome != PASSED), None):
         return _why_not_run(unrun)
     if red.test and not called:
@@ -145,6 +145,15 @@ def _not_green(exit_code: int, results: Results, red: Red, called: Sequence[Case
     if results.nothing_ran():
         return "no test ran"
     return "the command failed, but no test did" if exit_code and not results.failing and not results.broken else ""
+
+
+def failure(results: Results, before: Sequence[str] = ()) -> str:
+    """The first test that fails, or file that cannot be loaded, and did not `before`: its name and why."""
+    if new := next((case for case in results.culprits() if case.id not in before), None):
+        return f"{new.id}: {new.reason}" if new.reason else f"{new.id} fails"
+    if file := next((file for file in results.broken if file not in before), ""):
+        return f"{file}: {results.broken[file]}" if results.broken[file] else f"{file} cannot be loaded"
+    return ""
 
 
 def before(results: Results | None, red: str, sources: Sources) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.checks.shell_words import needs_shell
 from holdfast.checks.tooling.folder import NAMES, Tool
 from holdfast.core.names import unknown_key
 from holdfast.core.value import Any
@@ -56,6 +57,8 @@ class _Reader:
 
     def _words(self, data: object, where: tuple[str, ...]) -> tuple[str, ...]:
         if isinstance(data, str) and (words := _split(data)):
+            if why := needs_shell(data):
+                self.mistakes.append((where, f"{where[-1]} runs without a shell; {why}"))
             return words
         if not isinstance(data, list):
             said = f'{where[-1]} must be a list of words such as ["make", "lint"], or "make lint", no shell'

@@ -1,4 +1,4 @@
-"""What the files of a Python project say: pytest, ruff, flake8 or pylint, bandit, and how to start them."""
+"""What the files of a Python project say: pytest, Django or unittest, the linter, bandit, and how to start them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ _REQUIREMENTS = (
     *("requirements-dev.txt", "requirements_dev.txt", "dev-requirements.txt", "requirements-test.txt"),
     *("test-requirements.txt", "requirements.txt", "requirements/dev.txt", "requirements/test.txt"),
 )
+_MANAGE = "manage.py"
 _TESTS = ("tests", "test")
 _PYLINT_FILES = ("pylintrc", "pylintrc.toml", ".pylintrc", ".pylintrc.toml")
 
@@ -41,10 +42,15 @@ class _Project:
             or self._section("tox.ini", "pytest")
             or self._folder.first("conftest.py", "tests/conftest.py")
         )
+        if not source and self._is_django():
+            return Tool(run=self._script(_MANAGE, "test"), source=_MANAGE)
         file = "" if source else self._test_file()
         if source or (file and self._can_import("pytest")):
             return Tool(run=self._run("pytest", "-v"), source=source or file)
         return Tool(run=self._run("unittest", *self._discovery(file)), source=file) if file else None
+
+    def _is_django(self) -> bool:
+        return "django" in self._folder.text(_MANAGE).lower()
 
     def _discovery(self, file: str) -> tuple[str, ...]:
         """How unittest finds the tests beside this one: a folder that is no package is not looked into by itself."""
@@ -94,15 +100,25 @@ class _Project:
         return Tool(run=self._run("bandit", "-q", *config, *exclude, "-r", "."), source=source)
 
     def _run(self, module: str, *arguments: str) -> tuple[str, ...]:
-        """A lock file names the launcher that knows the environment; else it is the project's own interpreter."""
-        own = ("python", "-m", module) if module == "unittest" else (module,)
-        if self._folder.above("uv.lock"):
-            return ("uv", "run", *own, *arguments)
-        if self._folder.has("poetry.lock"):
-            return ("poetry", "run", *own, *arguments)
+        """By the launcher that knows the environment, else by the project's own interpreter."""
+        launcher = self._launcher()
+        if launcher and module != "unittest":
+            return (*launcher, module, *arguments)
+        return self._script("-m", module, *arguments)
+
+    def _script(self, *words: str) -> tuple[str, ...]:
+        """What the project's interpreter is started with."""
+        if launcher := self._launcher():
+            return (*launcher, "python", *words)
         interpreter = self._folder.above(*(f"{name}/bin/python" for name in _ENVIRONMENTS))
         usable = interpreter if interpreter and self._folder.is_program(interpreter) else "python3"
-        return (usable, "-m", module, *arguments)
+        return (usable, *words)
+
+    def _launcher(self) -> tuple[str, ...]:
+        """A lock file names the program that knows the environment."""
+        if self._folder.above("uv.lock"):
+            return ("uv", "run")
+        return ("poetry", "run") if self._folder.has("poetry.lock") else ()
 
     def _declared(self, package: str) -> str:
         """The file that asks for a package: `pyproject.toml`, or a list of requirements."""

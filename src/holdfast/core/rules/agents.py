@@ -5,12 +5,16 @@ The holder of a lease proves itself by a token: the number and a secret, of whic
 
 from __future__ import annotations
 
+from _collections_abc import Mapping
+
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
-from holdfast.core import refusals, remedies
+from holdfast.core import lifecycle, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, optional_text
 from holdfast.core.state import Lease, State
+from holdfast.core.tasks import TASK
+from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.digest import digest
 
@@ -20,6 +24,8 @@ LEASED = (
     *(cmd.RecordCheck, cmd.Record, cmd.Spend),
 )
 """What an agent without a lease may not do to a step that another agent holds; without a step it concerns the whole."""
+REACHING = (cmd.Reopen, cmd.Reset, cmd.Restore, cmd.Skip, cmd.RetireStep, cmd.ChangeStep)
+"""What changes more than the step that it names."""
 OPEN_TO_ALL = (
     *(cmd.StartAgent, cmd.BeatAgent, cmd.EndAgent, cmd.Spend, cmd.Lock, cmd.Unlock),
     *(cmd.Compacted, cmd.Acknowledge, cmd.Alarm, cmd.Edit, cmd.TakeOver),
@@ -73,6 +79,31 @@ def _leave_alone(draft: Draft, command: cmd.Command, own: Lease | None) -> None:
             raise refusals.lease_held(lease, target)
 
 
+def check_reach(draft: Draft, before: State, role: str = "") -> None:
+    """What a command changes beside the step that it names is not changed for another agent that is at work on it.
+
+    A lease of the role that is given reaches every step. Of a step that is finished, its holder has nothing to lose.
+    """
+    own = [lease for lease in before.leases.values() if _is_by_lease(draft, lease)]
+    if role and any(lease.role == role for lease in own):
+        return
+    for lease in before.leases.values():
+        if not lease.step or lease.agent or lease in own or any(_is_below(one.step, lease.step) for one in own):
+            continue
+        if before.step(lease.step).status in lifecycle.FINISHED:
+            continue
+        if _is_changed(before, draft.state, lease.step) and not _has_ended(draft, lease) and not _is_own(draft, lease):
+            raise refusals.lease_held(lease, lease.step)
+
+
+def _is_changed(before: State, after: State, step: str) -> bool:
+    if step not in before.plan or step not in after.plan:
+        return step in before.plan
+    return before.plan.step(step) != after.plan.step(step) or any(
+        before.step(path) != after.step(path) for path in (step, *before.plan.below(step))
+    )
+
+
 def lease_of(state: State, token: str) -> Lease:
     """The lease that a token was given for; refused where it has ended or another one took its place."""
     number, _, secret = token.partition("-")
@@ -93,9 +124,12 @@ def _has_ended(draft: Draft, lease: Lease) -> bool:
 
 def _is_own(draft: Draft, lease: Lease) -> bool:
     """Whether the lease is the request's: by its token, by the session it was given to, or by a person's word."""
-    same = bool(lease.session) and lease.session == draft.actor.session
     at = lease.step or "this workflow"
-    return same or draft.token == lease.token or draft.is_person(f"act in place of {lease.holder}, at work on {at}")
+    return _is_by_lease(draft, lease) or draft.is_person(f"act in place of {lease.holder}, at work on {at}")
+
+
+def _is_by_lease(draft: Draft, lease: Lease) -> bool:
+    return draft.token == lease.token or (bool(lease.session) and lease.session == draft.actor.session)
 
 
 def start_agent(draft: Draft, command: cmd.StartAgent) -> None:
@@ -105,18 +139,44 @@ def start_agent(draft: Draft, command: cmd.StartAgent) -> None:
     if command.step:
         draft.step(command.step)
     held = draft.state.leases.get(command.agent or f"{command.role}@{command.step}")
+    place: Mapping[str, Any] = command.place
     if held and held.session and held.session == draft.actor.session:
+        if place and not held.worktree:
+            draft.emit(ev.Leased(held.replace(**place)))
         _renew(draft, held, command.ttl, command.key)
         return
     if held and not _has_ended(draft, held):
         raise refusals.lease_held(held, command.step)
+    _must_be_free(draft, command)
     if held:
         from holdfast.core.rules import locks
 
         locks.free(draft, held.token)
     claim = {**draft.claim(command.ttl), "step": command.step, "agent": command.agent, "key": command.key}
-    lease = Lease(role=command.role, **claim)
+    lease = Lease(role=command.role, **claim, **place)
     draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
+
+
+def _must_be_free(draft: Draft, command: cmd.StartAgent) -> None:
+    """No second role gets a lease of a task, or of the whole, that somebody holds; one above or below it may be had.
+
+    A step that is no task may be the work of several roles: a creator and a reviewer, or seven validators. An agent
+    that a host was only seen to run is noted in any case.
+    """
+    is_for_one = not command.step or draft.state.plan.step(command.step).kind == TASK
+    for lease in draft.state.leases.values() if is_for_one and not command.agent else ():
+        is_other = lease.step == command.step and not lease.agent
+        if is_other and not _has_ended(draft, lease) and not _is_own(draft, lease):
+            raise refusals.lease_held(lease, command.step)
+
+
+def require_part(draft: Draft) -> None:
+    """What stops everybody is not done by an agent without a lease while others are at work; a person may."""
+    held = [one for one in draft.state.leases.values() if one.step and not one.agent and not _has_ended(draft, one)]
+    if not held or any(_is_by_lease(draft, lease) for lease in draft.state.leases.values()):
+        return
+    if not draft.is_person(f"have the work planned anew while {held[0].holder} is at work on {held[0].step}"):
+        raise refusals.lease_held(held[0], held[0].step)
 
 
 def stay(draft: Draft) -> None:
@@ -139,7 +199,7 @@ def _renew(draft: Draft, lease: Lease, ttl: int, key: str = "") -> None:
     from holdfast.core.rules import locks
 
     draft.emit(ev.Beat(lease.token, draft.facts.boot, draft.facts.mono + ttl, key))
-    locks.renew(draft, lease.token)
+    locks.renew(draft, lease.token, ttl)
 
 
 def end_agent(draft: Draft, command: cmd.EndAgent) -> None:

@@ -8,7 +8,7 @@ from holdfast.core import refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text
 from holdfast.core.patterns import is_pattern, overlap
-from holdfast.core.state import Hold
+from holdfast.core.state import Hold, Lease
 from holdfast.errors import UsageError
 
 MOST = 1000
@@ -16,23 +16,32 @@ MOST = 1000
 
 
 def lock(draft: Draft, command: cmd.Lock) -> None:
-    """All of the files or none. The same agent again renews its hold; one that ran out is taken over."""
+    """All of the files or none. The same agent again renews its hold; one that ran out is taken over.
+
+    A lock never lasts longer than the lease of its agent: an agent that is gone holds nothing.
+    """
     if not command.paths:
         raise refusals.misused("a lock names at least one file", remedies.named("lock", {"paths": [remedies.PATH]}))
     if not 1 <= command.ttl <= 86_400:
         raise UsageError("bad_number", "a lock lasts between one second and a day", remedy="--ttl 10m")
     agent, facts = _holder(draft, command.agent), draft.facts
-    held = (*facts.locks, *draft.state.locks.items())
+    held = [one for one in (*facts.locks, *draft.state.locks.items()) if not one[1].expired(facts.boot, facts.mono)]
+    since = {}
     for path in command.paths:
         checked_text(path, "path", 200 if is_pattern(path) else 1000)
         for other, hold in held:
             same = (hold.agent, hold.session, hold.lease) == (agent, draft.actor.session, draft.token)
-            if not same and not hold.expired(facts.boot, facts.mono) and overlap(path, other):
+            if not same and overlap(path, other):
                 raise refusals.locked(path, other, hold)
+            if same and path == other:
+                since[path] = hold.at
     if len({*draft.state.locks, *command.paths}) > MOST:
         raise UsageError("too_many", f"a workflow keeps at most {MOST} files locked", remedy="lock a folder instead")
     hold = Hold(agent=agent, **draft.claim(command.ttl), lease=draft.token)
-    draft.emit(ev.Locked(dict.fromkeys(command.paths, hold)))
+    lease = _lease(draft)
+    if lease is not None:
+        hold = hold.replace(deadline=min(hold.deadline, lease.deadline))
+    draft.emit(ev.Locked({path: hold.replace(at=since.get(path, hold.at)) for path in command.paths}))
 
 
 def unlock(draft: Draft, command: cmd.Unlock) -> None:
@@ -60,11 +69,11 @@ def free(draft: Draft, lease: int) -> None:
         draft.emit(ev.Unlocked(held))
 
 
-def renew(draft: Draft, lease: int) -> None:
+def renew(draft: Draft, lease: int, ttl: int) -> None:
     """A sign of life of an agent is one for all that it holds; what ran out may be another's by now."""
     facts = draft.facts
     held = {
-        path: hold.replace(at=facts.now, boot=facts.boot, deadline=facts.mono + hold.ttl)
+        path: hold.replace(boot=facts.boot, deadline=facts.mono + min(hold.ttl, ttl))
         for path, hold in draft.state.locks.items()
         if lease and hold.lease == lease and not hold.expired(facts.boot, facts.mono)
     }
@@ -75,5 +84,10 @@ def renew(draft: Draft, lease: int) -> None:
 def _holder(draft: Draft, named: str) -> str:
     if named:
         return checked(named, "agent")
-    role = next((lease.role for lease in draft.state.leases.values() if draft.token and lease.token == draft.token), "")
-    return role or draft.actor.name or draft.actor.kind
+    lease = _lease(draft)
+    return (lease.role if lease else "") or draft.actor.name or draft.actor.kind
+
+
+def _lease(draft: Draft) -> Lease | None:
+    """The lease under which the request is made."""
+    return next((one for one in draft.state.leases.values() if draft.token and one.token == draft.token), None)

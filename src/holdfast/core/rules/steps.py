@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from _collections_abc import Mapping
 
-from holdfast.core import allowance, gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core import commands as cmd
 from holdfast.core import events as ev
+from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked, checked_text, optional_text
 from holdfast.core.needs import trusted_with
-from holdfast.core.state import BASE, BEGAN, BY_HAND, Progress
+from holdfast.core.remedy import Remedy
+from holdfast.core.state import BASE, BEGAN, BLOCKED_BY, BY_HAND, PERSONS, UNCHANGED, Progress
 from holdfast.core.value import Any
 
 _OPEN = (lifecycle.ACTIVE, lifecycle.IN_REVIEW, lifecycle.WAITING)
@@ -22,6 +23,7 @@ def begin(draft: Draft, command: cmd.Begin) -> None:
     if progress.status == lifecycle.ACTIVE:
         return
     draft.require_status(command.step, "began")
+    _require_unblocked(draft, command.step)
     require(draft, command.step)
     draft.open_branches(command.step)
     draft.move("began", command.step)
@@ -37,12 +39,17 @@ def _is_checkpointed(draft: Draft, path: str) -> bool:
 
 def require(draft: Draft, path: str) -> None:
     """Refuses unless everything that must come first is done."""
+    _require_before(draft, path)
+    if unsupervised := gates.unsupervised(draft.state, path):
+        raise refusals.step_blocked(path, [one.name for one in unsupervised], unsupervised)
+
+
+def _require_before(draft: Draft, path: str) -> None:
+    """Refuses unless the steps before this one are done."""
     missing = gates.missing(draft.state, path, draft.facts)
     if missing:
         why = [queries.absent_because(draft.state, needed, draft.facts) for needed in missing]
         raise refusals.step_blocked(path, missing, why)
-    if unsupervised := gates.unsupervised(draft.state, path):
-        raise refusals.step_blocked(path, [one.name for one in unsupervised], unsupervised)
 
 
 def attach(draft: Draft, command: cmd.Attach) -> None:
@@ -66,9 +73,16 @@ def done(draft: Draft, command: cmd.Done) -> None:
         complete(draft, command.step)
         return
     draft.require_status(command.step, "completed")
+    _require_unblocked(draft, command.step)
     attach(draft, cmd.Attach(command.step, {**named_before(progress), **command.artifacts}))
     if command.data:
         draft.emit(ev.Recorded(command.data, command.step))
+    optional_text(command.unchanged, "unchanged", 500)
+    same = gates.unchanged(draft.state.step(command.step), draft.facts)
+    if same and not command.unchanged:
+        raise refusals.unchanged(command.step, gates.unchanged_because(progress, same), same)
+    if same:
+        draft.emit(ev.Recorded({UNCHANGED: command.unchanged}, command.step))
     for name, evidence in command.evidence.items():
         record_check(draft, cmd.RecordCheck(command.step, name, evidence))
     found = result(draft, command.step)
@@ -86,8 +100,9 @@ def result(draft: Draft, path: str) -> tuple[str, str, Mapping[str, Any]] | None
         return None
     said = draft.facts.results.get(artifact.path)
     word = said.get("status", said.get("overall_status")) if said is not None else None
-    if said is None or word not in (step.passed, step.failed):
-        raise refusals.bad_result(path, artifact.path, step.passed, step.failed)
+    wrong = draft.facts.mistakes.get(artifact.path, ())
+    if said is None or word not in (step.passed, step.failed) or wrong:
+        raise refusals.bad_result(path, step, artifact.path, wrong)
     listed = said.get("violations") or said.get("blocking_issues")
     given = listed if isinstance(listed, list) else []
     violations = [{"message": one} if isinstance(one, str) else one for one in given if isinstance(one, (str, Mapping))]
@@ -106,7 +121,7 @@ def submit(draft: Draft, command: cmd.Submit) -> None:
     step, _ = draft.step(command.step)
     if not (step.review or gates.policy(step)):
         raise refusals.no_gate(draft.state, draft.facts, command.step)
-    done(draft, cmd.Done(command.step, command.artifacts))
+    done(draft, cmd.Done(command.step, command.artifacts, unchanged=command.unchanged))
 
 
 def settle(draft: Draft, path: str) -> None:
@@ -218,7 +233,7 @@ def iterate(draft: Draft, command: cmd.Iterate) -> None:
 def _may_try_again(draft: Draft, path: str, *, is_reopened: bool) -> bool:
     """A failure is recorded whatever else holds; the next try begins only if work may go on from there."""
     state, facts = draft.state, draft.facts
-    limit = allowance.most_tries(state, path)
+    limit = state.most_tries(path)
     if state.paused or draft.is_spent or (limit and state.step(path).attempt >= limit):
         return False
     return not is_reopened or not (gates.missing(state, path, facts) or queries.used_up_after(state, path))
@@ -234,6 +249,8 @@ def block(draft: Draft, command: cmd.Block) -> None:
     draft.move("blocked", command.step, reason=command.reason)
     if command.by_hand:
         draft.emit(ev.Recorded({BY_HAND: True}, command.step))
+    elif draft.actor.kind == "human" and draft.facts.person:
+        draft.emit(ev.Recorded({BLOCKED_BY: draft.actor.label}, command.step))
 
 
 def unblock(draft: Draft, command: cmd.Unblock) -> None:
@@ -244,13 +261,27 @@ def unblock(draft: Draft, command: cmd.Unblock) -> None:
         draft.require_person(f"guide {command.step}, which was escalated", remedies.unblock(command.step, guided=True))
         draft.move("resumed", command.step, feedback=command.guidance, renewed=True)
         return
-    by_hand = progress.data.get(BY_HAND) is True
-    if by_hand:
-        what = f"let agents continue {command.step}, which a person does by hand"
-        draft.require_person(what, remedies.unblock(command.step))
-    draft.move("resumed", command.step, feedback=command.guidance)
-    if by_hand:
-        draft.emit(ev.Recorded({}, command.step, (BY_HAND,)))
+    lift_block(draft, command.step, remedies.unblock(command.step), command.guidance)
+
+
+def lift_block(draft: Draft, path: str, way: Remedy, guidance: str = "") -> None:
+    """Lets work on a blocked step go on: what a person blocked, only a person unblocks; `way` is how."""
+    data = draft.state.step(path).data
+    if data.get(BY_HAND) is True:
+        draft.require_person(f"let agents continue {path}, which a person does by hand", way)
+    elif data.get(BLOCKED_BY):
+        draft.require_person(f"unblock {path}, which {data[BLOCKED_BY]} blocked", way)
+    draft.move("resumed", path, feedback=guidance)
+    kept = tuple(name for name in PERSONS if name in data)
+    if kept:
+        draft.emit(ev.Recorded({}, path, kept))
+
+
+def _require_unblocked(draft: Draft, path: str) -> None:
+    """Refuses work on a step of a task that is blocked."""
+    above = queries.blocked_above(draft.state, path)
+    if above:
+        raise refusals.task_blocked(path, queries.blockers(draft.state, above, draft.facts)[0])
 
 
 def skip(draft: Draft, command: cmd.Skip) -> None:
@@ -262,7 +293,7 @@ def skip(draft: Draft, command: cmd.Skip) -> None:
     if not step.optional and not draft.is_person(f"skip {command.step}, which is not optional"):
         raise refusals.not_skippable(command.step)
     if progress.status == lifecycle.PENDING:
-        require(draft, command.step)
+        _require_before(draft, command.step)
         draft.open_branches(command.step)
     must_rely(draft, command.step)
     draft.move("skipped", command.step, reason=command.reason)
@@ -315,6 +346,7 @@ def record_check(draft: Draft, command: cmd.RecordCheck) -> None:
         raise refusals.untrusted(trusted_with(draft.state, check))
     if not _is_repeated(progress, command):
         draft.require_status(command.step, "checked", *_OPEN)
+        _require_unblocked(draft, command.step)
     if command.evidence.run_by != "engine" and check.run_by == "engine":
         untrusted = draft.facts.untrusted.get((command.step, command.name), "")
         raise refusals.engine_must_run(command.step, check, untrusted)

@@ -8,7 +8,7 @@ from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
 from holdfast.core.rules import steps
-from holdfast.core.state import Progress, State
+from holdfast.core.state import PERSONS, Progress, State
 from holdfast.errors import UsageError
 
 
@@ -38,6 +38,9 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
 def _resume_at(draft: Draft, path: str) -> None:
     _, progress = draft.step(path)
     if progress.status in lifecycle.STUCK:
+        if progress.status == lifecycle.BLOCKED:
+            steps.lift_block(draft, path, remedies.resume(path))
+            return
         used_up = queries.is_used_up(draft.state, path)
         if used_up:
             draft.require_person(f"resume {path}, whose tries are used up", remedies.resume(path))
@@ -158,7 +161,7 @@ def revalidate(draft: Draft, command: cmd.Revalidate) -> None:
     if not draft.state.parent:
         raise refusals.no_parent(draft.state)
     if not draft.facts.parent_seal:
-        raise refusals.parent_undone(draft.state)
+        raise refusals.parent_undone(draft.state, draft.facts.parent_unmet)
     if draft.facts.parent_seal != draft.state.parent_seal or draft.state.outdated:
         draft.emit(ev.Founded(draft.state.parent, draft.facts.parent_seal))
 
@@ -173,6 +176,9 @@ def rehome(draft: Draft, command: cmd.Rehome) -> None:
 def record(draft: Draft, command: cmd.Record) -> None:
     if command.step:
         draft.step(command.step)
+    own = [name for name in (*command.values, *command.removed) if command.step and name in PERSONS]
+    if own:
+        draft.require_person(f"change {own[0]} of {command.step}", remedies.unblock(command.step))
     named = [value for value in command.values.values() if value in draft.facts.unknown_commits]
     if named and draft.state.origin == "started":
         raise refusals.no_commit(str(named[0]))

@@ -35,10 +35,17 @@ def edit(
     keys = _respelled_keys(document, old, new)
     plain = {name: value for name, value in new.items() if name not in keys}
     new = {**plain, **{key: _joined(plain.get(key), new[name]) for name, key in keys.items()}}
-    parts = _parts(state, list(changes(document, state, old, new)))
-    parts = [_as_known(part, keys, new) for part in parts]
+    same: list[str] = []
+    if document.meant:
+        read = document.meant(old, new)
+        reread = {key: key for key in read if key not in new or read[key] != new[key]}
+        same = [key for key in reread if key in new and read[key] == old.get(key)]
+        keys, new = keys | reread, read
+    parts = [Part(key, ((key,),), written=new[key]) for key in same]
+    parts += _parts(state, list(changes(document, state, old, new)))
     if document.also:
         parts += document.also(state, old, new)
+    parts = [_as_known(part, keys, new) for part in parts]
     parts += _history(document, state, old, new, parts)
     parts += [Part(field) for field in undeclared(document, old, new)]
     return cmd.Edit(path, new, old, tuple(parts), source)
@@ -60,9 +67,11 @@ def _joined(known: Any, said: Any) -> Any:
 
 
 def _as_known(part: Part, keys: Mapping[str, str], new: Mapping[str, Any]) -> Part:
-    """What was written under a respelled key is told as it is read."""
-    key = next((key for key in keys.values() if part.places == ((key,),)), None)
-    return part.replace(written=new[key]) if key and part.written is None else part
+    """What was written under a respelled key, or in another form, is told as it is read."""
+    place = part.places[0] if len(part.places) == 1 and part.written is None and part.wrong is None else ()
+    names = [one for one in place if isinstance(one, str)]
+    value = at(new, ".".join(names)) if 0 < len(place) == len(names) < 3 and names[0] in keys.values() else None
+    return part.replace(written=value) if value is not None else part
 
 
 def asked(field: str, make: Callable[..., Iterable[cmd.Command]], *given: Any, **more: Any) -> Part:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from _collections_abc import Iterable, Mapping
 
 from holdfast.core.plan import Plan, ancestors
-from holdfast.core.state import Progress, State
+from holdfast.core.state import Progress, State, moved
 from holdfast.core.value import Any, Value
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Document, Field, Items, as_found
 from holdfast.documents.lens.text import Entries, Kept, KeptList
@@ -34,16 +34,20 @@ class Memory:
         elif known.progress is state.progress:
             return known.value
         else:
-            moved = _moved(known.progress, state.progress)
-            old = {item: entry for item, entry in known.entries.items() if item.partition("#")[0] not in moved}
-            entries = {item: old.get(item) or _entry(part, state, item) for item in part.each(state)}
-            if len(old) == len(entries) and list(known.entries) == list(entries):
+            entries = _again(part, known, state)
+            if entries is known.entries:
                 self._lists[key] = known.replace(progress=state.progress)
                 return known.value
         value = KeptList([one for _, one in entries.values()]) if part.key else Kept(entries.values())
         if len(self._lists) >= self._most:
             self._lists.clear()
-        self._lists[key] = _Listed(lasting=lasting, progress=state.progress, entries=entries, value=value)
+        self._lists[key] = _Listed(
+            lasting=lasting,
+            progress=state.progress,
+            entries=entries,
+            value=value,
+            inner=any("#" in item for item in entries),
+        )
         return value
 
     def history(self, document: Document, state: State) -> Entries:
@@ -69,12 +73,30 @@ class _Listed(Value):
     progress: Mapping[str, Progress]
     entries: dict[str, tuple[Any, Kept]]
     value: Kept | KeptList
+    inner: bool
+    """Whether some items are of a step, and not steps."""
 
 
-def _moved(before: Mapping[str, Progress], after: Mapping[str, Progress]) -> set[str]:
-    """The steps whose progress is another one, and the branches they stand in."""
-    moved = {path for path, one in after.items() if before.get(path) is not one} | (before.keys() - after.keys())
-    return moved.union(*map(ancestors, moved))
+def _again(part: Items, known: _Listed, state: State) -> dict[str, tuple[Any, Kept]]:
+    """The entries of a list by a newer state; the known ones themselves where all say what they said."""
+    steps = moved(known.progress, state.progress)
+    about = set(steps).union(*map(ancestors, steps))
+    items = about & known.entries.keys()
+    if known.inner:
+        items = {item for item in known.entries if item.partition("#")[0] in about}
+    if any(_is_listed_by(known.progress.get(path)) != _is_listed_by(state.progress.get(path)) for path in steps):
+        old = {item: entry for item, entry in known.entries.items() if item not in items}
+        listed = {item: old.get(item) or _entry(part, state, item) for item in part.each(state)}
+        same_items = list(listed) == list(known.entries)
+    else:
+        listed, same_items = {**known.entries, **{item: _entry(part, state, item) for item in items}}, True
+    says_same = same_items and all(repr(listed[item]) == repr(known.entries[item]) for item in items)  # 1 is not true
+    return known.entries if says_same else listed
+
+
+def _is_listed_by(one: Progress | None) -> tuple[str, str] | None:
+    """What of a step's progress counts for which items there are, and in which order."""
+    return (one.status, one.finished_at) if one else None
 
 
 def _entry(part: Items, state: State, item: str) -> tuple[Any, Kept]:
@@ -139,6 +161,9 @@ def _fill(
             continue
         else:
             value = memory.listed(part, state)
+        if "." not in part.at:
+            out[part.at] = value
+            continue
         above, last = _split(part.at)
         holder = out
         for name in above:

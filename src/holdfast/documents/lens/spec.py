@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
 
-from holdfast.core.commands import Facts, Part
+from holdfast.core.commands import Part
 from holdfast.core.definition import Definition
+from holdfast.core.facts import Facts
 from holdfast.core.state import State
 from holdfast.core.value import Any, Value
 
@@ -110,7 +111,8 @@ class Items(Value):
     """A list of objects, matched by the field `key`; or, without `key`, an object of objects.
 
     An item is a step by its path, or what it has after `path#`. What is said of it follows from the plan, the session,
-    and the progress of that step and of those below it; which items there are, from the plan and all progress.
+    and the progress of that step and of those below it; which items there are, and in which order, from the plan and
+    from when which steps ended: `status` and `finished_at`.
     """
 
     at: str
@@ -147,6 +149,8 @@ class Document(Value):
     """The field that only renderings of the same second share: it tells from which of them somebody began an edit."""
     also: Callable[[State, Mapping[str, Any], Mapping[str, Any]], list[Part]] | None = None
     """The parts of an edit in the fields whose meaning is `OWN`: from the state, the old document and the new one."""
+    meant: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """An edited document as it is usually written: from the old document and the new one."""
     required: bool = False
     """Whether the schema asks for every field that does not say otherwise."""
     either: tuple[str, ...] = ()
@@ -172,6 +176,8 @@ class Dialect(Value):
     index: Callable[[list[Any], Mapping[str, Any] | None, str, str], tuple[str, Mapping[str, Any]]] | None = None
     """The list of workflows beside the documents: from entries, the old list, now and the session, its path and value.
     """
+    lag: int = 60
+    """Seconds for which the moment of the last activity in that list may be behind."""
     log: Callable[[State], str] | None = None
     """Where the log of a workflow lies, one line for each thing that happened."""
     folder: Callable[[State], str] | None = None
@@ -202,6 +208,8 @@ class Dialect(Value):
     """What still stands after such a deletion. Where it is gone too, more was lost, by accident."""
     own_folder: bool = False
     """Each workflow has a folder of its own for its document, which goes when that goes."""
+    agents_own: bool = False
+    """Agents keep the documents by themselves: a text that cannot be read is theirs, and stays where it is."""
     guarded: Callable[[State], tuple[str, ...]] | None = None
     """Files of a workflow that nobody but Holdfast writes; where there are none, edits are decided."""
 

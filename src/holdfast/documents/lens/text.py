@@ -14,6 +14,11 @@ from holdfast.plain.plainjson import spaced as _line
 
 WIDTH = 110
 _ATOMS = (str, int, float, bool, type(None))
+_PLAIN = frozenset(_ATOMS)
+
+
+def _are_atoms(values: Iterable[Any]) -> bool:
+    return all(kind in _PLAIN or issubclass(kind, _ATOMS) for kind in set(map(type, values)))
 
 
 class Kept(dict):  # type: ignore[type-arg]
@@ -51,6 +56,8 @@ class Writer:
         kind = type(value)
         if kind is str:
             return _text(value)
+        if kind is int:
+            return str(value)
         if kind is Kept or kind is KeptList:
             value.text = value.text or (self._object(value, indent) if kind is Kept else self._list(value, indent))
             return str(value.text)
@@ -63,13 +70,17 @@ class Writer:
     def _object(self, value: dict[str, Any], indent: str) -> str:
         if not value:
             return "{}"
-        if indent and all(isinstance(item, _ATOMS) for item in value.values()):
+        if indent and _are_atoms(value.values()):
             text = _line(value)
             if len(indent) >= 4 or len(text) + len(indent) <= WIDTH:
                 return text
         deeper = indent + "  "
-        rows = [f"{deeper}{_text(str(name))}: {self._value(item, deeper)}" for name, item in value.items()]
-        return "{\n" + ",\n".join(rows) + "\n" + indent + "}"
+        rows = [
+            f"{_text(str(name))}: {_text(item) if type(item) is str else self._value(item, deeper)}"
+            for name, item in value.items()
+        ]
+        between = ",\n" + deeper
+        return "{\n" + deeper + between.join(rows) + "\n" + indent + "}"
 
     def _list(self, value: list[Any] | tuple[Any, ...], indent: str) -> str:
         if not value:
@@ -78,10 +89,10 @@ class Writer:
         if isinstance(value, Entries):
             rows = value.lines
         else:
-            if all(isinstance(item, _ATOMS) for item in value):
+            if _are_atoms(value):
                 text = _line(value)
                 if len(text) + len(indent) <= WIDTH:
                     return text
-            rows = [self._value(item, deeper) for item in value]
+            rows = [getattr(item, "text", "") or self._value(item, deeper) for item in value]
         between = ",\n" + deeper
         return "[\n" + deeper + between.join(rows) + "\n" + indent + "]"

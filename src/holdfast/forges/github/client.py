@@ -84,7 +84,7 @@ class Client:
         found = self.find(branch, base)
         if found is not None:
             return found
-        base = base or self._default_branch()
+        base = base or self.default_branch()
         what = f"a pull request from {branch} into {base}"
         asked = {"title": title, "head": self._named_head(branch), "base": base, "body": body}
         if self.is_fork and self._head.owner == self._repository.owner:
@@ -162,7 +162,7 @@ class Client:
     def _named(self) -> dict[str, object]:
         return {"owner": self._repository.owner, "name": self._repository.name}
 
-    def _default_branch(self) -> str:
+    def default_branch(self) -> str:
         what = "the default branch"
 
         def read() -> str:

@@ -8,6 +8,7 @@ import sys
 
 _HOOKS = "/holdfast/surfaces/hooks/run.py"
 _STATUS = "statusline"
+_TOOLSET = "--toolset"
 
 
 def hook_words() -> list[str]:
@@ -36,8 +37,18 @@ def is_status(command: object) -> bool:
     return (words[-1:] == [_STATUS] and _is_fast(words[:-1])) or _is_typed(words, _STATUS)
 
 
+def toolset(words: list[str]) -> list[str]:
+    """The words with which somebody chose toolsets of a server, at its end."""
+    if words[-2:-1] == [_TOOLSET]:
+        return words[-2:]
+    return words[-1:] if words and words[-1].startswith(f"{_TOOLSET}=") else []
+
+
 def is_server(words: list[str]) -> bool:
-    """Whether a server is one that an installation wrote: one that somebody wrote by hand stays theirs."""
+    """Whether a server is one that an installation wrote, but for its toolsets: one that somebody wrote by hand stays
+    theirs.
+    """
+    words = words[: len(words) - len(toolset(words))]
     return words[-3:] == ["-m", "holdfast", "mcp"] and words[1:-3] in ([], ["-P"]) and os.path.isabs(words[0])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from _collections_abc import Mapping
 
 from holdfast.core.value import Any
 from holdfast.hosts.installing import lines, tomltext
@@ -96,7 +97,7 @@ class Entry(Part):
         if not self.is_ours(there):
             said.append(f"{name} has a {self.called} of its own, which stays; ours is: {self.by_hand}")
             return text
-        for key, value in self.value.items():
+        for key, value in _with_toolset(self.value, there).items():
             if key not in there or (there[key] != value and key in ("command", "args")):
                 document = document.put((*self.path, key), value)
         return document.text
@@ -144,7 +145,7 @@ class Table(Part):
         if there is not None and not _is_our_server(there):
             said.append(f"{name} has a server of its own, which stays; ours is: holdfast mcp")
             return text
-        return tomltext.put(text, name, self.path, self.values)
+        return tomltext.put(text, name, self.path, _with_toolset(self.values, there))
 
     def take(self, text: str, name: str) -> str:
         return tomltext.take(text, name, self.path) if _is_our_server(self._there(text, name)) else text
@@ -209,6 +210,12 @@ def _server(there: Any) -> list[str]:
     command, args = _object(there).get("command"), _object(there).get("args", [])
     words = command if isinstance(command, list) else [command, *_list(args)]
     return words if "url" not in _object(there) and all(isinstance(word, str) for word in words) else []
+
+
+def _with_toolset(values: Mapping[str, Any], there: Any) -> dict[str, Any]:
+    """Our values of a server, with the toolsets that somebody added to those that are there."""
+    chosen, name = lines.toolset(_server(there)), "args" if "args" in values else "command"
+    return {**values, name: [*values[name], *chosen]} if chosen else dict(values)
 
 
 def _is_our_server(there: Any) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries, remedies
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.state import Lease
 from holdfast.core.value import Any
 from holdfast.errors import NotFound, UsageError
@@ -16,15 +18,19 @@ from holdfast.surfaces.cli.call import Call
 def start(call: Call) -> None:
     workflow = call.workflow()
     role, step = call.args.name, call.args.step or ""
-    token = workflow.start_agent(role, step, call.args.ttl, **call.how())
+    token = workflow.start_agent(role, step, call.args.ttl, worktree=call.args.worktree or None, **call.how())
     lease = workflow.state.leases.get(f"{role}@{workflow.path(step) if step else ''}")
     if lease is None:
         raise NotFound("no_lease", "the lease that this key gave is over", remedy=remedies.agent_start())
     shown = f"pass --token {token}, or export HOLDFAST_TOKEN={token}" if token else "its token was given before"
     said = call.ok(f"{role} has lease {lease.token}: {shown}")
+    where = os.path.join(call.project.root, lease.worktree) if lease.worktree else ""
+    if where:
+        said += escape(f"; work in {where}, on the branch {lease.branch}")
     facts = workflow.facts()
     left = {usage.bound: usage.left_text for usage in queries.usages(workflow.state, facts.now)}
     more = {"token": token or None, "lease": _data(lease, facts), **({"left": left} if left else {})}
+    more |= {"worktree": where} if where else {}
     call.changed(workflow, said=said, more=more)
 
 
@@ -38,7 +44,7 @@ def beat(call: Call) -> None:
 def end(call: Call) -> None:
     workflow = call.workflow()
     lease = _lease(call, workflow)
-    workflow.execute(cmd.EndAgent(lease, call.args.outcome), **call.how())
+    workflow.end_agent("", call.args.outcome, lease=lease, **call.how())
     call.changed(workflow, said=call.ok(f"lease {lease} is over"), more={"lease": lease})
 
 
@@ -74,11 +80,13 @@ def listing(call: Call) -> None:
 
 def _data(lease: Lease, facts: Facts) -> dict[str, Any]:
     held = {"since": lease.at, "ttl_seconds": lease.ttl, "stale": lease.expired(facts.boot, facts.mono)}
-    return {"role": lease.role, "step": lease.step or None, "token": lease.token, **held}
+    where = {"worktree": lease.worktree, "branch": lease.branch} if lease.worktree else {}
+    return {"role": lease.role, "step": lease.step or None, "token": lease.token, **held, **where}
 
 
 def _row(row: dict[str, Any]) -> str:
     where = f" on {row['step']}" if row["step"] else ""
+    where += f" in {row['worktree']}" if row.get("worktree") else ""
     stale = ", stale: its lease ran out" if row["stale"] else ""
     return escape(f"{row['token']}  {row['role']}{where}, since {row['since']}{stale}")
 

@@ -50,6 +50,8 @@ def parse(command: Command, words: list[str]) -> Parsed | None:
                 value = next(rest, None)
                 if value is None or value in flags:
                     raise _wrong(command, f"{word} needs a value: {option.shown}")
+            if option.type and option.dest in typed and not option.many:
+                raise _wrong(command, f"{word.partition('=')[0]} is given twice, and it takes one value")
             _take(command, option, value, values)
             typed.add(option.dest)
     _words(command, free, values)

@@ -224,6 +224,9 @@ class Call:
         told = bool(said)
         said = said or self.became(brief.state, path)
         first = brief.first
+        # The command that ran a check has just said why it failed.
+        why = first.message.partition(" failed: ")[2] if first else ""
+        is_told = bool(why) and why in said
         if first is None:
             return f"{said} · {self.style.green('all steps are done')}"
         if brief.step is None:
@@ -231,13 +234,11 @@ class Call:
         elif brief.step == path and (first.kind in lifecycle.STUCK or (told and brief.ready)):
             what = ""
         elif first.kind in ("bound", *SESSION) or brief.step == path:
-            # The command that ran a check has just said why it failed.
-            why = first.message.partition(" failed: ")[2]
-            what = "" if why and why in said else f" · {first.message}"
+            what = "" if is_told else f" · {first.message}"
         elif first.kind == "mark":
             what = ""
         else:
-            what = f" · {onward}{brief.step}" + ("" if brief.ready else f": {first.message}")
+            what = f" · {onward}{brief.step}" + ("" if brief.ready or is_told else f": {first.message}")
         return f"{said}{escape(what)}  {self.style.dim(f'({escape(self.told(brief.now))})')}"
 
     def became(self, state: State, path: str) -> str:

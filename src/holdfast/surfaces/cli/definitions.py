@@ -174,6 +174,7 @@ def _picture(call: Call, shown: str, seen: Content) -> str:
         told = {"redact": "" if given.redact else "nothing", "prefixes": ", ".join(given.prefixes.values())}
         told["may be committed"] = ", ".join(given.allow)
         rows += [(call.style.dim(escape(f"secrets · {name}:")), escape(said)) for name, said in told.items() if said]
+    rows += [(call.style.dim(escape(f"{name}:")), escape(said)) for name, said in seen.loosened]
     return "\n".join([head, *(f"  {what} {run}" for what, run in rows)]) + "\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Callable
 
-from holdfast.core.remedy import shell
+from holdfast.core.remedy import Blank, shell
 from holdfast.errors import UsageError
 from holdfast.surfaces.cli.grammar import Command
 from holdfast.surfaces.cli.table import ALWAYS, COMMANDS, COMMON
@@ -40,6 +40,11 @@ def _unknown(words: list[str]) -> UsageError:
     from holdfast.core import remedies
     from holdfast.core.names import nearest
 
+    name = words[0].removeprefix("/")
+    if _is_definition(name):
+        rest = [word for word in words[1:] if not word.startswith("-")]
+        way = remedies.start(name, " ".join(rest) or Blank("SUBJECT"))
+        return UsageError("no_command", f"{words[0]!r} is a workflow and no command: start it", remedy=way)
     below = [name for name in COMMANDS if name.startswith(words[0] + " ")]
     if below:
         said = f"holdfast {words[0]} needs one of: {', '.join(name.partition(' ')[2] for name in below)}"
@@ -48,6 +53,17 @@ def _unknown(words: list[str]) -> UsageError:
     hint = f", did you mean {close!r}?" if close else ""
     remedy = shell("holdfast", *((close,) if close else ()), "--help")
     return UsageError("no_command", f"there is no command {words[0][:80]!r}{hint}", remedy=remedy)
+
+
+def _is_definition(name: str) -> bool:
+    """Whether a workflow has this name: one of the systems, or of the project at the working directory."""
+    import os
+
+    from holdfast.core.names import is_name
+    from holdfast.systems.seam.registry import folders
+
+    places = (*folders("definitions"), os.path.join(".holdfast", "workflows"))
+    return is_name(name) and any(os.path.isfile(os.path.join(place, f"{name}.toml")) for place in places)
 
 
 def load(handler: str) -> Callable[[Call], int | None]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from holdfast.core.remedy import Scope
 
 INTERRUPTED = 130
+_LONG = 120
+"""How many characters of commands for a person fit on one line; where there are more, each has its own."""
 _OBJECTS = 100_000
 """How many new objects make the garbage collector look for cycles: more than a command makes while it imports."""
 
@@ -164,7 +166,9 @@ def _report(
         text += f"{style.dim('→')} {escape(remedy.told(error.remedies, where))}\n"
     own = [] if where.person else [one for one in error.remedies if getattr(one, "who", "") == "person"]
     if own:
-        text += f"{style.dim('for a person:')} {escape(remedy.told(own, where.replace(person=True)))}\n"
+        each = [own] if len(remedy.told(own, where.replace(person=True))) < _LONG else [(one,) for one in own]
+        for ways in each:
+            text += f"{style.dim('for a person:')} {escape(remedy.told(ways, where.replace(person=True)))}\n"
     utf8 = (sys.stderr.encoding or "").lower().replace("-", "") == "utf8"
     sys.stdout.flush()
     sys.stderr.write(text if utf8 else to_ascii(text))

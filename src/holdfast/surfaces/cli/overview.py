@@ -11,7 +11,22 @@ Durable workflow state for AI agents: every workflow stays at its step and moves
 
   holdfast COMMAND [OPTION…]        holdfast COMMAND --help says more
 
+To begin
+  holdfast start dev features/NAME.md       the tasks of a feature file, one after the other
+  holdfast start tdd "TEXT"                 one task: a test that fails, the work, tidying up, a commit
+  holdfast next                             what to do now, and what to type
+  holdfast done                             hand in the step that is worked on
+
 """
+_MORE = {
+    "start": """
+For example
+  holdfast start dev features/NAME.md       the tasks of a feature file, or of a folder of them
+  holdfast start tdd "TEXT"                 one task: a test that fails, the work, tidying up, a commit
+  holdfast workflows                        every workflow that can be started
+  holdfast workflows check FILE             what is read in a feature file or task document
+""",
+}
 _FOOT = """
 STEP is a number, an id, or a path such as build/2. Every command takes --json and --as ROLE; -w ID picks the workflow.
 Exit codes: 0 done, 2 wrong usage, 3 refused by a rule, 4 not found, 5 conflict, 6 broken data, 1 anything else.
@@ -51,4 +66,4 @@ def of(command: Command) -> str:
         rows.append((left, f"{option.help}{many}"))
     wide = max(len(left) for left, _ in rows)
     listed = "".join(f"  {left:<{wide}}  {right}".rstrip() + "\n" for left, right in rows)
-    return f"holdfast {_usage(command)} [OPTION…]\n\n{command.about}\n\n{listed}"
+    return f"holdfast {_usage(command)} [OPTION…]\n\n{command.about}\n\n{listed}{_MORE.get(command.name, '')}"

@@ -19,7 +19,8 @@ from holdfast.surfaces.cli.readers import pairs
 
 def submit(call: Call) -> None:
     workflow, path = call.step()
-    call.changed(workflow.submit(path, dict(call.args.artifact), **call.how()), path)
+    workflow.submit(path, dict(call.args.artifact), unchanged=call.args.unchanged, **call.how())
+    call.changed(workflow, path)
 
 
 def review(call: Call) -> None:

@@ -149,8 +149,10 @@ def _record(record: Record) -> dict[str, Any]:
 
 
 def metrics(call: Call) -> None:
+    from holdfast.core.metrics import wrapped
+
     figures = call.workflow().metrics()
-    call.answer(figures, lambda: render.metrics_table(figures, call.style))
+    call.answer(wrapped(figures), lambda: render.metrics_table(figures, call.style))
 
 
 def diagram(call: Call) -> None:

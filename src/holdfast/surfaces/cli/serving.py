@@ -20,13 +20,16 @@ def mcp(call: Call) -> None:
     if not args.http and (args.no_token or args.allow_host or args.allow_origin):
         wanted = remedies.named("mcp", {"http": True})
         raise refusals.misused("these options are for HTTP, and --http is missing", wanted)
+    from holdfast.surfaces.tools.sets import checked_sets
+
+    toolsets = checked_sets(args.toolset)
     os.chdir(args.root)  # relative paths of tools mean the project, wherever the host was started
     settings = settings_.read(os.environ, terminal=False, surface="mcp", role=args.role or "")
     from holdfast.surfaces.mcp import serving
     from holdfast.surfaces.mcp.projects import Projects
 
     serving.set_up_logs(debug=args.debug)
-    projects = Projects(places.find("."), settings)
+    projects = Projects(places.find("."), settings, toolsets)
     if not args.http:
         serving.serve(projects)
         return

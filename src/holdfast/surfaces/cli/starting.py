@@ -18,9 +18,15 @@ def start(call: Call) -> None:
     args, context = call.args, pairs(call.args.values)
     if args.resume and args.fresh:
         raise refusals.misused("--resume and --fresh exclude each other", remedies.usage("start"))
-    there = None if args.fresh or args.key else call.project.find(args.definition, args.subject, context)
+    there = None if args.fresh or args.key else _found(call, context)
     if there is None or not _goes_on(call, there):
         _begin(call, context, fresh=args.fresh or there is not None)
+
+
+def _found(call: Call, context: dict[str, Any]) -> Workflow | None:
+    """The active workflow of the same work."""
+    args = call.args
+    return call.project.find(args.definition, args.subject, context, args.session or "")
 
 
 def resume(call: Call) -> None:

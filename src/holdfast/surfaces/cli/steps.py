@@ -23,7 +23,8 @@ _SAID = {"block": "reason", "unblock": "guidance", "skip": "reason", "reject": "
 def move(call: Call) -> None:
     """Commands that only move a step: each is a method of the workflow, with the text that goes with it."""
     (workflow, path), name = call.step(), call.command.name
-    said = [getattr(call.args, _SAID[name]) or ""] if name in _SAID else []
+    said: list[Any] = [getattr(call.args, _SAID[name]) or ""] if name in _SAID else []
+    said += [pairs(call.args.values)] if name == "reject" else []
     getattr(workflow, name)(path, *said, **call.how())
     call.changed(workflow, path)
 
@@ -32,7 +33,8 @@ def done(call: Call) -> None:
     """Without a step, the one that is worked on."""
     workflow = call.workflow()
     step = workflow.path(call.args.step) if call.args.step else ""
-    hand_in(call, workflow, step, artifacts=dict(call.args.artifact), test=call.args.test)
+    given = {"artifacts": dict(call.args.artifact), "test": call.args.test, "unchanged": call.args.unchanged}
+    hand_in(call, workflow, step, **given)
 
 
 def hand_in(call: Call, workflow: Workflow, step: str, **given: Any) -> None:
@@ -129,8 +131,9 @@ def _said(call: Call, name: str, evidence: Evidence) -> str:
         how += f", in the run for {evidence.data[SAME_RUN]}: nothing changed since"
     if evidence.passed:
         test = f": {evidence.data['test']}" if evidence.data.get("test") else ""
-        more = "".join(f"\n{escape(said)}" for said in provenance.remarks(evidence))
+        said_too = (*provenance.remarks(evidence), *provenance.not_of(evidence), provenance.run_under(evidence))
+        more = "".join(f"\n{escape(said)}" for said in filter(None, said_too))
         return call.ok(f"{name} passed{how}{test}") + more
-    code = f" with {evidence.exit_code}" if evidence.exit_code is not None else ""
+    code = f" with {evidence.exit_code}" if evidence.exit_code else ""
     why = f": {gates.telling(evidence)}".removesuffix(": ")
     return f"{call.style.red('✗')} {escape(f'{name} failed{code}{how}{why}')}"

@@ -8,7 +8,7 @@ from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
 from holdfast.core.lifecycle import MARKS
 from holdfast.core.plan import parent
-from holdfast.core.state import State
+from holdfast.core.state import ADDED, State
 from holdfast.core.tasks import COMMIT, TASK, named, new_task, next_number, untested
 from holdfast.documents.learnings import read
 from holdfast.errors import Refused
@@ -29,6 +29,9 @@ def add(call: Call) -> None:
     text, tested = untested(args.text)
     workflow.add_step(new_task(workflow.state, above, name, text, tested=tested), above, **call.how())
     path = f"{above}/{name}"
+    known = workflow.state.step(above).data.get(ADDED, ())
+    if workflow.state.loads and path not in known:
+        workflow.execute(cmd.Record({ADDED: [*known, path]}, above))
     call.changed(workflow, path, call.ok(f"task {path} added"), {"task": name, "path": path})
 
 

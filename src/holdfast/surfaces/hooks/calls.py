@@ -25,6 +25,9 @@ class Call:
         self.is_shell = self.tool.lower() in writes.SHELLS
         self.line = ""
         self.commands: list[Command] = []
+        self.risked: set[str] = set()
+        """Folders in worktrees where git may throw away what is committed nowhere."""
+        self.drops_stashes = False
         cwd = text(event, "cwd")
         folder = cwd if cwd.startswith("/") else worktree or root or "/"
         if self.is_shell:
@@ -33,7 +36,10 @@ class Call:
             line = writes.line_of(given)
             self.commands = shell.commands(line)
             self.line = line[: shell.LONGEST] if isinstance(line, str) else " ".join(line)[: shell.LONGEST]
-            self.targets = writes.by_shell(self.commands, folder)
+            found = writes.by_shell(self.commands, folder)
+            self.targets = [target for target in found if target.takes not in ("kept", "stashed")]
+            self.risked = {target.by_git for target in found if target.by_git}
+            self.drops_stashes = any(target.takes == "stashed" for target in found)
         else:
             self.targets = [writes.Target(name, folder, takes) for name, takes in writes.edited(self.tool, given)]
 

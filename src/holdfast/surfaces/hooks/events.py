@@ -35,9 +35,11 @@ MOST = 9500
 """Characters: a host replaces a longer context by the beginning of it."""
 MOST_LOOKED_AT = 100
 FRESH = ("startup", "clear")
+"""Beginnings of a session that may have nothing to do with any workflow."""
+UNREAD = "edit_unread"
+"""The alert of a document whose text is shown, as nobody could read it."""
 ENOUGH = 1.0
 """Seconds that have to be left of the time that a hook has, for a subject to be read again."""
-"""Beginnings of a session that may have nothing to do with any workflow."""
 
 
 def answer(event: Mapping[str, Any], folder: str) -> str:
@@ -62,20 +64,6 @@ def _redacted(project: Project) -> list[str]:
     return [secrets.told(redacted)]
 
 
-def settle(root: str, name: str, worktree: str) -> None:
-    """Finishes or takes back a commit that was interrupted in a worktree."""
-    from holdfast import git
-    from holdfast.git import unfinished
-
-    repository = git.find(worktree)
-    try:
-        said = unfinished.settle(repository) if repository and notes.may_write(root) else ""
-    except (HoldfastError, OSError) as failure:
-        said = f"a commit of Holdfast's was interrupted, and cannot be finished: {failure}"
-    if said:
-        notes.log(root, name, said)
-
-
 def _answers(project: Project, event: Mapping[str, Any], session: str) -> str:
     refusal = project.wired.store.read_only
     if refusal and refusal.code == "untrusted_owner":
@@ -86,7 +74,7 @@ def _answers(project: Project, event: Mapping[str, Any], session: str) -> str:
         case "PreCompact":
             return _before_compaction(project, event, session)
         case "SessionStart":
-            return _at_start(project, event, session)
+            return _with_ends(project, _at_start(project, event, session))
         case "Stop":
             return _at_stop(project, session)
         case "PostToolUse":
@@ -144,7 +132,20 @@ def _before_compaction(project: Project, event: Mapping[str, Any], session: str)
     return "" if is_codex(event) else keepsake(workflow.briefing())
 
 
+def _with_ends(project: Project, answer: str) -> str:
+    """An answer, and before it which workflows ended by what a file says."""
+    wired, told = project.wired, ""
+    over = [entry for entry in wired.store.entries() if not entry.active and entry.worktree == wired.place.key()]
+    if over:
+        from holdfast.surfaces.hooks import ended
+
+        told = ended.told(project, over)
+    text = "\n\n".join(filter(None, (told, answer)))
+    return _context("SessionStart", text) if text else ""
+
+
 def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
+    """What the session is told; empty where there is nothing to tell."""
     _adopt(project)
     source = event.get("source")
     broken: HoldfastError | None = None
@@ -156,7 +157,7 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     if workflow is None:
         return _without_journal(project, broken, str(source)) if project.troubles else ""
     if source in FRESH and not (session and session in workflow.state.seats):
-        return _context("SessionStart", _one_line(workflow, others))
+        return _one_line(workflow, others)
     if source == "compact" and session and queries.has_caught_up(workflow.state, session):
         _count_compaction(workflow, project)
     from holdfast.machine import configuration
@@ -167,12 +168,12 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
     told = _taken_up(project, workflow).packet(occasion=str(source), others=others, limit=most)
-    if project.wired.troubles:
+    if project.wired.troubles or any(alert.code == UNREAD for alert in workflow.state.alerts):
         from holdfast.surfaces.hooks import fallback
 
         text = fallback.unreadable(project, most - len(told) - 2)
         told = f"{told}\n\n{text}" if text else told
-    return _context("SessionStart", told)
+    return told
 
 
 def _taken_up(project: Project, workflow: Workflow) -> Workflow:
@@ -190,7 +191,7 @@ def _without_journal(project: Project, wrong: HoldfastError | None, occasion: st
     from holdfast.surfaces.hooks import fallback
 
     wrong = wrong or Broken("journal_in_doubt", project.troubles[0], remedy=remedies.doctor())
-    return _context("SessionStart", fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE)
+    return fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE
 
 
 def _count_compaction(workflow: Workflow, project: Project) -> None:

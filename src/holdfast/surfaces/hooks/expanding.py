@@ -81,6 +81,55 @@ def variables(commands: list[Command], known: dict[str, list[str]]) -> None:
         _note(command.words, known)
 
 
+def called(commands: list[Command], aliases: dict[str, list[str]]) -> list[str | list[str]]:
+    """What runs where a word stands for a command: an alias, a function that hands its words on, the output of echo."""
+    found: list[str | list[str]] = []
+    handing_on = [one.words for one in commands if any(_argument(word) for word in one.words)]
+    for command in commands:
+        words = command.words
+        if words[:1] == ["alias"]:
+            named = (word.partition("=") for word in words[1:])
+            aliases.update({name: value.split() for name, equals, value in named if equals})
+        elif words and words[0] in aliases:
+            found.append([*aliases[words[0]], *words[1:]])
+        elif words and words not in handing_on:
+            if any(_is_substitution(word) for word in words):
+                found.append([part for word in words for part in _printed(word)])
+            bodies = (body for body in handing_on if len(words) > 1 and programs.holdfast(body) is not None)
+            found += [[part for word in body for part in _handed(word, words[1:])] for body in bodies]
+    return found
+
+
+def _argument(word: str) -> str:
+    """Which of its own words a function puts there: a number, or all."""
+    name = word.lstrip("$").strip("{}")
+    return name if word.startswith("$") and (name in ("@", "*") or (name.isdecimal() and len(name) < 3)) else ""
+
+
+def _handed(word: str, given: list[str]) -> list[str]:
+    name = _argument(word)
+    if not name:
+        return [word]
+    return given if name in ("@", "*") else given[int(name) - 1 : int(name)] if name != "0" else []
+
+
+def _is_substitution(word: str) -> bool:
+    return (word.startswith("$(") and word.endswith(")")) or (len(word) > 2 and word[0] == word[-1] == "`")
+
+
+def _printed(word: str) -> list[str]:
+    """The words that a substitution puts there, where it only prints them or finds a program; else it as it is."""
+    words = (
+        word[2 if word[0] == "$" else 1 : -1].replace("'", "").replace('"', "").split()
+        if _is_substitution(word)
+        else []
+    )
+    if words[:1] in (["echo"], ["printf"]):
+        return [one for one in words[1:] if not one.startswith(("-", "%"))]
+    finds = words[:1] in (["which"], ["type"], ["whence"]) or words[:2] == ["command", "-v"]
+    return words[-1:] if finds else [word]
+
+
 def _note(words: list[str], known: dict[str, list[str]]) -> None:
     if words[:1] == ["for"] and words[2:3] == ["in"]:
         known[words[1]] = words[3:]

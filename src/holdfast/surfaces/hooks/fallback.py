@@ -9,7 +9,7 @@ import os
 
 from holdfast.core import remedies
 from holdfast.core.briefing import Briefing
-from holdfast.core.commands import Facts
+from holdfast.core.facts import Facts
 from holdfast.core.packet import TYPED, packet
 from holdfast.core.packet_parts import Line, Part, assembled, told
 from holdfast.core.remedy import Scope

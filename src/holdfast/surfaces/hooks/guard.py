@@ -36,9 +36,9 @@ _ABOUT_FILES = ("edit", "write")
 """Rules for these with a path in brackets hold for whatever writes files, as in the host they come from."""
 
 
-def judge(views: Callable[[str], dict[str, Any]], event: dict[str, Any], root: str, worktree: str) -> str:
+def judge(views: Callable[[str], dict[str, Any]], call: Call) -> str:
     """Empty when the call may go ahead, else why not and what to do instead. `views` knows what a project guards."""
-    call = Call(event, root, worktree)
+    root = call.root
     view = views(root) if root else {}
     workflows = list(rows(view, "workflows"))
     mine = _mine(call, view, workflows) or workflows
@@ -196,11 +196,22 @@ def _forbids(rule: str, call: Call) -> bool:
 
 
 def _spellings(call: Call) -> Iterator[str]:
-    yield call.line
-    for command in call.commands:
+    told = [one for one in call.commands if not _only_prints(one.bare)]
+    if len(told) == len(call.commands):
+        yield call.line
+    for command in told:
         line = " ".join(command.bare)
         yield line
         yield line[command.bare[0].rfind("/") + 1 :] if command.bare else line
+
+
+def _only_prints(words: list[str]) -> bool:
+    """Whether a command of git does nothing but say something."""
+    if not words or words[0].rpartition("/")[2] != "git":
+        return False
+    from holdfast.surfaces.hooks import worktrees
+
+    return worktrees.only_prints(words[1:])
 
 
 def _names(target: Target, call: Call) -> Iterator[str]:

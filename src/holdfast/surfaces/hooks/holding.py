@@ -161,7 +161,6 @@ def _held(call: Call, reach: _Reach, workflow: dict[str, Any]) -> str:
     """Why another agent's lock forbids it; empty when none does."""
     if not reach.names and not reach.all:
         return ""
-    boot = ""
     for lock in rows(workflow, "locks"):
         path = lock.get("path")
         if not isinstance(path, str) or not path or not reach.meets_locked(path.rstrip("/")):
@@ -169,8 +168,7 @@ def _held(call: Call, reach: _Reach, workflow: dict[str, Any]) -> str:
         agent, session = text(lock, "agent"), text(lock, "session")
         if session == call.session and not (agent and call.agent and agent != call.agent):
             continue
-        boot = boot or (places.content("/proc/sys/kernel/random/boot_id", 200) or b"").decode("ascii", "replace")
-        if not _has_expired(lock, boot):
+        if not _has_expired(lock):
             holder = clean(agent or "another agent") + (f" (session {clean(session)})" if session else "")
             typed = f"'{clean(path)}'" if any(mark in path for mark in "*? ") else clean(path)
             return (
@@ -180,11 +178,11 @@ def _held(call: Call, reach: _Reach, workflow: dict[str, Any]) -> str:
     return ""
 
 
-def _has_expired(lock: dict[str, Any], boot: str) -> bool:
+def _has_expired(lock: dict[str, Any]) -> bool:
     """A deadline counts the seconds of one boot, so after another one nobody holds the lock any more."""
-    from time import CLOCK_BOOTTIME, clock_gettime
+    from holdfast.files import system
 
     deadline = lock.get("deadline")
-    if not isinstance(deadline, int | float) or clock_gettime(CLOCK_BOOTTIME) > deadline:
+    if not isinstance(deadline, int | float) or system.here.uptime() > deadline:
         return True
-    return boot.strip() != text(lock, "boot").strip()
+    return system.here.boot() != text(lock, "boot").strip()

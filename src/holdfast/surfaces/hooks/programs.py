@@ -24,7 +24,29 @@ _WRAPPERS = {  # the letters of options that take a value, and how many words co
     **dict.fromkeys(("command", "builtin", "nohup", "setsid", "unbuffer"), ("", 0)),
 }
 _CARRIERS = frozenset(
-    ("tmux", "screen", "zellij", "dtach", "abduco", "ssh", "mosh", "watch", "parallel", "entr", "systemd-run")
+    (
+        "tmux",
+        "screen",
+        "zellij",
+        "dtach",
+        "abduco",
+        "ssh",
+        "mosh",
+        "watch",
+        "parallel",
+        "entr",
+        "systemd-run",
+        "docker",
+        "podman",
+        "nerdctl",
+        "kubectl",
+        "lxc",
+        "nsenter",
+        "chroot",
+        "toolbox",
+        "distrobox",
+        "flatpak-spawn",
+    )
 )
 """Programs that run a command somewhere among their words: in another terminal, on another machine, many times."""
 FILE, FOLDER, TRACKED = "file", "folder", "tracked"
@@ -47,6 +69,8 @@ _REWRITING = frozenset(
         *("prettier", "biome", "eslint", "stylelint", "standard", "gofmt", "goimports", "clang-format", "shfmt", "yq"),
         *("rubocop", "ktlint", "cargo", "go", "terraform", "deno", "dart", "mix", "ruff", "sort", "gcc", "g++", "cc"),
         *("c++", "clang", "pandoc", "iconv", "rustc", "openssl", "esbuild", "tar", "bsdtar", "unzip", "7z", "cpio"),
+        *("pre-commit", "pyupgrade", "autoflake", "codespell", "docformatter", "add-trailing-comma", "lint-staged"),
+        *("reorder-python-imports", "pyink", "djlint", "markdownlint", "markdownlint-cli2", "2to3", "mdformat"),
         *("zip", "scp", "sqlite3", "awk", "gawk", "gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "zstd"),
     )
 )
@@ -78,7 +102,7 @@ def is_shell(word: str) -> bool:
 
 def reads_commands(word: str) -> bool:
     """Whether a program runs the commands that it is given to read."""
-    return is_shell(word) or base(word) in ("at", "batch", "ssh")
+    return is_shell(word) or base(word) in ("at", "batch", "ssh", "crontab", "make", "gmake")
 
 
 def unwrapped(words: list[str]) -> Seen:
@@ -164,7 +188,7 @@ def _scripts(seen: Seen, name: str) -> None:
         end = 0
         for at, word in enumerate(words):
             if at >= end and word in ("-exec", "-execdir", "-ok", "-okdir"):
-                end = _end_of_exec(words, at)
+                end = end_of_exec(words, at)
                 seen.inner.append(words[at + 1 : end])
     elif name == "unset":
         seen.cleared += [word for word in words[1:] if not word.startswith("-")]
@@ -189,7 +213,7 @@ def _text_of_c(words: list[str]) -> str:
     return ""
 
 
-def _end_of_exec(words: list[str], at: int) -> int:
+def end_of_exec(words: list[str], at: int) -> int:
     while at < len(words) and words[at] not in (";", "+"):
         at += 1
     return at
@@ -201,13 +225,22 @@ def _git(seen: Seen) -> None:
         option = rest.pop(0)
         if option in _GIT_WITH_VALUE and rest:
             value = rest.pop(0)
+            if option == "-c":
+                seen.inner += _set_command(value.partition("=")[2])
             if option == "-C":
                 seen.folder = value if value.startswith("/") or not seen.folder else f"{seen.folder}/{value}"
     seen.words = [seen.words[0], *rest]
+    if rest[:1] == ["config"]:
+        seen.inner += [text for word in rest[1:] for text in _set_command(word)]
     if rest[:1] == ["submodule"] and "foreach" in rest:
         called = rest[rest.index("foreach") + 1 :]
         _options(called, "")
         seen.inner.append(" ".join(called))
+
+
+def _set_command(value: str) -> list[str | list[str]]:
+    """The command that a setting of git's is: that of an alias, an editor or a pager."""
+    return [value.lstrip("!")] if value.startswith("!") or " " in value else []
 
 
 def holdfast(words: list[str]) -> list[str] | None:
@@ -238,9 +271,10 @@ def written(words: list[str]) -> list[Written]:
         return [(word, FILE) for word in _plain(rest)]
     if name == "dd":
         return [(word[3:], FILE) for word in rest if word.startswith("of=")]
-    if name == "find" and "-delete" in rest:
-        first = next((at for at, word in enumerate(rest) if word.startswith(("-", "(", "!"))), 0)
-        return [(word, FILE) for word in rest[:first]]
+    if name == "find":
+        from holdfast.surfaces.hooks import finding
+
+        return finding.written(rest)
     if name in _DOWNLOADS:
         return _downloaded(rest, name)
     if name in _REWRITING:

@@ -81,9 +81,9 @@ class Hook:
         self.stand(event.get("cwd"))
         if self.root and places.kind(f"{places.git_folder(self.worktree)}/holdfast-commit"):
             find_package()
-            from holdfast.surfaces.hooks import events
+            from holdfast.surfaces.hooks import repository
 
-            events.settle(self.root, name, self.worktree)
+            repository.settle(self.root, name, self.worktree)
         return react(self) if self.root or name in _ROOTLESS else ""
 
     def text(self, key: str, most: int) -> str:
@@ -253,9 +253,17 @@ def send(answer: str) -> None:
 
 def _before_tool(hook: Hook) -> str:
     from holdfast.surfaces.hooks import guard
+    from holdfast.surfaces.hooks.calls import Call
 
-    reason = guard.judge(hook.view, hook.event, hook.root, hook.worktree)
+    call = Call(hook.event, hook.root, hook.worktree)
+    reason = guard.judge(hook.view, call)
     if not reason:
+        if call.risked and hook.root and hook.is_active():
+            find_package()
+            from holdfast.surfaces.hooks import repository
+
+            said = repository.pin(hook.root, hook.name, call.risked, stashes=call.drops_stashes)
+            return f'{{"systemMessage":{quoted(said)}}}\n' if said else ""
         return ""
     decision = f'"permissionDecision":"deny","permissionDecisionReason":{quoted(reason)}'
     return f'{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{decision}}}}}\n'

@@ -10,7 +10,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.surfaces.hooks.programs import Written
 
-_ALWAYS = ("black", "isort", "rustfmt", "dos2unix", "unix2dos", "sponge", "ed", "ex", "swiftformat")
+_ALWAYS = (
+    "black",
+    "isort",
+    "rustfmt",
+    "dos2unix",
+    "unix2dos",
+    "sponge",
+    "ed",
+    "ex",
+    "swiftformat",
+    "pyupgrade",
+    "add-trailing-comma",
+    "reorder-python-imports",
+    "pyink",
+    "mdformat",
+    "lint-staged",
+)
 """They write whatever they name."""
 _IF_TOLD = {
     "yapf": ("-i", "--in-place"),
@@ -27,6 +43,13 @@ _IF_TOLD = {
     "yq": ("-i", "--inplace"),
     "rubocop": ("-a", "-A", "--autocorrect", "--autocorrect-all"),
     "ktlint": ("-F", "--format"),
+    "autoflake": ("-i", "--in-place"),
+    "codespell": ("-w", "--write-changes"),
+    "docformatter": ("-i", "--in-place"),
+    "djlint": ("--reformat",),
+    "markdownlint": ("-f", "--fix"),
+    "markdownlint-cli2": ("--fix",),
+    "2to3": ("-w", "--write"),
 }
 """They write only with one of these options."""
 _SUBCOMMANDS = {
@@ -58,7 +81,9 @@ def written(name: str, words: list[str]) -> list[Written]:
     options, plain = parted(words, ())
     given = {option for option, _ in options}
     if name in ("awk", "gawk"):
-        return [(word, FILE) for word in plain] if "inplace" in words else []
+        return [(word, FILE) for word in plain] if "inplace" in words else _redirected(plain[:1])
+    if name == "pre-commit":
+        return [(".", TRACKED)] if plain[:1] in (["run"], ["try-repo"]) and "--help" not in given else []
     if name in ("zip", "sqlite3"):
         return [(word, FILE) for word in plain[:1]]
     if name == "scp":
@@ -74,6 +99,12 @@ def written(name: str, words: list[str]) -> list[Written]:
     if not given.isdisjoint(_ONLY_LOOK | _SHORT_LOOK.get(name, set())):
         return []
     return [(word, TRACKED) for word in plain or ["."]]
+
+
+def _redirected(programs: list[str]) -> list[Written]:
+    """The files behind `>` in a program of awk's that are named there."""
+    parts = [part.lstrip("> ") for program in programs for part in program.split(">")[1:]]
+    return [(part[1:].partition('"')[0], FILE) for part in parts if part.startswith('"')]
 
 
 def _behind(words: list[str], names: tuple[str, ...]) -> list[str]:

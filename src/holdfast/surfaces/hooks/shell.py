@@ -38,16 +38,18 @@ def commands(line: str | list[str]) -> list[Command]:
     """Every simple command, also those in substitutions and in texts for other shells. Never raises."""
     found: list[Command] = []
     known: dict[str, list[str]] = {}
+    aliases: dict[str, list[str]] = {}
     waiting: list[tuple[str | list[str], int]] = [(line, 0)]
     for part, depth in waiting:
         if isinstance(part, str):
             reading = _Reading(part[:LONGEST])
             reading.all()
             here, inner = reading.found, list[str | list[str]](reading.nested)
-            if "$" in part:
+            if "$" in part or "`" in part or "alias" in part:
                 from holdfast.surfaces.hooks import expanding
 
                 expanding.variables(here, known)
+                inner += expanding.called(here, aliases)
         else:
             here, inner = [Command(part)], []
         for command in here:
@@ -56,6 +58,10 @@ def commands(line: str | list[str]) -> list[Command]:
             inner += seen.inner
             if seen.words and programs.reads_commands(seen.words[0]):
                 inner += _read_by(command)
+            if len(seen.words) < len(command.words) and "xargs" in " ".join(command.words):
+                from holdfast.surfaces.hooks import finding
+
+                inner += [given] if (given := finding.given_by(command)) and given != part else []
         found += here
         if depth < DEEPEST and len(found) < _MOST:
             waiting += [(text, depth + 1) for text in inner]
@@ -71,6 +77,14 @@ def _read_by(shell: Command) -> list[str]:
             break
         found += [source.fed, " ".join(source.bare[1:]) if source.bare[:1] in (["echo"], ["printf"]) else ""]
         source = source.source
+    name = programs.base(shell.bare[0])
+    if name == "crontab":
+        found = [
+            " ".join(line.split()[1 if line.startswith("@") else 5 :]) for text in found for line in text.split("\n")
+        ]
+    elif name in ("make", "gmake"):
+        lines = (line.partition(";")[2] or line for text in found for line in text.replace("\\n", "\n").split("\n"))
+        found = [line.replace("\\t", "").strip().lstrip("@-+") for line in lines]
     return [text for text in found if text]
 
 

@@ -28,17 +28,18 @@ _VARIABLES = {spelled: name for name in ("HOME", "CLAUDE_PROJECT_DIR") for spell
 class Target:
     """A file about to be written: everywhere its path may lead.
 
-    `takes` says what of it: the `file`, a `folder` with all it holds, or what git has `tracked` there.
+    `takes` says what of it: the `file`, a `folder` with all it holds, or what git has `tracked` there. Where a command
+    of git writes it, `by_git` is a folder in the worktree that the command changes.
     """
 
-    __slots__ = ("shown", "spots", "takes")
+    __slots__ = ("by_git", "shown", "spots", "takes")
 
     def __init__(self, name: str, folder: str, takes: str = "file", shown: str = "") -> None:
         path = absolute(name, folder)
         head, _, tail = path.rstrip("/").rpartition("/")
         parent = places.real(head or "/") if tail not in ("", ".", "..") else ""
         beside = [f"{parent.rstrip('/')}/{tail}"] if parent else []
-        self.shown, self.takes = shown or name, takes
+        self.shown, self.takes, self.by_git = shown or name, takes, ""
         # What is taken away by the name of a link is the link.
         followed = [] if takes == "folder" and beside and not path.endswith("/") else [places.real(path)]
         self.spots = tuple({places.lexical(path), *beside, *followed})
@@ -130,7 +131,9 @@ def _by_git(words: list[str], folder: str) -> list[Target]:
         if name.startswith((worktrees.TREE, ":(top)")):
             name = f"{places.top(folder)}/{name.removeprefix(worktrees.TREE).removeprefix(':(top)')}"
         if name:
-            found.append(_target(words, name, takes, folder))
+            target = _target(words, name, takes, folder)
+            target.by_git = absolute(_filled_in(name, folder), folder) if words[1] == "worktree" else folder
+            found.append(target)
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from _collections_abc import Mapping
+from _collections_abc import Awaitable, Callable, Mapping, Sequence
 
 import anyio
 from mcp import types
@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from holdfast.checks.running import GRACE_SECONDS
 from holdfast.core import queries
+from holdfast.core.answers import FACTS
 from holdfast.core.refusals import unexpected
 from holdfast.core.remedy import ANYWHERE, Scope
 from holdfast.core.value import Any
@@ -20,23 +21,43 @@ from holdfast.plain.plainjson import spaced
 from holdfast.project.project import Project
 from holdfast.surfaces import tools
 from holdfast.surfaces.mcp import replies
-from holdfast.surfaces.mcp.approval import Approvals
+from holdfast.surfaces.mcp.approval import Approval
+from holdfast.surfaces.mcp.asking import Forms
+from holdfast.surfaces.mcp.consent import Resumption, SessionCommit
 from holdfast.surfaces.mcp.projects import Projects
+from holdfast.surfaces.tools import remedies
 
 WHOLE = 20_000
 """The limit that an answer which was cut names for the rest."""
 BEAT = 1.0
 """Seconds between two signs of progress."""
+_BEGIN = ("start_workflow", "resume_workflow")
+"""Tools after which a workflow may be active that was not."""
+_CHANGING = ("verdict", "confirm", "content", "reason")
+"""With these, a tool that is asked for the rest of its answer would change something once more."""
 _SHOWN = 120
 _LOOK = 0.05
 
 
 class Calls:
-    """Answers `tools/call`. Everything that touches the disk happens in a worker thread."""
+    """Answers `tools/call`. Everything that touches the disk happens in a worker thread.
 
-    def __init__(self, projects: Projects, *, guarded: bool = True) -> None:
+    `announce` is called before a start is answered, and before a refusal with the tools that its remedies name.
+    """
+
+    def __init__(
+        self, projects: Projects, announce: Callable[[Sequence[str]], Awaitable[None]], *, guarded: bool = True
+    ) -> None:
         self._projects = projects
-        self._approvals = Approvals(projects, guarded=guarded)
+        self._announce = announce
+        self._forms = Forms(
+            projects,
+            {
+                "approve_step": Approval(projects, guarded=guarded),
+                "resume_workflow": Resumption(projects, guarded=guarded),
+                "story_session": SessionCommit(projects),
+            },
+        )
         self._running: dict[int, list[bool]] = {}
 
     def end(self) -> None:
@@ -60,19 +81,27 @@ class Calls:
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:80]}", data={"tools": list(tools.TOOLS)})
         try:
-            if tool.name == "approve_step":
-                asked = await self._approvals.handled(ctx, params, tools.checked(tool, arguments))
-                if asked is not None:
-                    return asked if isinstance(asked, types.InputRequiredResult) else replies.answer(asked)
-            made = await (self._watched if tool.watched else self._run)(ctx, tool, arguments, session)
+            asked = None
+            if self._forms.has(tool.name):
+                asked = await self._forms.handled(ctx, params, tools.checked(tool, arguments))
+            if isinstance(asked, types.InputRequiredResult):
+                return asked
+            run = self._watched if tool.watched else self._run
+            made = await run(ctx, tool, arguments, session) if asked is None else asked
+            if tool.name in _BEGIN:
+                await self._announce(())
         except HoldfastError as error:
-            return replies.refusal(error, await self._scope(arguments, session))
+            scope = await self._scope(arguments, session)
+            if named := remedies.named(error.remedies, scope):
+                await self._announce(named)
+            return replies.refusal(error, scope)
         except Exception as error:  # noqa: BLE001 - whatever it is, a model gets a sentence and not a broken call
             return replies.refusal(unexpected(error), ANYWHERE)
-        more = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
+        limited = any(field.name == "limit" for field in tool.inputs) and tool.name != "list_workflows"
+        more = limited and not any(name in arguments for name in _CHANGING)
         rest = f"{tool.name} {spaced({**arguments, 'limit': WHOLE})}" if more else ""
         whole = any(name in arguments for name in replies.MORE)
-        return replies.answer(made, whole=whole, first=("notice", *tool.outputs), rest=rest)
+        return replies.answer(made, whole=whole, first=("notice", *tool.outputs, *FACTS), rest=rest)
 
     async def _scope(self, arguments: Mapping[str, Any], session: str) -> Scope:
         named = arguments.get("workflow_id")

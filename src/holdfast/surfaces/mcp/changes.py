@@ -6,17 +6,19 @@ The store is asked twice a second. Only active workflows change, and asking open
 from __future__ import annotations
 
 import time
+from _collections_abc import Iterable
 
 import anyio
 from mcp import types
 from mcp.server import ServerRequestContext as Context
 from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
-from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
+from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ToolsListChanged
 
 from holdfast.core.value import Any
 from holdfast.engine.ports import Changes as StoreChanges
 from holdfast.errors import HoldfastError
+from holdfast.surfaces.mcp.offer import Offer
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.resources import PARTS, uri
 
@@ -30,8 +32,9 @@ MOST_SESSIONS = 1024
 class Changes:
     """Both eras: sessions that said hello or subscribed, and streams of those that listen."""
 
-    def __init__(self, projects: Projects) -> None:
+    def __init__(self, projects: Projects, offer: Offer) -> None:
         self._projects = projects
+        self._offer = offer
         self._bus = InMemorySubscriptionBus()
         self._listening = ListenHandler(self._bus)
         self._looked = anyio.Event()
@@ -40,7 +43,7 @@ class Changes:
         self._subscribed: dict[str, dict[int, ServerSession]] = {}
 
     async def greet(self, ctx: Context[Any], _: types.NotificationParams) -> None:
-        """A session of the older protocol is told of every change of the list."""
+        """A session of the older protocol is told of every change of the lists."""
         self._sessions[_number(ctx.session)] = ctx.session
         while len(self._sessions) > MOST_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
@@ -82,8 +85,16 @@ class Changes:
             self._looked.set()
             await anyio.sleep(max(EVERY, (time.monotonic() - began) / SHARE))
 
+    async def announce(self, named: Iterable[str] = ()) -> None:
+        """Tells clients that there are more tools, where a workflow or a refusal names some that they do not have."""
+        if await self._offer.has_grown(named):
+            await self._bus.publish(ToolsListChanged())
+            for session in list(self._sessions.values()):
+                await session.send_tool_list_changed()
+
     async def _tell(self, changes: StoreChanges) -> None:
         if changes.listed:
+            await self.announce()
             await self._bus.publish(ResourcesListChanged())
             for session in list(self._sessions.values()):
                 await session.send_resource_list_changed()

@@ -29,9 +29,10 @@ KEPT = 16
 class Projects:
     """One root. Open journals are not shared between threads: each belongs to one call at a time."""
 
-    def __init__(self, place: Place, settings: Settings) -> None:
+    def __init__(self, place: Place, settings: Settings, toolsets: tuple[str, ...] = ()) -> None:
         self.place = place
         self.settings = settings
+        self.toolsets = toolsets
         self._free: dict[str, list[Wired]] = {}
         self._limiter: CapacityLimiter | None = None
 

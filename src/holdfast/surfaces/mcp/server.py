@@ -17,6 +17,7 @@ from holdfast.surfaces import tools
 from holdfast.surfaces.mcp import keys
 from holdfast.surfaces.mcp.calls import Calls
 from holdfast.surfaces.mcp.changes import Changes
+from holdfast.surfaces.mcp.offer import Offer
 from holdfast.surfaces.mcp.projects import Projects
 from holdfast.surfaces.mcp.prompts import Prompts
 from holdfast.surfaces.mcp.resources import Resources
@@ -33,18 +34,18 @@ Holdfast keeps long work in its place: steps with gates, which survive crashes a
 5. Steps go in order. A refusal has code, message, remedy: do what the remedy says, do not try another way round.
 6. run_check runs a step's checks; what the engine can run, it runs itself, and your word does not replace it.
 7. A step in waiting_approval is a person's: show them the work, then pass their decision on with approve_step.
-8. record_work keeps decisions, lessons, files, cost; lock_files keeps files to one agent; review_step is a reviewer's.
+8. record_work keeps decisions, lessons, files, cost; lock_files keeps files to one agent. With a lease, pass its token.
 9. Resources holdfast://workflow/ID, and below it /document, /plan and /log, have the rest.
 10. Paths are from the top of the project; ids may be cut to a beginning that is unique."""
 
 
 class _Server(Server["Any"]):
-    """Says in a handshake, whatever the transport, that it tells of changes of the list of resources."""
+    """Says in a handshake, whatever the transport, that it tells of changes of the lists of resources and tools."""
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any
     ) -> InitializationOptions:
-        told = notification_options or NotificationOptions(resources_changed=True)
+        told = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
         return super().create_initialization_options(told, *more, **named)
 
 
@@ -52,14 +53,15 @@ class Service:
     """One server for one root, whatever the transport: over HTTP many clients share it."""
 
     def __init__(self, projects: Projects, *, guarded: bool = True) -> None:
-        self.calls = Calls(projects, guarded=guarded)
-        self.changes = Changes(projects)
+        offer = Offer(projects)
+        self.changes = Changes(projects, offer)
+        self.calls = Calls(projects, self.changes.announce, guarded=guarded)
         resources = Resources(projects)
         prompts = Prompts(projects)
-        listed = types.ListToolsResult(tools=[_definition(tool) for tool in tools.TOOLS.values()])
+        defined = {name: _definition(tool) for name, tool in tools.TOOLS.items()}
 
         async def list_tools(_: Context[Any], __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-            return listed
+            return types.ListToolsResult(tools=[defined[tool.name] for tool in await offer.tools()])
 
         self.server = _Server(
             NAME,
@@ -67,9 +69,9 @@ class Service:
             title="Holdfast",
             description="Durable workflow state for AI agents",
             instructions=INSTRUCTIONS,
-            cache_hints={"tools/list": CacheHint(3_600_000), "prompts/list": CacheHint(3_600_000)},
+            cache_hints={"prompts/list": CacheHint(3_600_000)},
             lifespan=self._living,
-            get_tool_input_schema={tool.name: tool.input_schema for tool in listed.tools}.get,
+            get_tool_input_schema={name: tool.input_schema for name, tool in defined.items()}.get,
             on_list_tools=list_tools,
             on_call_tool=self.calls,
             on_list_resources=resources.listed,
@@ -103,13 +105,18 @@ class Service:
         return lifespan()
 
 
+def _told(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema of outputs without the list of required ones, which all are: every model reads it."""
+    return {name: value for name, value in schema.items() if name != "required"}
+
+
 def _definition(tool: tools.Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.about,
         input_schema=tools.input_schema(tool),
-        output_schema=tools.output_schema(tool),
+        output_schema=_told(tools.output_schema(tool)) if tool.outputs else None,
         annotations=types.ToolAnnotations(
             read_only_hint=True if tool.reads else None,
             destructive_hint=None if tool.reads else tool.destroys,

@@ -14,13 +14,25 @@ from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, UsageError
 from holdfast.project.project import Project
 from holdfast.surfaces.tools.convention import workflow_metrics
-from holdfast.surfaces.tools.loop import LOOP
+from holdfast.surfaces.tools.loop import acting
+from holdfast.surfaces.tools.sets import DEFAULT, TOOLS, TOOLSETS, checked_sets, listed
 from holdfast.surfaces.tools.shape import Input, Tool, Watch, checked, input_schema, output_schema
-from holdfast.surfaces.tools.table import CONVENTION
 
-__all__ = ["TOOLS", "Input", "Tool", "Watch", "call", "checked", "input_schema", "output_schema", "workflow_metrics"]
-
-TOOLS: dict[str, Tool] = {tool.name: tool for tool in (*CONVENTION, *LOOP)}
+__all__ = [
+    "DEFAULT",
+    "TOOLS",
+    "TOOLSETS",
+    "Input",
+    "Tool",
+    "Watch",
+    "call",
+    "checked",
+    "checked_sets",
+    "input_schema",
+    "listed",
+    "output_schema",
+    "workflow_metrics",
+]
 
 
 def call(project: Project, name: str, arguments: Mapping[str, Any], watch: Watch | None = None) -> dict[str, Any]:
@@ -30,7 +42,9 @@ def call(project: Project, name: str, arguments: Mapping[str, Any], watch: Watch
         close = nearest(name, tuple(TOOLS))
         hint = f", did you mean {close}?" if close else ""
         raise UsageError("no_tool", f"there is no tool {name[:60]!r}{hint}", remedy=f"one of {', '.join(TOOLS)}")
-    given, engine = checked(tool, arguments), project.wired.engine
+    given = checked(tool, arguments)
+    project = acting(project, token=given.get("token", ""))
+    engine = project.wired.engine
     try:
         made = tool.run(project, given, watch or Watch()) if tool.watched else tool.run(project, given)
     except HoldfastError as error:

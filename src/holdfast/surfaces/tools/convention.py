@@ -8,11 +8,12 @@ from _collections_abc import Mapping
 from holdfast.core import answers, gates, lifecycle, moment, queries, refusals
 from holdfast.core import commands as cmd
 from holdfast.core.briefing import NEWEST_NOTES, Briefing, alert_text
-from holdfast.core.provenance import remarks
+from holdfast.core.provenance import not_of, remarks
 from holdfast.core.value import Any
 from holdfast.plain.plainjson import compact
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
+from holdfast.surfaces.cli.readers import reader
 from holdfast.surfaces.tools.remedies import in_tools
 from holdfast.surfaces.tools.shape import Watch
 from holdfast.systems.seam.parts import Order
@@ -39,6 +40,7 @@ def _status(project: Project, brief: Briefing) -> dict[str, Any]:
     more = {
         "title": state.title,
         "step": brief.step,
+        "cancelled": dict(state.cancelled.items()) if state.cancelled else {},
         "beside": brief.beside,
         "try": brief.tries,
         "turn": brief.turn if brief.step or brief.first else "",
@@ -47,6 +49,9 @@ def _status(project: Project, brief: Briefing) -> dict[str, Any]:
         "decided": brief.decided,
         "claimed": brief.claimed,
         "asked": brief.asked,
+        "violations": brief.violations,
+        "emphasis": brief.emphasis,
+        "unchanged": brief.unchanged,
         "failures": brief.failures,
         "reminders": list(state.reminders),
         "alerts": list(map(alert_text, brief.alerts)),
@@ -144,9 +149,10 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
     workflow = workflow_of(project, given)
     workflow.cancelled = watch.cancelled
     if "step" not in given and given.get("status") == "completed":
-        order = Order(url=given.get("url", ""))
+        order = _order(given)
         artifacts = _artifacts(project, workflow, given)
-        workflow.done(artifacts=artifacts, test=given.get("test", ""), order=order, watch=watch.told)
+        again = {"test": given.get("test", ""), "unchanged": given.get("unchanged", "")}
+        workflow.done(artifacts=artifacts, order=order, watch=watch.told, **again)
         return {**_updated(workflow), "handed_in": list(workflow.handed)}
     path = workflow.path(str(given["step"])) if "step" in given else workflow.worked_on()
     artifacts = _artifacts(project, workflow, given)
@@ -154,10 +160,10 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
     if workflow.state.step(path).status == lifecycle.PENDING:
         workflow.begin(path)
     if status == "completed":
-        test, order = given.get("test", ""), Order(url=given.get("url", ""))
-        workflow.done(path, artifacts, test=test, order=order, watch=watch.told)
+        test, same = given.get("test", ""), given.get("unchanged", "")
+        workflow.done(path, artifacts, test=test, order=_order(given), watch=watch.told, unchanged=same)
     elif status == "waiting_approval":
-        workflow.submit(path, artifacts)
+        workflow.submit(path, artifacts, unchanged=given.get("unchanged", ""))
     else:
         if workflow.state.step(path).status != lifecycle.ACTIVE:
             raise refusals.wrong_status(workflow.state, workflow.facts(), path, "worked on", (lifecycle.ACTIVE,))
@@ -168,13 +174,19 @@ def update_workflow_state(project: Project, given: Mapping[str, Any], watch: Wat
     return _updated(workflow)
 
 
+def _order(given: Mapping[str, Any]) -> Order:
+    """What is said of the commit or pull request that goes with handing a step in."""
+    commit = reader("commit")(given["commit"]) if "commit" in given else ""
+    return Order(message=given.get("message", ""), commit=commit, url=given.get("url", ""))
+
+
 def _artifacts(project: Project, workflow: Workflow, given: Mapping[str, Any]) -> dict[str, str]:
     base = project.wired.place.base(workflow.state.worktree)
     return {name: os.path.join(base, file) for name, file in (given.get("artifacts") or {}).items()}
 
 
 def _updated(workflow: Workflow) -> dict[str, Any]:
-    said = [*(one for _, seen in workflow.ran for one in remarks(seen)), *workflow.said]
+    said = [*(one for _, seen in workflow.ran for one in (*remarks(seen), *not_of(seen))), *workflow.said]
     at = moment.whole(workflow.state.updated_at)
     return {"success": True, "workflow_id": workflow.id, "updated_at": at, **({"said": said} if said else {})}
 
@@ -209,8 +221,17 @@ def _first(rows: list[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
 
 def resume_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     workflow = workflow_of(project, given)
-    path = workflow.path(str(given["from_step"])) if "from_step" in given else ""
+    path = resumed_from(workflow, given)
     workflow.resume(path)
+    return resumed_answer(workflow, path)
+
+
+def resumed_from(workflow: Workflow, given: Mapping[str, Any]) -> str:
+    return workflow.path(str(given["from_step"])) if "from_step" in given else ""
+
+
+def resumed_answer(workflow: Workflow, path: str) -> dict[str, Any]:
+    """What is said of a workflow that goes on."""
     state = workflow.state
     at = path or queries.current(state) or ""
     return {
@@ -231,17 +252,10 @@ def cancel_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any
 
 def workflow_metrics(project: Project, workflow_id: str) -> dict[str, Any]:
     """What a run took, counted from its journal."""
-    figures = project.workflow(workflow_id).metrics()
-    times = [{"step": one["step"], "duration_seconds": one["duration_seconds"]} for one in figures["step_times"]]
-    counted = ("retry_count", "human_approval_time_seconds", "agent_calls", "parallel_executions")
-    return {
-        "workflow_metrics": {
-            "workflow_id": figures["workflow_id"],
-            "total_time_seconds": figures["total_time_seconds"],
-            "step_times": times,
-            **{name: figures[name] for name in counted},
-        }
-    }
+    from holdfast.core.metrics import wrapped
+
+    name = "workflow_metrics"
+    return {name: wrapped(project.workflow(workflow_id).metrics())[name]}
 
 
 def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,6 +265,7 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         title=given.get("title", ""),
         context=given.get("context"),
         session=given.get("session_name", ""),
+        phases=given.get("phases", ()),
         fresh=given.get("fresh", False),
     )
     return _status(project, workflow.briefing())

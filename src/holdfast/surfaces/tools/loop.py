@@ -6,8 +6,8 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries
-from holdfast.core.names import checked
+from holdfast.core import queries, remedies
+from holdfast.core.names import checked, is_token
 from holdfast.core.value import Any
 from holdfast.errors import UsageError
 from holdfast.plain.plainjson import compact
@@ -18,7 +18,7 @@ from holdfast.project.workflow import Workflow
 from holdfast.surfaces.tools.convention import workflow_of
 from holdfast.surfaces.tools.remedies import CALLED, LONGEST_PACKET
 from holdfast.surfaces.tools.shape import Input, Tool, Watch, typed
-from holdfast.surfaces.tools.table import DONE, ID, STEP
+from holdfast.surfaces.tools.table import DONE, ID, STEP, TOKEN
 
 TOLD = 2048
 """How many bytes an answer has, unless more is asked for."""
@@ -77,7 +77,7 @@ def _files(project: Project, workflow: Workflow, artifacts: Mapping[str, str]) -
 
 def lock_files(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
     """Claims files for one agent, or gives them back; who holds them is said either way."""
-    workflow = workflow_of(_in_role(project, given.get("agent", "")), given)
+    workflow = workflow_of(acting(project, role=given.get("agent", "")), given)
     base = project.wired.place.base(workflow.state.worktree)
     paths = [os.path.join(base, path) for path in given["paths"]]
     if given.get("release"):
@@ -90,19 +90,27 @@ def lock_files(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def review_step(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
-    workflow = workflow_of(_in_role(project, given.get("reviewer", "")), given)
+    workflow = workflow_of(acting(project, role=given.get("reviewer", "")), given)
     path = workflow.path(str(given["step"]))
     workflow.review(path, given.get("verdict", ""), given.get("feedback", ""))
     return {"success": True, "workflow_id": workflow.id, "status": workflow.state.step(path).status}
 
 
-def _in_role(project: Project, role: str) -> Project:
-    """The same project for an agent that calls itself something: the rules ask who reviews, and who holds a file."""
+def acting(project: Project, *, role: str = "", token: str = "") -> Project:
+    """The same project for an agent that calls itself something, or has a lease: the rules ask who reviews, who holds
+    a file, and whose token it is.
+    """
     settings = project.wired.settings
-    if not role or role == settings.actor.name:
-        return project
-    actor = settings.actor.replace(name=checked(role, "role"))
-    return Project(bootstrap.wire(project.wired.place, settings.replace(actor=actor)))
+    actor = settings.actor.replace(name=checked(role, "role")) if role else settings.actor
+    own = settings.replace(actor=actor, token=_token(token) if token else settings.token)
+    return project if own == settings else Project(bootstrap.wire(project.wired.place, own), one_request=True)
+
+
+def _token(text: str) -> str:
+    if not is_token(text):
+        way = remedies.agent_start(text="it is what this gives")
+        raise UsageError("bad_lease_token", "this is not the token of a lease", remedy=way)
+    return text
 
 
 def get_resume_packet(project: Project, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,6 +141,7 @@ LOOP = (
             Input("step", "step"),
             Input("test", "string", most=1000, about="the test in question"),
             Input("tail", "integer", most=4000, about="characters of output"),
+            TOKEN,
         ),
         outputs=typed("check:string passed:boolean run_by:string exit_code:integer? detail:string output:string"),
         run=run_check,
@@ -140,7 +149,7 @@ LOOP = (
         external=True,
     ),
     Tool(
-        title="Record notes, learnings, files, cost",
+        title="Record work",
         about="Keep what must survive: a decision, a lesson, output files of a step, money spent",
         inputs=(
             ID,
@@ -151,6 +160,7 @@ LOOP = (
             Input("artifacts", "paths", about="name: path"),
             Input("cost_usd", "number", most=MOST_SPENT),
             Input("agent", "string", most=64, about="who spent it"),
+            TOKEN,
         ),
         outputs=typed(f"{DONE} recorded:strings spent_usd:number"),
         run=record_work,
@@ -164,6 +174,7 @@ LOOP = (
             Input("agent", "string", most=64),
             Input("ttl_seconds", "integer", least=1, most=86_400),
             Input("release", "boolean"),
+            TOKEN,
         ),
         outputs=typed(f"{DONE} locks:object"),
         run=lock_files,
@@ -176,6 +187,7 @@ LOOP = (
             Input("verdict", "string", among=("approved", "needs_revision")),
             Input("feedback", "string", most=20_000),
             Input("reviewer", "string", most=64, about="your role"),
+            TOKEN,
         ),
         outputs=typed(f"{DONE} status:string"),
         run=review_step,
@@ -187,6 +199,7 @@ LOOP = (
             Input("workflow_id", "string", most=200),
             Input("limit", "integer", least=SHORTEST, most=LONGEST_PACKET, about="characters, if 2 KB are not enough"),
             Input("ack", "string", most=64),
+            TOKEN,
         ),
         outputs=typed("workflow_id:string packet_id:string text:string"),
         run=get_resume_packet,

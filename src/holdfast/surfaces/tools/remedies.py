@@ -13,8 +13,10 @@ from holdfast.errors import one_line
 from holdfast.plain.plainjson import spaced
 
 LONGEST_PACKET = 50_000
-_ANY = ("list_workflows", "start_workflow")
+_ANY = ("list_workflows", "start_workflow", "story_session")
 """Tools that are about no workflow."""
+_EITHER = ("get_resume_packet", "inspect_workflow", "deliver_feature")
+"""Tools that find the workflow themselves where none is named."""
 
 
 def in_tools(remedies: Iterable[Remedy | str], scope: Scope) -> str:
@@ -37,6 +39,12 @@ def as_json(remedies: Iterable[Remedy | str], scope: Scope) -> list[dict[str, An
     return told
 
 
+def named(remedies: Iterable[Remedy | str], scope: Scope) -> tuple[str, ...]:
+    """The tools that remedies for an agent are calls of."""
+    calls = (_call(one, scope) for one in whole(remedies) if one.command and one.who != "person")
+    return tuple(call.partition(" ")[0] for call in calls if call)
+
+
 def _said(remedy: Remedy, scope: Scope) -> str:
     if not remedy.command or remedy.who == "person":
         return typed(remedy, scope)
@@ -52,15 +60,19 @@ def _call(remedy: Remedy, scope: Scope) -> str:
     named = remedy.workflow or scope.about
     if named and tool not in _ANY:
         arguments["workflow_id"] = scope.active.get(named, named)
+    elif tool not in (*_ANY, *_EITHER):
+        return ""
     for field in fields:
         name, equals, constant = field.partition("=")
         name, _, source = name.partition(":")
+        is_list, name = name.endswith("…"), name.removesuffix("…")
         source, _, pair = (source or name).partition(".")
         if equals:
-            arguments[name] = constant
+            arguments[name] = constant == "true" or constant
         elif source in given and (not pair or list(given[source]) == [pair]):
             value = given.pop(source)
-            arguments.update({name: _plain(value[pair] if pair else value)} if name else {})
+            plain = _plain(value[pair] if pair else value)
+            arguments.update({name: str(plain).split(",") if is_list else plain} if name else {})
     return "" if given or not tool else f"{tool} {spaced(arguments)}"
 
 
@@ -69,4 +81,6 @@ def _plain(value: object) -> object:
         return "TRUE_OR_FALSE" if value.shown.startswith("--") else value.shown
     if isinstance(value, Mapping):
         return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
     return value

@@ -21,7 +21,7 @@ class Input(Value):
     """A field that a tool takes.
 
     `kind` is a JSON type; `step`: a number from 1, or the id of a step; `paths`: files by name; `files`: a list of
-    them. `most` is how long a text is, how many files there are, or how large a number; `least` is for numbers.
+    them; `texts`: a list of texts. `most` is how long a text is or how large a number; `least` is for numbers.
     """
 
     name: str
@@ -92,7 +92,7 @@ def checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wrong(field: Input, value: Any) -> str:
-    given = value.values() if isinstance(value, Mapping) else [value]
+    given = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
     blank = next((one for one in given if isinstance(one, str) and is_blank(one)), None)
     if blank is not None:
         return f"is not filled in: {unfilled(blank)}"
@@ -113,10 +113,12 @@ def _wrong(field: Input, value: Any) -> str:
             if not isinstance(value, Mapping):
                 return "must be an object"
             return "" if all(isinstance(one, str) and one for one in value.values()) else "must be an object of paths"
-        case "files":
+        case "files" | "texts":
+            most = field.most or 1000
             fits = isinstance(value, list) and 1 <= len(value) <= MOST_PATHS
-            fits = fits and all(isinstance(one, str) and 1 <= len(one) <= 1000 for one in value)
-            return "" if fits else f"must be a list of 1 to {MOST_PATHS} paths"
+            fits = fits and all(isinstance(one, str) and 1 <= len(one) <= most for one in value)
+            what = "paths" if field.kind == "files" else f"texts of 1 to {most} characters"
+            return "" if fits else f"must be a list of 1 to {MOST_PATHS} {what}"
     number = isinstance(value, int) and not isinstance(value, bool) and value >= 1
     named = isinstance(value, str) and 1 <= len(value) <= 200
     return "" if number or named else "must be the number of a step, from 1, or its id"
@@ -125,8 +127,8 @@ def _wrong(field: Input, value: Any) -> str:
 def input_schema(tool: Tool) -> dict[str, Any]:
     """JSON Schema, short, because a model reads it with every conversation.
 
-    How long a text may be is left out: no model counts characters, and a refusal names the limit. Inputs have one
-    `type` each, because some providers of models know no other form.
+    How long a text and how large a number may be is left out: no model counts characters, and a refusal names the
+    limit. Inputs have one `type` each, because some providers of models know no other form.
     """
     required = [field.name for field in tool.inputs if field.required]
     schema: dict[str, Any] = {
@@ -138,7 +140,9 @@ def input_schema(tool: Tool) -> dict[str, Any]:
 
 
 def output_schema(tool: Tool) -> dict[str, Any]:
-    """Every field is always there."""
+    """Every field is always there. One that names none answers as its command does with `--json`."""
+    if not tool.outputs:
+        return {"type": "object"}
     return {
         "type": "object",
         "properties": {name: _output(kind) for name, kind in tool.outputs.items()},
@@ -159,10 +163,8 @@ def _property(field: Input) -> dict[str, Any]:
             return {"anyOf": [{"type": "integer"}, {"type": "string"}], **about}
         case "paths":
             return {"type": "object", "additionalProperties": {"type": "string"}, **about}
-        case "files":
-            return {"type": "array", "items": {"type": "string"}, "maxItems": MOST_PATHS, **about}
-        case "integer" | "number":
-            return {"type": field.kind, "minimum": field.least, "maximum": field.most, **about}
+        case "files" | "texts":
+            return {"type": "array", "items": {"type": "string"}, **about}
         case "string" if field.among:
             return {"type": "string", "enum": list(field.among), **about}
     return {"type": field.kind, **about}

@@ -8,6 +8,8 @@ from holdfast.surfaces.tools.shape import Input, Tool, typed
 STATUSES = ("in_progress", "waiting_approval", "completed", "failed")
 ID = Input("workflow_id", "string", required=True, most=200)
 STEP = Input("step", "step", required=True, about="number or id")
+TOKEN = Input("token", "string", most=64)
+"""Of the caller's lease, where agents have leases."""
 DONE = "success:boolean workflow_id:string"
 _NEXT = "next_step:integer? next_step_name:string?"
 _STANDING = typed(
@@ -26,7 +28,7 @@ CONVENTION = (
     Tool(
         title="Next step",
         about="Get next step info: its work, what blocks it, and the call that leads on",
-        inputs=(ID, Input("limit", "integer", least=1, most=50_000, about="bytes, if 2 KB are not enough")),
+        inputs=(ID, Input("limit", "integer", least=1, most=50_000, about="bytes, if 2 KB are not enough"), TOKEN),
         outputs=typed(
             "can_proceed:boolean current_step:integer current_step_name:string current_status:string "
             f"blocking_reason:string? required_action:string? {_NEXT} prerequisites_met:boolean"
@@ -54,6 +56,7 @@ CONVENTION = (
             Input("modifications", "object", about="changes they want"),
             Input("selected_variant", "string", most=64),
             Input("feedback", "string", most=20_000, about="what to change"),
+            TOKEN,
         ),
         outputs=typed(f"{DONE} step:integer status:string {_NEXT}"),
         run=convention.approve_step,
@@ -69,6 +72,10 @@ CONVENTION = (
             Input("reason", "string", most=4000),
             Input("test", "string", most=1000),
             Input("url", "string", most=2000, about="of the pull request"),
+            Input("message", "string", most=20_000, about="of the commit"),
+            Input("commit", "string", most=200, about="if made already"),
+            Input("unchanged", "string", most=500, about="why failed work comes back as it was"),
+            TOKEN,
         ),
         outputs=typed(f"{DONE} updated_at:string"),
         run=convention.update_workflow_state,
@@ -90,14 +97,14 @@ CONVENTION = (
     Tool(
         title="Resume a workflow",
         about="Resume a failed or cancelled workflow, or reopen a step",
-        inputs=(ID, Input("from_step", "step")),
+        inputs=(ID, Input("from_step", "step"), TOKEN),
         outputs=typed(f"{DONE} resumed_from_step:integer current_status:string"),
         run=convention.resume_workflow,
     ),
     Tool(
         title="Cancel a workflow",
         about="Cancel active workflow; its files stay",
-        inputs=(ID, Input("reason", "string", most=500)),
+        inputs=(ID, Input("reason", "string", most=500), TOKEN),
         outputs=typed(f"{DONE} status:string cleanup_performed:boolean"),
         run=convention.cancel_workflow,
         destroys=True,
@@ -111,7 +118,9 @@ CONVENTION = (
             Input("title", "string", most=500),
             Input("session_name", "string", most=64),
             Input("context", "object"),
+            Input("phases", "texts", most=500, about="of workflow custom"),
             Input("fresh", "boolean", about="give up the active one first"),
+            TOKEN,
         ),
         outputs=_STANDING,
         run=convention.start_workflow,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from _collections_abc import Callable, Mapping
 
 from holdfast.core import gates, lifecycle, moment
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Definition, Step
+from holdfast.core.facts import Facts
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.state import Alert, Progress, State

@@ -29,6 +29,7 @@ from holdfast.documents.lens.fields import (
 )
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Json, Meaning
 from holdfast.errors import Refused, UsageError
+from holdfast.plain.plainjson import spaced
 from holdfast.systems.compaction.adoption import (
     FOLDER,
     LONGEST_NAME,
@@ -44,7 +45,7 @@ from holdfast.systems.compaction.adoption import (
     read_phase,
     unnamed,
 )
-from holdfast.systems.compaction.defaults import filled, found_at
+from holdfast.systems.compaction.defaults import filled, found_at, meant
 
 _NOT_STARTED = (STATUS.encode(lifecycle.PENDING), "pending")
 WORKFLOW_WORDS = spelled(
@@ -146,7 +147,9 @@ def _edited(state: State, old: Mapping[str, Any], new: Mapping[str, Any]) -> lis
         return []
     said = new.get("phase")
     if not isinstance(said, Mapping):
-        wrong = deleted("phase") if said is None else wrong_shape("phase must be an object")
+        wrong = (
+            deleted("phase") if said is None else wrong_shape(f"phase must be an object: {spaced(dict(old['phase']))}")
+        )
         return [Part("phase", (("phase",),), wrong=wrong)]
     before = filled(old)["phase"]
     read = _moved_by_name(state, _usual(said, before), before)
@@ -284,6 +287,7 @@ DOCUMENT = Document(
     path=_place,
     former=_former,
     also=_edited,
+    meant=meant,
     stamp="updated_at",
     as_found=True,
     parts=(
@@ -343,4 +347,5 @@ DIALECT = Dialect(
     adopt=adopt,
     found_at=found_at,
     own_folder=True,
+    agents_own=True,
 )

@@ -11,6 +11,7 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
+from holdfast.core.facts import Facts
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.edits import finishing
@@ -72,7 +73,7 @@ def _take(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     """The ULID of the active workflow that the sighting is about; empty where there is none."""
     known = _known(wired, sighting)
     if known is None:
-        starts = _goes_on(sighting) and not _is_over(wired, sighting)
+        starts = _goes_on(sighting) and not _is_over(wired, sighting) and not _is_read(wired, sighting)
         return _begin(wired, sighting, actor) if starts else ""
     _merge(wired, sighting, known, actor)
     return known.ulid
@@ -89,7 +90,8 @@ def _merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None
     sight = _sight(sighting)
     if _is_plan(sighting) and sighting.status in _ENDS:
         if before is not None and before["phase"]["status"] not in _ENDS:
-            _end(wired, state, sighting)
+            how = _brought(wired, sighting.source)
+            _goes_on_by_git(wired, state, sighting, how) if how else _end(wired, state, sighting)
         else:
             wired.execute(state.ulid, sight, actor)
         return
@@ -155,27 +157,57 @@ def _end(wired: Wired, state: State, sighting: Sighting) -> None:
     wired.execute(state.ulid, cmd.Together((_sight(sighting), alert, *ending)), FILE)
 
 
+def _brought(wired: Wired, path: str) -> str:
+    """How git changed a file of the worktree; empty where somebody wrote it."""
+    repository = wired.place.repository
+    if repository is None:
+        return ""
+    from holdfast.git import moves
+
+    return moves.brought(repository, os.path.join(wired.place.worktree, path))
+
+
+def _goes_on_by_git(wired: Wired, state: State, sighting: Sighting, how: str) -> None:
+    said = f"{sighting.source} says: {sighting.reason}, as git brought it ({how}): that ends nothing"
+    alert = cmd.Alarm(Alert(wired.world.now(), "plan_from_git", said, sighting.source))
+    wired.execute(state.ulid, cmd.Together((_sight(sighting), alert)), FILE)
+
+
 def _known(wired: Wired, sighting: Sighting) -> State | None:
     """The active workflow that the notes are about, the one last worked on where there are several of the name.
 
-    A plan may be known by another name: its workflow was seen in it before, has it among its reading, or its number.
+    A plan may be known by another name: its workflow was seen in it before, or has its number or its title.
     """
     active = wired.store.active()
     same = [state for state in _called(wired, sighting.workflow, active) if queries.is_active(state)]
     if not same and _is_plan(sighting):
-        own = [entry for entry in active if _is_ours(wired, entry)][:MOST_COMPARED]
-        states = [state for state in loaded(wired, [entry.ulid for entry in own]) if queries.is_active(state)]
-        same = [state for state in states if _is_about(state, sighting)]
+        same = [state for state in _compared(wired) if _is_about(state, sighting)]
     return max(same, key=lambda state: state.updated_at, default=None)
 
 
+def _compared(wired: Wired) -> list[State]:
+    """The active workflows that a plan is compared with."""
+    own = [entry.ulid for entry in wired.store.active() if _is_ours(wired, entry)][:MOST_COMPARED]
+    return [state for state in loaded(wired, own) if queries.is_active(state)]
+
+
 def _is_about(state: State, sighting: Sighting) -> bool:
+    """Whether a plan is the workflow's own. One that it only reads says nothing of how far the workflow is."""
+    if any(source.startswith(NOTES[1]) for source in seen(state)):
+        return sighting.source in seen(state)
     plans = {entry for entry in state.reading if entry.startswith(f"@{NOTES[1]}/") and entry.endswith("/PLAN.md")}
-    if plans or any(source.startswith(NOTES[1]) for source in seen(state)):
-        return f"@{sighting.source}" in plans or sighting.source in seen(state)
+    return (not plans or f"@{sighting.source}" in plans) and _is_named_by(state, sighting)
+
+
+def _is_named_by(state: State, sighting: Sighting) -> bool:
     number, name = sighting.context.get("plan_number"), _plain(str(sighting.context["plan_name"]))
     said = str(state.context.get("plan_number", "")).lstrip("0")
     return (number is not None and said == str(number)) or _plain(state.title) == name
+
+
+def _is_read(wired: Wired, sighting: Sighting) -> bool:
+    """Whether a workflow has the plan among its reading: then it is worked on under that name."""
+    return _is_plan(sighting) and any(f"@{sighting.source}" in state.reading for state in _compared(wired))
 
 
 def _called(wired: Wired, name: str, among: list[Entry]) -> list[State]:
@@ -204,7 +236,7 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> str:
         "key_reminders": list(sighting.reminders),
         "created_at": moment.whole(now),
     }
-    state = DIALECT.adopt(document, None, cmd.Facts(now=now), ulid.new())
+    state = DIALECT.adopt(document, None, Facts(now=now), ulid.new())
     if sighting.names:
         pairs = zip(state.plan.steps, sighting.names, strict=True)
         state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
@@ -277,7 +309,7 @@ def _moves(
     if agrees:
         return moves
     here, there = (f"{one['current']}/{one['total']}, {one['status']}" for one in (said, shown["phase"]))
-    told = f"{sighting.source} says phase {here}, and the state file {there}: the newer counts, which is "
+    told = f"{sighting.source} said phase {here}, and the state file {there}: the newer was taken, which was "
     told += sighting.source if is_newer else "the state file"
     return [*moves, cmd.Alarm(Alert(wired.world.now(), "notes_differ", told, DIALECT.document.path(state)))]
 

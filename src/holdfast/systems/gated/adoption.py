@@ -5,8 +5,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Definition, Retry, Review, Step
+from holdfast.core.facts import Facts
 from holdfast.core.plan import Plan
 from holdfast.core.state import FOUND, Act, Alert, Escalation, Mark, Progress, State
 from holdfast.core.value import Any

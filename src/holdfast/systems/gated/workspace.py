@@ -15,7 +15,7 @@ from holdfast.core import cycle, lifecycle, moment, queries, remedies
 from holdfast.core.names import fitting
 from holdfast.core.refusals import unexpected
 from holdfast.core.remedy import Scope, typed
-from holdfast.core.state import Alert, State
+from holdfast.core.state import BESIDE, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import MOMENT
 from holdfast.documents.lens.mapping import put
@@ -42,7 +42,7 @@ def artifacts(wired: Wired, state: State, phase: str) -> dict[str, str]:
     for folder, _, files in sorted(os.walk(os.path.join(base, home, DIAGRAMS))):
         for file in sorted(file for file in files if not file.startswith(".")):
             path = os.path.relpath(os.path.join(folder, file), base)
-            named[f"diagram-{digest(path.encode())[:12]}"] = path
+            named[f"{BESIDE}{digest(path.encode())[:12]}"] = path
     return {name: path for name, path in named.items() if os.path.isfile(os.path.join(base, path))}
 
 

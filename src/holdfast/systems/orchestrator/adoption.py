@@ -5,12 +5,12 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import lifecycle, moment
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Bounds, Check, Definition, Retry, Step
+from holdfast.core.facts import Facts
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.remedy import Blank, shell
-from holdfast.core.state import Alert, Evidence, Learning, Lease, Mark, Progress, Snapshot, State
+from holdfast.core.state import HELD, Alert, Evidence, Learning, Lease, Mark, Progress, Snapshot, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import (
@@ -31,7 +31,7 @@ MOST_PHASES = 50
 _READER = Reader("orchestrator", "run")
 _PLANNED = Progress(status=lifecycle.DONE, attempt=1)
 _AROUND = [
-    Step(id=words.PLAN, name="Plan", approval=Approval("relayed", "revise")),
+    Step(id=words.PLAN, name="Plan", approval=Approval("human", "revise")),
     Step(id=words.REVIEW, name="Outer review", retry=Retry(10, exhausted="escalated")),
 ]
 """What is before and after the phases where no definition says it."""
@@ -164,7 +164,8 @@ def _progress(step: Step, done: Mapping[str, Any] | None, agent: Mapping[str, An
         return Progress(status=lifecycle.ACTIVE, attempt=max(1, count_in(agent, "iteration")), started_at=started)
     met = object_in(done, "success_criteria_met")
     at, attempt = moment_in(done, "completed"), max(1, count_in(done, "iterations"))
-    files = done.get("files_modified")
+    files, held = done.get("files_modified"), done.get("held_before")
+    names = {one.name for one in step.checks}
     return Progress(
         status=lifecycle.DONE,
         attempt=attempt,
@@ -174,6 +175,7 @@ def _progress(step: Step, done: Mapping[str, Any] | None, agent: Mapping[str, An
         data={
             **({"files_modified": list(files)} if isinstance(files, list) else {}),
             **({"lines_added": count_in(done, "lines_added")} if "lines_added" in done else {}),
+            **({HELD: [one for one in held if one in names]} if isinstance(held, list) and held else {}),
         },
     )
 

@@ -8,11 +8,11 @@ from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, refusals, remedies, tasks
-from holdfast.core.remedy import Blank, shell
-from holdfast.core.state import BASE, HELD, State
+from holdfast.core.remedy import Blank, shell, typed
+from holdfast.core.state import BASE, COMMITS, HELD, State
 from holdfast.core.value import Any
 from holdfast.documents.learnings import read
-from holdfast.errors import NotFound, Refused, UsageError
+from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
 from holdfast.plain.plainjson import parse, spaced
 from holdfast.plain.terminal import escape
@@ -90,6 +90,7 @@ def _request(call: Call, workflow: Workflow, check_type: str, task: str) -> dict
         "instructions": supervision(state).instructions,
         "context": dict(state.context),
         "state": document,
+        "record": typed(remedies.supervised(check_type, task)[1].replace(text="")),
     }
 
 
@@ -111,18 +112,19 @@ def _criteria(workflow: Workflow, path: str) -> list[dict[str, Any]]:
 
 
 def _changes(call: Call, state: State, path: str) -> dict[str, Any]:
-    """What changed since the task, or the run, began: the files, and as a patch what git knows of them."""
+    """What changed since the task, or the run, began: the files, and what is in them as a patch."""
     from holdfast import git
     from holdfast.git import content
 
     wired = call.project.wired
-    repository = git.find(wired.place.base(state.worktree)) if wired.place.repository else None
+    at = wired.world.at(state, path)
+    repository = git.find(wired.place.base(at.worktree)) if wired.place.repository else None
     if repository is None:
         return {"files": [], "diff": ""}
     since = str(state.step(path).data.get(BASE) or "") if path else ""
     since = since or str(state.head or "") or str(git.head(repository) or "")
-    files = content.changed(repository, since or None, wired.world.aside(state))  # keeps nothing: this only looks
-    diff = content.diff(repository, since or None, LONGEST_DIFF)
+    files = content.changed(repository, since or None, wired.world.aside(at))  # keeps nothing: this only looks
+    diff = content.diff(repository, since or None, LONGEST_DIFF, list(files))
     return {"since": since, "files": sorted(files)[: subject.MOST_FILES], "diff": diff}
 
 
@@ -198,9 +200,16 @@ def commit(call: Call) -> None:
         message = f"{prefix} {args.message}"
     _may_record(call, workflow, path)
     wired = call.project.wired
-    sha, said = actions.commit(wired, workflow.state, path, message, tuple(args.paths))
+    typed_again = {"task": args.task, "message": args.message, "supervisor": args.supervisor, "outer": args.outer}
+    again = remedies.named("commit", typed_again)
+    sha, said = actions.commit(wired, workflow.state, path, message, tuple(args.paths), again)
     if path and own is None:
-        workflow.record({tasks.COMMIT: sha}, path, **call.how())
+        before = workflow.state.step(path).data.get(COMMITS, ())
+        made = {tasks.COMMIT: sha, COMMITS: list(dict.fromkeys((*before, sha)))}
+        try:
+            workflow.execute(cmd.Record(made, path), **call.how())
+        except HoldfastError as failure:
+            raise failure.after(f"commit {sha[:12]} was made") from failure.__cause__
     wired.recorded(workflow.state, path)
     call.changed(workflow, said=call.ok(said or f"committed {sha[:7]}: {message}"), more={"commit": sha})
 

@@ -7,11 +7,12 @@ that mean something are decided like any other.
 from __future__ import annotations
 
 from _collections_abc import Callable, Mapping
+from _operator import is_not
 
 from holdfast.core import lifecycle, moment, queries, tasks
 from holdfast.core.definition import Definition
 from holdfast.core.plan import Plan
-from holdfast.core.state import BEGAN, Lease, Snapshot, State
+from holdfast.core.state import BEGAN, HELD, Lease, Progress, Snapshot, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.fields import COUNT, FRACTION, MOMENT, NAME, NUMBER
 from holdfast.documents.lens.spec import ABSENT, UNKNOWN, Codec, Dialect, Document, Field, Items, Json, Meaning, record
@@ -87,12 +88,18 @@ def _agent(state: State, lease: Lease) -> dict[str, Any]:
 
 
 def _finished(state: State) -> list[str]:
-    listed = [path for path in state.plan.of_kind(tasks.TASK) if state.step(path).status in lifecycle.FINISHED]
-    return sorted(listed, key=lambda path: state.step(path).finished_at.removesuffix("Z"))  # 9:00 is before 9:00.5
+    steps = state.progress
+    listed = [path for path in state.plan.of_kind(tasks.TASK) if path in steps and _is_over(steps[path])]
+    return sorted(listed, key=lambda path: steps[path].finished_at.removesuffix("Z"))  # 9:00 is before 9:00.5
 
 
 def _unfinished(state: State) -> list[str]:
-    return [path for path in state.plan.of_kind(tasks.TASK) if state.step(path).status not in lifecycle.FINISHED]
+    steps = state.progress
+    return [path for path in state.plan.of_kind(tasks.TASK) if path not in steps or not _is_over(steps[path])]
+
+
+def _is_over(progress: Progress) -> bool:
+    return progress.status in lifecycle.FINISHED
 
 
 def _time(state: State, path: str) -> Any:
@@ -110,13 +117,18 @@ def _criteria(state: State, path: str) -> Any:
     return {check.name: check.name in seen for check in state.plan.step(path).checks}
 
 
+def _held(state: State, path: str) -> Any:
+    """The criteria that held before the work, and so are no proof of it."""
+    return list(state.step(path).data.get(HELD, ())) or ABSENT
+
+
 def _lasting(name: str, follows: Any, make: Any, shape: Any, meaning: str) -> Field:
     """A list that is the same as long as what it follows from is: made, and written, once."""
 
     def value(state: State, _: str) -> Any:
         on = follows(state)
         known = _lists.get((state.ulid, name))
-        if known is None or any(a is not b for a, b in zip(known[0], on, strict=True)):
+        if known is None or len(known[0]) != len(on) or any(map(is_not, known[0], on)):
             if len(_lists) >= MOST_LISTS:
                 _lists.clear()
             known = _lists[state.ulid, name] = (on, KeptList(make(state)))
@@ -126,6 +138,10 @@ def _lasting(name: str, follows: Any, make: Any, shape: Any, meaning: str) -> Fi
 
 
 _lists: dict[tuple[str, str], tuple[tuple[object, ...], KeptList]] = {}
+
+
+def _phases(state: State) -> tuple[object, ...]:
+    return (state.plan, *map(state.progress.get, words.phases(state)))
 
 
 def _milestones(state: State) -> Any:
@@ -286,6 +302,7 @@ DOCUMENT = Document(
                     "lines_added", lambda s, p: s.step(p).data.get("lines_added", ABSENT), shape=COUNT, required=False
                 ),
                 Field("success_criteria_met", _criteria, shape={"*": bool}),
+                Field("held_before", _held, shape=[str], required=False),
             ),
         ),
         Items(
@@ -311,7 +328,7 @@ DOCUMENT = Document(
         ),
         Field("safety_bounds.warnings", lambda s, _: [words.warning_text(said) for said in s.warned], shape=[str]),
         _lasting("learnings", lambda s: (s.learnings, s.plan), _learnings, _LEARNING, Meaning.OWN),
-        _lasting("milestones", lambda s: (s.progress, s.plan), _milestones, _MILESTONE, Meaning.OWN),
+        _lasting("milestones", _phases, _milestones, _MILESTONE, Meaning.OWN),
         _lasting("checkpoints", lambda s: (s.snapshots, s.plan), _checkpoints, _CHECKPOINT, Meaning.FIXED),
     ),
 )

@@ -81,7 +81,8 @@ def _interventions(state: State) -> Iterator[str]:
         return
     yield "### Supervisor"
     yield ""
-    yield f"{kept.checks} checks, {kept.conflicts} conflicts, {kept.re_plans} re-plans."
+    counted = ((kept.checks, "check"), (kept.conflicts, "conflict"), (kept.re_plans, "re-plan"))
+    yield f"{', '.join(f'{many} {what}' + ('' if many == 1 else 's') for many, what in counted)}."
     for one in [*kept.interventions][-MOST_SHOWN:]:
         yield f"- {_intervention(one)}"
 

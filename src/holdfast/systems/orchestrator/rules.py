@@ -9,6 +9,7 @@ from holdfast.core import lifecycle, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text
 from holdfast.core.plan import ancestors
+from holdfast.core.rules import agents
 from holdfast.core.state import CHECKED, FREE_TRIES, KEPT, State
 from holdfast.core.tasks import TASK
 from holdfast.core.value import Any, Value
@@ -24,6 +25,8 @@ CONFLICTS = {
 }
 """Kinds of conflicts: how grave each is, and what has to be done about it."""
 PLAN = "plan"
+SUPERVISOR = "supervisor"
+"""The role whose lease may judge the tasks that other agents hold."""
 
 
 class Supervision(Value):
@@ -64,7 +67,7 @@ class Verdict(Value):
 
 
 def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
-    said = Verdict(**data)
+    said, before = Verdict(**data), draft.state
     _understood(said)
     path = queries.resolve(draft.state, said.task) if said.task else ""
     name = draft.state.plan.step(path).id if path else ""
@@ -73,11 +76,13 @@ def supervise(draft: Draft, data: Mapping[str, Any]) -> None:
         made = draft.state.step(path).data.get(CHECKED, ())
         draft.emit(ev.Recorded({CHECKED: list(dict.fromkeys((*made, said.check_type)))}, path))
     if said.verdict == RE_PLAN:
+        agents.require_part(draft)
         affected = _affected(draft, said.affected or ((path,) if _is_task(draft, path) else ()))
         _open_plan(draft, said.resolution)
         for task in affected:
             _plan_anew(draft, task)
         _review_again(draft, affected)
+    agents.check_reach(draft, before, SUPERVISOR)
 
 
 def _supervised(draft: Draft, said: Verdict, task: str) -> ev.Owned:

@@ -28,9 +28,9 @@ from holdfast.systems.seam.parts import Asked, Loaded, Subject, late
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.engine.world import LocalWorld
     from holdfast.forges.port import Forge
     from holdfast.systems.orchestrator.task_document import Criterion, Phase, Task, TaskDocument
+    from holdfast.systems.seam.wired import Wired
 
 LARGEST = 1 << 20
 MOST_FILES = 500
@@ -76,18 +76,24 @@ def prefix(task: str) -> str:
 SUPERVISOR, OUTER = "chore(supervisor):", "chore(outer-ralph):"
 
 
-def work(
-    world: LocalWorld, repository: git.Repository, task: str, since: str, aside: tuple[str, ...]
-) -> dict[str, Any]:
-    """What a task changed, from git: by its own commits where there are some, else all since it began."""
-    made = git_history.commits_since(repository, since, prefix(task))
+def work(wired: Wired, repository: git.Repository, state: State, path: str, since: str) -> dict[str, Any]:
+    """What a task changed, from git: by its own commits where there are some, else what is its own since it began."""
+    from holdfast.systems.orchestrator import owning
+
+    made = git_history.commits_since(repository, since, prefix(state.plan.step(path).id))
     if made:
-        found = git_history.of_commits(repository, made, aside)
+        found = git_history.of_commits(repository, made, wired.world.aside(state))
         files, lines = list(found.files), found.lines
     else:
-        changed = world.changed(repository, since, aside)
+        changed = owning.files(wired, repository, state, path, since)
         files, lines = list(changed), sum(content.added(repository, since, changed).values())
     return {"files_modified": sorted(files)[:MOST_FILES], "lines_added": lines}
+
+
+def work_on_branch(repository: git.Repository, into: str, aside: tuple[str, ...]) -> dict[str, Any]:
+    """What a task changed in a worktree of its own: by the commits that the branch of the run does not have."""
+    found = git_history.of_commits(repository, git_history.commits_beside(repository, into), aside)
+    return {"files_modified": sorted(found.files)[:MOST_FILES], "lines_added": found.lines}
 
 
 def milestone(forge: Forge, state: State, path: str) -> str:

@@ -80,9 +80,7 @@ def phase_of(number: str) -> str:
 
 def current_phase(state: State) -> str:
     """The phase that is worked on: the first that is not done, else the last."""
-    listed = phases(state)
-    undone = [path for path in listed if state.step(path).status not in lifecycle.FINISHED]
-    return (undone or listed[-1:] or [""])[0]
+    return _here(state)[0]
 
 
 def current_task(state: State) -> str:
@@ -90,15 +88,23 @@ def current_task(state: State) -> str:
 
     Where none is open, the first that is not done.
     """
+    return _here(state)[1]
+
+
+def _here(state: State) -> tuple[str, str]:
+    """The phase and the task that are worked on: a document says both in several places."""
     global _at
     known = _at
     if known[0] is not state.plan or known[1] is not state.progress:
-        here = _current(state, state.plan.children(current_phase(state)))
-        _at = known = (state.plan, state.progress, here or _current(state, state.plan.of_kind(tasks.TASK)))
+        listed = phases(state)
+        undone = (path for path in listed if state.step(path).status not in lifecycle.FINISHED)
+        phase = next(undone, listed[-1] if listed else "")
+        here = _current(state, state.plan.children(phase))
+        _at = known = (state.plan, state.progress, (phase, here or _current(state, state.plan.of_kind(tasks.TASK))))
     return known[2]
 
 
-_at: tuple[Plan | None, Mapping[str, Progress] | None, str] = (None, None, "")
+_at: tuple[Plan | None, Mapping[str, Progress] | None, tuple[str, str]] = (None, None, ("", ""))
 
 
 def _current(state: State, listed: tuple[str, ...]) -> str:
@@ -110,8 +116,8 @@ def _current(state: State, listed: tuple[str, ...]) -> str:
 
 def position(state: State) -> tuple[int, int]:
     """`3/5`: the third of five tasks in the current phase."""
-    inside = state.plan.children(current_phase(state)) if current_phase(state) else ()
-    at = current_task(state)
+    phase, at = _here(state)
+    inside = state.plan.children(phase) if phase else ()
     return (inside.index(at) + 1 if at in inside else len(inside)), len(inside)
 
 

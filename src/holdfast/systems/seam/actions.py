@@ -6,6 +6,7 @@ Every action can be repeated: after a crash between doing it and recording it, t
 from __future__ import annotations
 
 import os
+from _collections_abc import Mapping
 
 from holdfast import git
 from holdfast.core import queries, refusals, remedies, tasks
@@ -17,7 +18,7 @@ from holdfast.git import branches, commits
 from holdfast.git import changes as git_changes
 from holdfast.git import made as git_made
 from holdfast.plain.digest import digest
-from holdfast.systems.seam import committed
+from holdfast.systems.seam import committed, publishing, sharing
 from holdfast.systems.seam.parts import Acted, Order
 from holdfast.systems.seam.registry import work
 from holdfast.systems.seam.wired import Wired
@@ -133,7 +134,8 @@ def _branch(repository: git.Repository, state: State, wait: float) -> Acted:
 def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark) -> Acted:
     """The commit of a step: the one that is named, or one of what belongs to it."""
     repository = wired.on_branch(state)
-    tested = committed.Compared(wired, state, repository, path)
+    own = os.path.relpath(mark.full, repository.top) if mark.full else ""
+    tested = committed.Compared(wired, state, repository, path, own)
     if order.commit:
         sha = git_changes.resolve(repository, order.commit)
         if sha is None:
@@ -147,7 +149,6 @@ def commit_step(wired: Wired, state: State, path: str, order: Order, mark: Mark)
     sha = commits.made_for(repository, purpose, wired.settings.lock_wait)
     if sha:
         return _committed(tested, sha, (*mark.put(), _made_already(wired, repository, state, sha)))
-    own = os.path.relpath(mark.full, repository.top) if mark.full else ""
     paths = _paths(wired, repository, state, path, order, own)
     if not paths:
         sha = _made_before(repository, state, path)
@@ -180,11 +181,26 @@ def _purpose(state: State, path: str, request: str) -> git_made.Purpose:
     return git_made.Purpose(state.ulid, state.id, path, request)
 
 
-def commit(wired: Wired, state: State, path: str, message: str, paths: tuple[str, ...]) -> tuple[str, str]:
+def commit(
+    wired: Wired, state: State, path: str, message: str, paths: tuple[str, ...], again: Remedy
+) -> tuple[str, str]:
     """Commits the files that are named, or all that changed, with exactly these words, for a step if there is one.
 
-    Gives the commit, and what to say where an interrupted command had made it.
+    Gives the commit, and what to say where an interrupted command had made it. `again` is the command that was typed,
+    without the files.
     """
+    if state.bound(path):
+        from holdfast.systems.seam import worktrees
+
+        made = _commit(wired, worktrees.enter(wired, state, path), path, message, paths, again)
+        worktrees.seen(wired, state, path)
+        return made
+    return _commit(wired, state, path, message, paths, again)
+
+
+def _commit(
+    wired: Wired, state: State, path: str, message: str, paths: tuple[str, ...], again: Remedy
+) -> tuple[str, str]:
     repository = git.find(wired.place.base(state.worktree))
     if repository is None:
         raise UsageError("no_repository", "there is no git repository to commit to", remedy=shell("git", "init"))
@@ -193,10 +209,41 @@ def commit(wired: Wired, state: State, path: str, message: str, paths: tuple[str
     sha = commits.made_for(repository, purpose, wait)
     if sha:
         return sha, _made_already(wired, repository, state, sha)
-    found = _paths(wired, repository, state, queries.current(state) or "", Order(paths=paths), "")
-    if not found:
-        raise Refused("nothing_to_commit", "nothing changed that could be committed", remedy=shell("git", "status"))
-    return commits.commit(repository, found, message, wired.engine.secrets, purpose, wait), ""
+    found = _paths(wired, repository, state, path or queries.current(state) or "", Order(paths=paths), "")
+    split = sharing.Shared(tuple(found), {}) if paths else sharing.shared(wired, repository, state, path, found, again)
+    if not split.own:
+        raise _nothing(wired, repository, state, path, split.others)
+    sha = commits.commit(repository, split.own, message, wired.engine.secrets, purpose, wait)
+    changed = () if paths else wired.world.changed(repository, sha, wired.world.aside(state))
+    left = sorted(sharing.locked(wired, state, path, list(changed)))
+    said = [f"left out, as others have locked it: {_listed(left)}"] if left else []
+    said += [f"left out: {told}"] if (told := _of_others(split.others)) else []
+    return sha, "; ".join((f"committed {sha[:7]}: {message}", *said)) if said else ""
+
+
+def _nothing(wired: Wired, repository: git.Repository, state: State, path: str, others: Mapping[str, str]) -> Refused:
+    """Nothing of the work is there to commit: where was looked, and what lies there of others."""
+    where = ""
+    ways: tuple[Remedy, ...] = (shell("git", "status"),)
+    if state.bound(path):
+        where = f" in the worktree of {path}, {repository.top}"
+        ways = (shell("git", "-C", repository.top, "status"),)
+        if os.path.realpath(wired.place.worktree) != os.path.realpath(repository.top):
+            ways = (shell("cd", repository.top, text="its files are written there"), *ways)
+    told = f"; others work on {_of_others(others)}" if others else ""
+    said = f"nothing changed that could be committed{where}{told}"
+    return Refused("nothing_to_commit", said, remedy=ways, facts={"step": path, "worktree": repository.top})
+
+
+def _of_others(others: Mapping[str, str]) -> str:
+    """The files that are of other steps, by these."""
+    steps = sorted(set(others.values()))
+    listed = ((step, [name for name, one in others.items() if one == step]) for step in steps)
+    return ", ".join(f"{_listed(names)} (of {step})" for step, names in listed)
+
+
+def _listed(files: list[str]) -> str:
+    return f"{', '.join(files[:8])}{', …' if len(files) > 8 else ''}"
 
 
 def _made_already(wired: Wired, repository: git.Repository, state: State, sha: str) -> str:
@@ -217,7 +264,12 @@ def _paths(wired: Wired, repository: git.Repository, state: State, path: str, or
     if order.paths:
         base = wired.place.base(state.worktree)
         named = [os.path.relpath(os.path.join(base, wired.place.inside(one)), repository.top) for one in order.paths]
-        return [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
+        found = [one for one in changed if any(one == name or one.startswith(f"{name}/") for name in named)]
+        for file, (lock, hold) in sharing.locked(wired, state, path, found).items():
+            raise refusals.locked(file, lock, hold)
+        return found
+    for file in sharing.locked(wired, state, path, list(changed)):
+        del changed[file]
     in_head = git_changes.in_head(repository, list(state.dirt))
     before = {name: blob for name, blob in state.dirt.items() if in_head.get(name, "") != blob or not blob}
     mixed = [name for name, one in changed.items() if name in before and one.blob != before[name]]
@@ -273,10 +325,12 @@ def _pull_request(wired: Wired, repository: git.Repository, state: State, path: 
         facts = {"branch": branch, "base": base, "title": _title(state), "page": forge.page(branch, base)}
         ways = _by_hand(wired, forge, repository, state, path, branch)
         raise Refused(forge.refusal.code, said, remedy=ways, facts=facts)
-    if not git_changes.is_pushed(repository, branch):
-        git_changes.push(repository, branch)
     from holdfast.systems.seam.request import body
 
+    if not publishing.push(forge, repository, branch):
+        said = f"{branch} is the branch that pull requests go into: it is not pushed"
+        ways = _as_another(wired, repository, state, path, branch)
+        raise Refused("head_is_base", said, remedy=ways, facts={"branch": branch})
     made = forge.open(branch, base, _title(state), body(wired, repository, state))
     return _opened(wired, state, path, made.number, made.url, run_by="engine")
 
@@ -287,7 +341,8 @@ def opened_by_hand(wired: Wired, state: State, path: str) -> tuple[Remedy, ...]:
         repository, forge = wired.on_branch(state), wired.forge(state.worktree)
         committed.require_committed(wired, state, repository, path)
         branch = state.branch or git.branch(repository)
-        return _by_hand(wired, forge, repository, state, path, branch) if branch and forge.refusal is not None else ()
+        by_hand = forge.refusal is not None or (branch and publishing.is_base(forge, repository, branch))
+        return _by_hand(wired, forge, repository, state, path, branch) if branch and by_hand else ()
     except HoldfastError:
         return ()
 
@@ -332,16 +387,25 @@ def _by_hand(
     if remote is None:
         add = Remedy(text="give the repository its remote, with git remote add")
         return made.replace(text="if the pull request was made elsewhere"), add
+    if publishing.is_base(forge, repository, branch):
+        return _as_another(wired, repository, state, path, branch)
     text = _body_file(wired, repository, state)
-    if not forge.is_fork and git_changes.default_branch(repository) == branch:
-        name = Blank("NAME")
-        push = (shell("git", "branch", name), shell("git", "push", remote, name, text="then"))
-        said = ("--body-file", text) if text else ("--body", "")
-        words = ("--base", branch, "--title", _title(state), *said)
-        request = shell("gh", "pr", "create", "--head", name, *words, text="then")
-        return *push, request, made.replace(text="then")
-    typed = forge.typed(branch, _title(state), _base(forge, repository, branch), text)
-    return Remedy(text=typed), made.replace(text="then")
+    base = _base(forge, repository, branch)
+    typed = Remedy(text=forge.typed(branch, _title(state), base, text))
+    page = forge.page(branch, base) if forge.name == "none" else ""
+    opening = f"then open {page}" + (f" and take the text of {text}" if text else "")
+    return typed, *((Remedy(text=opening),) if page else ()), made.replace(text="then")
+
+
+def _as_another(wired: Wired, repository: git.Repository, state: State, path: str, branch: str) -> tuple[Remedy, ...]:
+    """What is on the base gets a branch of its own, whose pull request goes into the base."""
+    name, text = Blank("NAME"), _body_file(wired, repository, state)
+    remote = git_changes.remote(repository, branch) or "origin"
+    push = (shell("git", "branch", name), shell("git", "push", remote, name, text="then"))
+    said = ("--body-file", text) if text else ("--body", "")
+    words = ("--base", branch, "--title", _title(state), *said)
+    request = shell("gh", "pr", "create", "--head", name, *words, text="then")
+    return *push, request, remedies.done(path, given={"url": Blank("URL")}, text="then")
 
 
 def _title(state: State) -> str:

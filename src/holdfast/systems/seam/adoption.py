@@ -8,6 +8,7 @@ from _collections_abc import Callable, Iterable, Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, remedies
 from holdfast.core.definition import Bounds, Definition
+from holdfast.core.facts import Facts
 from holdfast.core.patterns import matches
 from holdfast.core.remedy import Blank
 from holdfast.core.state import Actor, Alert, State
@@ -196,7 +197,7 @@ def begun(wired: Wired, state: State, document: Mapping[str, Any], found: Found,
         raise in_doubt
     wired.documents.accept(state, found.path, found.data)
     if found.overlooked:
-        why = f"it is no JSON: {', '.join(found.overlooked)}"
+        why = f"it is not as JSON should be: {', '.join(found.overlooked)}"
         kept = wired.documents.quarantine(found.path, found.data, why)
         alert = Alert(wired.world.now(), "document_understood", f"{found.path} was read although {why}", "", kept)
         state = state.replace(alerts=(*state.alerts, alert))
@@ -233,7 +234,7 @@ def understood(
         paths = spoken.beside(document) if spoken.beside else ()
         looked = [look(wired.place.worktree, path, spoken) for path in paths]
         beside = {one.path: one.document if one.wrong is None else None for one in looked}
-    facts = cmd.Facts(now=wired.world.now(), results=beside)
+    facts = Facts(now=wired.world.now(), results=beside)
     state = spoken.adopt(document, None, facts, ulid.new())
     before = next(iter(returned.namesakes(wired, found)), None)
     definition = _definition(wired, spoken, before.type if before else state.type) or (

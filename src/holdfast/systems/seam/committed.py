@@ -11,7 +11,7 @@ from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Refused
-from holdfast.git import content
+from holdfast.git import content, filters
 from holdfast.git.command import git as run
 from holdfast.git.private import CACHES
 from holdfast.systems.seam.registry import work
@@ -74,14 +74,16 @@ def _listed(names: list[str], most: int) -> str:
 class Compared:
     """The working tree as it was tested, to be compared with the commit that is made of it."""
 
-    def __init__(self, wired: Wired, state: State, repository: git.Repository, path: str) -> None:
+    def __init__(self, wired: Wired, state: State, repository: git.Repository, path: str, own: str = "") -> None:
+        """`own` is the file in which the commit itself says that the step is done."""
+        self._own = own
         self._wired, self._state, self._repository, self._path = wired, state, repository, path
         self._head = git.head(repository)
         self._tested = wired.world.changed(repository, self._head, wired.world.aside(state))
 
     def facts(self, sha: str) -> dict[str, Any]:
         """What of the work is not in the commit, or not as it was tested; nothing where all is."""
-        marked = _marked(self._wired, self._state, self._repository)
+        marked = {*_marked(self._wired, self._state, self._repository), self._own}
         aside = self._wired.world.aside(self._state)
         made = content.between(self._repository, self._head, sha)
         left_out = [
@@ -94,31 +96,35 @@ class Compared:
             for name, one in made.items()
             if name not in marked and not _is_below(name, aside) and self._tested.get(name) != one
         ]
+        other += [name for name in filters.differing(self._repository) if name in made and name not in other]
         found = {"left_out": left_out, "other": other, "ignored": self._ignored()}
         kept = {name: files[:_KEPT] for name, files in found.items() if files}
         return {provenance.UNTESTED: kept} if kept else {}
 
     def _ignored(self) -> list[str]:
-        """Sources that git ignores and that were written since the task began: the tests had them."""
-        began, top = moment.to_epoch(self._began()), self._repository.top
-        words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
-        names = [os.fsdecode(name) for name in run(top, *words)[1].split(b"\0") if name]
-        aside = self._wired.world.aside(self._state)
-        found: list[str] = []
-        for name in (one for one in names if not _is_below(one.rstrip("/"), aside)):
-            inside = _sources_in(top, name.rstrip("/")) if name.endswith("/") else [name] if _is_source(name) else []
-            found += [one for one in inside if self._is_since(one, began)]
-        return found
+        return ignored(self._wired, self._state, self._repository, self._path)
 
-    def _began(self) -> str:
-        task = tasks.task_of(self._state, self._path)
-        return (self._state.step(task).started_at if task else "") or self._state.created_at
 
-    def _is_since(self, name: str, began: float) -> bool:
-        try:
-            return os.lstat(os.path.join(self._repository.top, name)).st_mtime >= began
-        except OSError:
-            return False
+def ignored(wired: Wired, state: State, repository: git.Repository, path: str) -> list[str]:
+    """Sources that git ignores and that were written since the task of a step began: the tests had them."""
+    task = tasks.task_of(state, path)
+    began = moment.to_epoch((state.step(task).started_at if task else "") or state.created_at)
+    words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+    names = [os.fsdecode(name) for name in run(repository.top, *words)[1].split(b"\0") if name]
+    aside = wired.world.aside(state)
+    found: list[str] = []
+    for name in (one for one in names if not _is_below(one.rstrip("/"), aside)):
+        single = [name] if _is_source(name) else []
+        inside = _sources_in(repository.top, name.rstrip("/")) if name.endswith("/") else single
+        found += [one for one in inside if _is_since(repository.top, one, began)]
+    return found
+
+
+def _is_since(top: str, name: str, began: float) -> bool:
+    try:
+        return os.lstat(os.path.join(top, name)).st_mtime >= began
+    except OSError:
+        return False
 
 
 def _sources_in(top: str, folder: str) -> list[str]:

@@ -63,10 +63,12 @@ def look(worktree: str, path: str, spoken: Dialect) -> Found:
     except HoldfastError as refusal:
         return found.replace(wrong=refusal)
     document = parsed(data)
-    if document is not None:
-        return found.replace(data=data, document=document)
     from holdfast.plain.lenient import object_in as lenient
+    from holdfast.plain.lenient import with_all_keys
 
+    if document is not None:
+        whole, overlooked = with_all_keys(data, document) or (document, ())
+        return found.replace(data=data, document=whole, overlooked=overlooked)
     if read := lenient(data):
         return found.replace(data=data, document=read[0], overlooked=read[1])
     return found.replace(data=data, wrong=_broken(found, "is not a JSON object"))
@@ -193,6 +195,16 @@ def unreadable(wired: Wired, *, named: bool = False) -> list[tuple[str, Holdfast
 def gone(wired: Wired) -> list[str]:
     """The journals of which only a record is left that they were there."""
     return [ulid for ulid in wired.store.every() if not wired.store.has(ulid)]
+
+
+def told_gone(wired: Wired) -> list[str]:
+    """A sentence on the journals that are gone, where there are any."""
+    lost = gone(wired)
+    if not lost:
+        return []
+    first = os.path.relpath(wired.store.file_of(lost[0]), wired.place.root)
+    others = f" and {len(lost) - 1} more" if lost[1:] else ""
+    return [f"{'a journal is' if not others else f'{len(lost)} journals are'} gone: {first}{others}"]
 
 
 def give_up_gone(wired: Wired) -> int:

@@ -24,6 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.checks.tooling import Tool
     from holdfast.core.commands import Start
+    from holdfast.core.gates import Unmet
     from holdfast.core.secrets import Secrets
     from holdfast.core.state import Actor
     from holdfast.engine.ports import Entry
@@ -194,10 +195,23 @@ class Work(Value):
     """What the pull request of a workflow says, in the system's own way."""
     handed_in: Callable[[Wired, State, str], tuple[str, ...]] = staticmethod(lambda _wired, _state, _path: ())
     """What to tell the user when a step was handed in."""
+    mistakes: Callable[[Wired, State, str, Mapping[str, Any]], tuple[tuple[str, str], ...]] = staticmethod(
+        lambda *_: ()
+    )
+    """What is wrong with the result of a step beyond the word that decides: each key of it, and why."""
     reviewed: Callable[[Wired, State, str, str], tuple[str, str]] | None = None
     """Where a file decides a review: its verdict and feedback."""
     result: Callable[[Wired, State, str], str] = staticmethod(lambda _wired, _state, sealed: sealed)
     """What others build on, from what the core says of it."""
+    ground: Callable[[Wired, State], tuple[Unmet, ...]] = staticmethod(lambda _wired, _state: ())
+    """What the work builds on and does not hold, where the conduct of the workflow is `grounded`: of the kind `ground`,
+    or `warning` where that stops nobody."""
+    resuming: Callable[[Wired, State], Mapping[str, Mapping[str, Any]]] = staticmethod(lambda _wired, _state: {})
+    """The facts about steps that are renewed when a person sets used-up work going again: what it builds on now."""
+    owned: Callable[[Wired, State, str], frozenset[str] | None] = staticmethod(lambda _wired, _state, _path: None)
+    """The files of a step that are its own, where several agents work side by side; None: it has the whole tree."""
+    not_owned: Callable[[Wired, State, str], list[str]] = staticmethod(lambda _wired, _state, _path: [])
+    """The changed files that are left out of these because agents of other steps have locked them."""
     kept: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
     """The system's files that lie among the project's own."""
     apart: Callable[[Wired, State], str] = staticmethod(lambda _wired, _state: "")
@@ -215,6 +229,8 @@ class Content(Value):
     """What is trusted beside the digest: the file together with each package that it lets run code."""
     secrets: Secrets | None = None
     """What it says of secrets, where that is not what holds anyway."""
+    loosened: tuple[tuple[str, str], ...] = ()
+    """The settings by which a gate warns where it would refuse, each with what that means."""
 
 
 def _has_ended(wired: Wired, found: Found) -> bool:

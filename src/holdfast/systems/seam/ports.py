@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from _collections_abc import Callable, Mapping, Sequence
     from typing import Self
 
-    from holdfast.core.commands import Command, Facts
+    from holdfast.core.commands import Command
+    from holdfast.core.facts import Facts
     from holdfast.core.remedy import Remedy
     from holdfast.core.state import State
     from holdfast.plain.terminal import Style

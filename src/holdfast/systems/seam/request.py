@@ -24,7 +24,8 @@ def body(wired: Wired, repository: git.Repository, state: State) -> str:
         return own(state)
     about = work(state.dialect).about(wired, state)
     before = uncommitted(wired, state, repository)[1]
-    parts = (repository, state, about, before, wired.world.tree(state).id)
+    shadowing = wired.shadowing(state.type, state.source)
+    parts = (repository, state, about, before, wired.world.tree(state).id, shadowing)
     said = _whole(*parts, described=True)
     return said if len(said) <= _MOST else _whole(*parts, described=False)[:_MOST]
 
@@ -35,6 +36,7 @@ def _whole(
     about: tuple[str, ...],
     before: list[str],
     tree: str | None,
+    shadowing: str,
     *,
     described: bool,
 ) -> str:
@@ -52,6 +54,8 @@ def _whole(
     ]
     lines += ["## Checks", "", *checks, ""] if checks else []
     lines += [f"The checks were {_plain(provenance.run_with(before))}.", ""] if before else []
+    around = [*([shadowing] if shadowing else ()), *provenance.around(state)]
+    lines += ["## About the proof", "", *(f"- {_plain(said)}" for said in around), ""] if around else []
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

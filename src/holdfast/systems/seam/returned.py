@@ -7,6 +7,7 @@ from _collections_abc import Mapping
 from holdfast.core import commands as cmd
 from holdfast.core import lifecycle, moment, queries, remedies
 from holdfast.core.definition import Definition
+from holdfast.core.facts import Facts
 from holdfast.core.state import Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.spec import Dialect
@@ -38,7 +39,7 @@ def known(wired: Wired, found: Found) -> State | None:
 def _created(spoken: Dialect, document: Mapping[str, Any]) -> str:
     """When the workflow of a document began, to the second; empty where it is none that can be understood."""
     try:
-        return str(int(moment.to_epoch(spoken.adopt(document, None, cmd.Facts(now=_NEVER), "").created_at)))
+        return str(int(moment.to_epoch(spoken.adopt(document, None, Facts(now=_NEVER), "").created_at)))
     except HoldfastError:
         return ""
 
@@ -63,7 +64,7 @@ def goes_on(wired: Wired, state: State, found: Found) -> bool:
 def _said(state: State, found: Found) -> State:
     """How the workflow stands by what the document says."""
     definition = Definition(name=state.type, steps=state.plan.steps)
-    return found.dialect.adopt(found.document, definition, cmd.Facts(now=_NEVER), state.ulid)
+    return found.dialect.adopt(found.document, definition, Facts(now=_NEVER), state.ulid)
 
 
 def _step(state: State, said: State) -> str:

@@ -6,7 +6,7 @@ import os
 
 from holdfast.core.definition import Step
 from holdfast.core.secrets import DEFAULT
-from holdfast.machine.configuration import secrets
+from holdfast.machine.configuration import agents, secrets, warns_of_plans
 from holdfast.plain.digest import digest
 from holdfast.systems.seam import external
 from holdfast.systems.seam.parts import Content, Understood
@@ -23,12 +23,17 @@ def content(path: str, root: str = "") -> Content:
         reported = ("nothing:", "what", "is", "reported", "counts")
         said_of = {name: reported if tool.reported else tool.run for name, tool in tools.items()}
         commands = tuple(("commands", name, run) for name, run in said_of.items() if run)
+        if prepare := agents(os.path.dirname(os.path.dirname(real))).prepare:
+            commands = (*commands, ("agents", "prepare", prepare))
         with open(real, "rb") as file:
             config = digest(file.read())
         offers = {name: external.offered(name) for name in external.named(os.path.dirname(os.path.dirname(real)))}
         seals = tuple(offer.seal(config) for offer in offers.values() if offer)
         said = secrets(os.path.dirname(os.path.dirname(real)), lambda *_: True)
-        return Content(config, commands, systems=offers, seals=seals, secrets=said if said != DEFAULT else None)
+        warns = warns_of_plans(os.path.dirname(os.path.dirname(real)), lambda *_: True)
+        loosened = (("story · plan", "a scene goes on while its plan or blueprint does not hold"),) if warns else ()
+        given = said if said != DEFAULT else None
+        return Content(config, commands, systems=offers, seals=seals, secrets=given, loosened=loosened)
     for card in systems():
         found = upkeep(card.name).content(real)
         if found is not None:

@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.core.commands import Command, Equip
     from holdfast.core.definition import Check, Definition
+    from holdfast.core.gates import Unmet
     from holdfast.core.state import Actor, Alert, State
     from holdfast.definitions import Catalogue
     from holdfast.documents.files import Documents
@@ -55,6 +56,13 @@ class Wired(Value):
     use_systems: Callable[[], None]
     """Makes the systems that this project enables those of the thread: called where a request turns to the project."""
 
+    def unbuilt(self, state: State) -> Unmet:
+        """Why nothing can be built on the result of a workflow, and what helps."""
+        from holdfast.core.needs import needs
+        from holdfast.core.results import unbuilt
+
+        return unbuilt(state, self.world.facts(state, needs(state)))
+
     def require_writable(self) -> None:
         if refusal := self.store.read_only:
             raise refusal
@@ -89,7 +97,7 @@ class Wired(Value):
 
     def recorded(self, state: State, path: str) -> None:
         """The journal has the commit that was made for a step: nothing of it is left to record."""
-        repository = git.find(self.place.base(state.worktree))
+        repository = git.find(self.place.base(self.world.at(state, path).worktree))
         if repository and git.has_unrecorded(repository):
             from holdfast.git import made
 
@@ -99,7 +107,10 @@ class Wired(Value):
         """The workflows that a command without `-w` may mean: the active ones of the branch, else of the worktree, else
         all; where none is active, those that are still to be finalized.
         """
-        active = self.store.active()
+        active, made_for = self.store.active(), self.place.made_for
+        own = [entry for entry in active if made_for in (entry.id, entry.ulid)] if made_for else []
+        if own:
+            return own
         here = [entry for entry in active if entry.worktree == self.place.key()]
         branch = [entry for entry in here if entry.branch in (None, self.place.branch())]
         return branch or here or active or self.to_finalize()

@@ -9,8 +9,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle, queries
-from holdfast.core.commands import Facts
 from holdfast.core.definition import POLICIES, Approval, Check, Choice, Definition, Step
+from holdfast.core.facts import Facts
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan, ancestors
 from holdfast.core.state import Evidence, Progress, State

@@ -9,8 +9,9 @@ from __future__ import annotations
 import textwrap
 from _collections_abc import Sequence
 
+from holdfast.markdown import ends
 from holdfast.markdown.text import Markdown, line_of, says_something
-from holdfast.systems.skill import boxes
+from holdfast.systems.skill import boxes, tables
 from holdfast.systems.skill.boxes import BOX, LIKE_A_BOX, Box, indent, is_box
 from holdfast.systems.skill.headings import (
     ASIDE,
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 LONGEST_TEXT = 1000
 LONGEST_DESCRIPTION = 4000
 _FOLD, _FOLD_END = r"\+\+\+ +\S.*", r"\s*\+\+\+\s*"
-_CELL = r"(?:[-*+]\s+)?"
-_TEXT_COLUMN = r"(?i)\W*(?:sub-?)?(?:tasks?|descriptions?|what|titles?|names?|items?|steps?|to-?do|summary)\W*"
+_ALERT = r"\s*>\s*\[!([A-Za-z]+)\]"
+_SUMMARIES = ("abstract", "summary", "tldr", "quote", "cite")
+_MOST_RESTORED = 20
 
 
 class _Item:
@@ -57,8 +59,7 @@ class Blocks(Markdown):
         self.title = Title("", "")
         self.titled: Section | None = None  # what stands directly below the title; named if that speaks of tasks
         self.summary: list[str] = []
-        self._criteria: list[str] = []
-        self._prose: list[str] = []  # the paragraphs among the criteria, which count where there is no list
+        self._criteria: list[tuple[str, bool]] = []  # each with whether it is an item, and no paragraph
         self._headings: list[tuple[int, Section]] = [(0, Section("", "", 1))]
         self.sections: list[Section] = []
         self.boxes: list[Box] = []
@@ -70,12 +71,40 @@ class Blocks(Markdown):
         self._lists: list[int] = []
         self._listed = 0
         self._quotes = 0
+        self._is_alert = False  # a quotation that is a note in a box, such as `> [!NOTE]`
         self._past_summary = False  # which is the first quotation, unless a heading other than the title comes before
+        self.without_end: list[tuple[int, str, int]] = []  # what its end would be, and the line that is read again
+        self._restore()
         self._gather()
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        return tuple(self._criteria or self._prose)
+        """The items and paragraphs. A paragraph that ends with a colon only leads to the items below it."""
+        below = [*self._criteria[1:], ("", False)]
+        pairs = zip(self._criteria, below, strict=False)
+        return tuple(text for (text, is_item), (_, leads) in pairs if is_item or not leads or text[-1] not in ":：")
+
+    def _restore(self) -> None:
+        """What follows a block without an end is read from the next heading or box on: its author forgot the end."""
+        lines, seen = self._lines, set[int]()
+        while len(seen) < _MOST_RESTORED:
+            found = [one for one in ends.without_end(self.tokens, lines) if line_of(one[0]) not in seen]
+            if not found:
+                return
+            for token, lacking in found:
+                first, after = line_of(token), ends.after(token, lines, self._begins)
+                seen.add(first)
+                self.without_end.append((first, lacking, after + 1 if after else 0))
+                if after:
+                    lines = [*lines[: first - 1], *[""] * (after + 1 - first), *lines[after:]]
+                    self.parse("\n".join(lines))
+                    self._lines = lines
+
+    def _begins(self, line: str) -> bool:
+        """Whether a line begins what is read: a box or a heading. `# …` may be a comment of the code."""
+        import re
+
+        return is_box(line) or re.match(r" {0,3}#{2,6}\s+\S", line) is not None or self._is_heading(line.strip())
 
     @property
     def _section(self) -> Section:
@@ -103,13 +132,12 @@ class Blocks(Markdown):
             case "heading_open" if token.level == 0:
                 self._heading(int(token.tag[1:]), inner[0].content, line_of(inner[0]))
             case "blockquote_open":
-                if self._past_summary:
-                    self._hide(token, "quotation", "\n".join(self._lines[slice(*(token.map or (0, 0)))]))
-                self._quotes += 1
+                self._open_quotation(token)
             case "blockquote_close":
                 self._quotes -= 1
-                self._past_summary = self._past_summary or not self._quotes
-            case "inline" if self._quotes and not self._past_summary:
+                self._is_alert = self._is_alert and self._quotes > 0
+                self._past_summary = self._past_summary or (not self._quotes and bool(self.summary))
+            case "inline" if self._quotes and not self._past_summary and not self._is_alert:
                 self._summary(token)
             case "bullet_list_open" | "ordered_list_open":
                 self._listed += 1
@@ -127,13 +155,31 @@ class Blocks(Markdown):
                 self._criterion(" ".join(token.content.split()), line_of(token), plain=True)
             case "fence" | "code_block":
                 self._hide(token, "code", token.content)
-            case "html_block" if not token.content.lstrip().startswith("<!--"):
+            case "html_block" if token.content.lstrip().startswith("<!--"):
+                comment = token.content.partition("-->")[0]
+                if "<!--" in comment.lstrip()[4:]:
+                    self._hide(token, "comment", comment)
+            case "html_block":
                 self._html(token)
+
+    def _open_quotation(self, token: Token) -> None:
+        import re
+
+        source = "\n".join(self._lines[slice(*(token.map or (0, 0)))])
+        alert = re.match(_ALERT, source)
+        if not self._quotes:
+            self._is_alert = alert is not None and alert[1].lower() not in _SUMMARIES
+        if self._past_summary or self._is_alert:
+            self._hide(token, "quotation", source)
+        self._quotes += 1
 
     def _hide(self, token: Token, code: str, content: str) -> None:
         import re
 
-        if not self._quotes and not self._is_below_box() and re.search(boxes.BOX_IN_TEXT, content):
+        if self._quotes or self._is_below_box():
+            return
+        headings = re.findall(r"(?m)^ {0,3}#{1,6}\s+(\S.*)$", content) if code == "code" else ()
+        if re.search(boxes.BOX_IN_TEXT, content) or any(map(kind_of, headings)):
             self._section.root.others += 1
             self.hidden.append((line_of(token), code))
 
@@ -182,7 +228,7 @@ class Blocks(Markdown):
         name = self.plain(content) if len(content) <= LONGEST_TEXT else content[:LONGEST_TEXT]
         above = self._headings[-1][1]
         kind = kind_of(name, bare=bare)
-        section = Section(kind, name, line, None if bare and kind else above)
+        section = Section(kind, name, line, above, is_own=bare and bool(kind))
         self._headings.append((level, section))
         self.sections.append(section)
 
@@ -193,7 +239,7 @@ class Blocks(Markdown):
         lines, first = inline.content.split("\n"), line_of(inline)
         starts = [n for n, text in enumerate(lines) if is_box(text)]
         head = "\n".join(lines[: starts[0]] if starts else lines)
-        rows = [n for n, text in enumerate(lines) if re.match(r"\s*\|.*(?:\[[ xX]\]|[☐☑☒])", text)]
+        rows = [n for n, text in enumerate(lines) if re.match(r"\s*\|.*(?:\[[ xX/~-]\]|[☐☑☒])", text)]
         if rows:
             self._section.root.others += 1
             self.hidden.append((first + rows[0], "table"))
@@ -230,7 +276,7 @@ class Blocks(Markdown):
             self._past_summary = True
             self._open_section(7, content, line, bare=True)
         elif self._section.kind == CRITERIA:
-            self._prose.append(self.text(content, line, "criterion") or "")
+            self._criterion(content, line, is_item=False)
         elif self._section.boxes:
             self.loose.append((line, self._section))
 
@@ -252,7 +298,7 @@ class Blocks(Markdown):
             return
         content, line = inline.content, line_of(inline)
         if item.box is not None:
-            if item.box.done and re.match(r"\[ \]\s|☐", content):
+            if item.box.done and re.match(r"\[[ /~-]\]\s|☐", content):
                 self.boxes[-1] = item.box.replace(open_below=item.box.open_below or line)
             return
         lines, last = content.split("\n"), (token.map or (0, 0))[1]
@@ -312,66 +358,42 @@ class Blocks(Markdown):
 
         box = re.match(BOX, content)
         text, mark = (content[box.end() :], box[1] or box[2]) if box else (content, " ")
-        group = (self._items[-1].group if self._items else "") or self._section.name
         section = self._section
+        own = self._items[-1].group if self._items else ""
+        groups = tuple(name for name in (own, *section.names()) if name)
         starred = box is not None and "]*" in box[0]
-        made = Box(
-            line, text, mark not in " ☐", section, group, listed, description, bad=box is None, optional=starred
-        )  # fmt: skip
+        made = Box(line, text, mark, section, groups, listed, description, bad=box is None, optional=starred)
         section.boxes += 1
         section.root.boxes += section is not section.root
         self.boxes.append(made)
         return made
 
-    def _criterion(self, content: str, line: int, *, plain: bool = False) -> None:
+    def _criterion(self, content: str, line: int, *, plain: bool = False, is_item: bool = True) -> None:
         import re
 
         box = re.match(BOX, content)
         said = content[box.end() :] if box else content
         text = self.kept(said, line, "criterion", LONGEST_DESCRIPTION) if plain else self.text(said, line, "criterion")
         if text:
-            self._criteria.append(text)
+            self._criteria.append((text, is_item))
 
     def _table(self, tokens: Sequence[Token]) -> None:
         import re
 
-        rows: list[tuple[int, list[str]]] = []
-        for token in tokens:
-            if token.type == "tr_open":
-                rows.append((line_of(token), []))
-            elif token.type == "inline":
-                rows[-1][1].append(token.content.strip())
-        (_, head), *body = rows
+        table = tables.Table(tokens)
         if self._section.kind == CRITERIA:
-            for line, cells in body:
-                said = [re.sub(rf"^{_CELL}{BOX}", "", cell) for cell in cells]
+            for line, cells in table.body:
+                said = [re.sub(f"^{tables.CELL}{BOX}", "", cell) for cell in cells]
                 self._criterion(" – ".join(filter(None, said)), line)
             return
         self._listed += 1
-        boxed = [next((n for n, cell in enumerate(cells) if re.match(_CELL + BOX, cell)), -1) for _, cells in body]
-        if max(boxed, default=-1) < 0:
+        if not table.has_boxes:
             self._section.root.others += 1
             self.unboxed.append((line_of(tokens[0]), self._section, 0))
             return
-        for (line, cells), at in zip(body, boxed, strict=True):
+        for (line, cells), at in zip(table.body, table.boxed, strict=True):
             if at < 0:
                 self.unboxed.append((line, self._section, self._listed))
             else:
-                self._row(line, head, cells, at)
-
-    def _row(self, line: int, head: list[str], cells: list[str], at: int) -> None:
-        """A row with a box: the text beside it, else that of the column of tasks, else the first words."""
-        import re
-
-        box = re.sub(rf"^{_CELL}", "", cells[at])
-        mark = re.match(BOX, box)
-        assert mark is not None
-        others = [n for n, cell in enumerate(cells) if n != at and cell]
-        where = at
-        if not says_something(box[mark.end() :]):
-            named = [n for n in others if n < len(head) and re.fullmatch(_TEXT_COLUMN, head[n])]
-            where = next(iter(named or [n for n in others if re.search(r"[^\W\d_]", cells[n])]), at)
-            box = f"{mark[0].rstrip()} {cells[where]}" if where != at else box
-        rest = [n for n in others if n != where]
-        said = [f"{head[n]}: {cells[n]}" if n < len(head) and head[n] else cells[n] for n in rest]
-        self._found(line, box, self._listed, "\n".join(said))
+                content, description = table.task(cells, at)
+                self._found(line, content, self._listed, description)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from holdfast.core.value import Value
 from holdfast.systems.skill.headings import Section
 
-BOX = r"(?:\[([ xX])\]\*?(?:[ \t\n]+|$)|([☐☑☒])\ufe0f?[ \t]*)"
+BOX = r"(?:\[([ xX/~-])\]\*?(?:[ \t\n]+|$)|([☐☑☒])\ufe0f?[ \t]*)"
 LIKE_A_BOX = r"(?:\[\s*(?:[xX]|[^\w\s\[\]])?\ufe0f?\s*\](?![(\[:])|[☐☑☒])"
 _NUMBER = r"\(?(?:\d+|[a-zA-Z])[.)]"
-BOX_IN_TEXT = rf"(?m)^\s*(?:>\s*)*(?:(?:[-*+]|{_NUMBER})\s*)?(?:\[[ xX]\]\s|[☐☑☒])|<li>\s*\[[ xX]\]"
+BOX_IN_TEXT = rf"(?m)^\s*(?:>\s*)*(?:(?:[-*+]|{_NUMBER})\s*)?(?:\[[ xX/~-]\]\s|[☐☑☒])|<li>\s*\[[ xX/~-]\]"
+_DONE = "xX☑☒"
+_UNDERWAY = "/~-"
+"""Marks of a task that has begun, as some tools write them; others mean by the same that it was dropped."""
 _MARK = rf"(?:-{{1,2}}|[*+•‣◦·・–—]|{_NUMBER})"
 BULLET = rf"\s*(?:{_MARK}\s*)?"
 _BOX_LINE = rf"{BULLET}{BOX}|\s*{_MARK}\s*{LIKE_A_BOX}"
@@ -26,14 +29,14 @@ class Box(Value):
     """A check box of any section; `listed` tells lists and tables apart, and `bad` is one that is not well written.
 
     `tight` is one without the blank after its bullet, `joined` one that markdown takes for text of the item above,
-    `optional` one with Kiro's star.
+    `optional` one with Kiro's star. `groups` are the item above it and its headings, the nearest first.
     """
 
     line: int
     content: str
-    done: bool
+    mark: str
     section: Section
-    group: str
+    groups: tuple[str, ...]
     listed: int
     description: str = ""
     bad: bool = False
@@ -41,6 +44,14 @@ class Box(Value):
     tight: bool = False
     joined: bool = False
     optional: bool = False
+
+    @property
+    def done(self) -> bool:
+        return self.mark in _DONE
+
+    @property
+    def is_underway(self) -> bool:
+        return self.mark in _UNDERWAY
 
     def is_numbered_within(self) -> bool:
         """Whether its text begins with the number of its heading, as `1.2 …` does below `## 1. Schema`."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from holdfast.core import tasks
+from holdfast.core.plan import parent
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
 from holdfast.git import Repository
 from holdfast.git.made import Purpose, forget
-from holdfast.machine.place import below
+from holdfast.machine.place import Place, below
 from holdfast.systems.seam import actions
 from holdfast.systems.seam.parts import Acted, Order
 from holdfast.systems.seam.wired import Wired
-from holdfast.systems.skill import features
+from holdfast.systems.skill import features, following
 from holdfast.systems.skill.words import feature_of
 
 
@@ -54,9 +55,16 @@ def marked(state: State) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file for path in paths if (file := str(feature_of(state, path)["file"]))))
 
 
+def where(place: Place, state: State, path: str) -> str:
+    """The feature file of a task, also where it was moved since it was last read; empty without one."""
+    file = str(feature_of(state, path)["file"]) if state.loads else ""
+    others = {other for other in marked(state) if other != file}
+    return following.followed(state, place, parent(path), file, others) if file else ""
+
+
 def commit(wired: Wired, state: State, path: str, order: Order) -> Acted:
     step = state.plan.step(path)
     text = step.name if step.kind == tasks.TASK else str(state.context.get("task_description") or "")
-    feature = str(feature_of(state, path)["file"]) if state.loads else ""
+    feature = where(wired.place, state, path)
     full = below(wired.place.base(state.worktree), feature) if feature and text else None
     return actions.commit_step(wired, state, path, order, _Box(full, feature, text) if full else actions.Mark())

@@ -57,7 +57,7 @@ from holdfast.systems.skill.words import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.core.commands import Facts
+    from holdfast.core.facts import Facts
 
 _APPROVAL = record(
     *("required", "by", "approved"),

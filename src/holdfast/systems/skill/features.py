@@ -18,7 +18,9 @@ from holdfast.plain.terminal import CONTROLS
 from holdfast.systems.skill.outline import Outline, Remark, Task
 
 _MOST_SHOWN = 20
-_REMEDY = "mend them: '# Feature: Login', '## Tasks', '- [ ] Add the form', a line each, would do (docs/how-to/dev.md)"
+_FEW = 3
+_LINES = "'# Feature: Login', '## Tasks', '- [ ] Add the form', a line each,"
+_REMEDY = f"mend them: {_LINES} would do (docs/how-to/dev.md)"
 
 
 class Feature(Value):
@@ -84,6 +86,17 @@ def read_all(full: str, path: str) -> tuple[list[Feature], list[str]]:
     if mistakes:
         raise all_mistaken("bad_feature", "feature files", mistakes, _REMEDY, _MOST_SHOWN)
     return found, [*passed_over, *_left_out(full, path.rstrip("/"))]
+
+
+def some(full: str, path: str) -> tuple[list[Feature], list[str]]:
+    """The same; an error where the folder has no feature at all."""
+    found, passed_over = read_all(full, path)
+    if found:
+        return found, passed_over
+    shown = "; ".join(passed_over[:_FEW]) + (f"; and {len(passed_over) - _FEW} more" if passed_over[_FEW:] else "")
+    said = f"there is no feature file with tasks in {path}{f': {shown}' if shown else ''}"
+    way = f"write one: {_LINES} in {path.rstrip('/')}/login.md"
+    raise NotFound("no_feature", said, remedy=way, facts={"passed_over": passed_over})
 
 
 def _left_out(full: str, path: str) -> Iterator[str]:

@@ -9,6 +9,7 @@ from holdfast import git
 from holdfast.core.state import State
 from holdfast.errors import HoldfastError
 from holdfast.machine.place import Place, below
+from holdfast.markdown.feature_file import is_markdown
 from holdfast.systems.skill import features
 
 _MOST = 100
@@ -44,7 +45,8 @@ def followed(state: State, place: Place, home: str, file: str, others: Collectio
 
     titles = {state.plan.step(path).name for path in state.plan.children(home)}
     found: dict[str, int] = {}
-    for name in added(repository, state.head or "", ".md")[:_MOST]:
+    came = [name for name in added(repository, state.head or "") if is_markdown(name)]
+    for name in came[:_MOST]:
         path = os.path.relpath(os.path.join(repository.top, name), base)
         at = below(base, path)
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from _collections_abc import Iterable
 
 from holdfast.core.value import Value
+from holdfast.systems.skill import languages
 
 TASKS, CRITERIA, ASIDE = "tasks", "criteria", "aside"
 """What a section lists: tasks, what must hold of the result, or boxes that are neither."""
@@ -22,8 +23,11 @@ _KNOWN = (
     (ASIDE, r"(?:external |known )?(?:dependenc(?:y|ies)|blockers|risks|assumptions)(?: (?:and|&|/) .*)?"),
     (ASIDE, rf"{_NOT_NOW}|related(?: (?:work|issues|tasks|links|to))?"),
     (ASIDE, r"(?:(?:review|reviewer|pr|pull request|release)(?:'s)? check ?list|check ?list for .*review.*)"),
+    (ASIDE, r"(?:pre-?)?submission check ?list|before (?:you )?(?:submit|submitting|open|opening)\b.*"),
     (CRITERIA, r"(?:user |business )?acceptance(?: criteri(?:a|on)| tests?| check ?list)?"),
     (CRITERIA, r"(?:(?:success|exit|completion) )?criteri(?:a|on)"),
+    (ASIDE, languages.ASIDE),
+    (CRITERIA, languages.CRITERIA),
 )  # fmt: skip
 _IN_A_FILE = (
     (ASIDE, rf"(?:related|{_NOT_NOW}|depends on|blocked by|waiting for)\b.*"),
@@ -36,13 +40,30 @@ _LISTED = (
     r"(?:(?!no |not |non-|without )[\w/&+.-]+:? ){0,2}(?:to[- ]?do(?:'?s)?|check[- ]?list)(?: (?:list|items))?",
     r"implementation(?: (?:plan|steps?))?|steps|(?:action|work) items|work breakdown",
     r"in[- ]progress|doing|done|completed",
+    languages.TASKS,
 )
 _BARE = (
     r"(?:implementation )?tasks?(?:[ -]?list)?|to[- ]?do(?:'?s)?(?: list)?|check[- ]?list"
-    r"|implementation(?: (?:plan|steps?))?|steps"
+    rf"|implementation(?: (?:plan|steps?))?|steps|{languages.LISTS}"
 )
 _SUFFIXED = r"tasks?(?:\s*[-–—:&/+]\s*| (?:for|of|and|in|to) ).*"
-_AROUND = r"[\W\d_]*{}\s*(?:[(\[].*[)\]])?[\W\d_]*"
+_AROUND = r"[\W\d_]*(?:[一二三四五六七八九十]+、)?{}\s*(?:[(\[（【].*[)\]）】])?[\W\d_]*"
+_DID = (
+    r"(?:already |also |carefully )?(?:read|search|check|verif|look|review|test|add|updat|includ|provid|perform|made"
+    r"|tried|confirm|ensur|r[au]n|follow|attach|commented|signed|discuss|linked)"
+)
+_HELP = r"(?:work|submit|help|contribute|open|send|implement|follow|provide|test|be (?:willing|happy))"
+_STATEMENTS = (
+    rf"(?:yes, )?i(?: have|'ve|) {_DID}\w*\b.*",
+    r"(?:yes, )?i (?:agree|accept|understand|confirm|acknowledge|certify|consent|promise|know that)\b.*",
+    r"(?:yes, )?i(?: am|'m) (?:willing|aware|interested|happy|using|running|not sure|able to (?:work|submit))\b.*",
+    rf"(?:yes, )?i(?: would|'d| will|'ll| want to| can) (?:like to |be (?:willing|happy) to )?{_HELP}\b.*",
+    r"my (?:code|changes?|commits?|branch|pull request|pr|issue|(?:feature )?request)\b .*",
+    r"(?:this|the) (?:issue|(?:feature )?request|report|pull request|pr) (?:is|has|does|do|was|contains)\b.*",
+    r"(?:by (?:submitting|opening|checking)|there (?:is|are) no (?:similar|duplicate|existing|other|open))\b.*",
+    r"(?:agree to|follow|read|accept) .{0,40}\bcode of conduct\b.*|read .{0,40}\bcontributing (?:guide|document)\w*.*",
+    r"search(?:ed)? .{0,40}\b(?:issues|discussions|duplicates)\b.*|(?:not|no) (?:a )?duplicates?\b.*",
+)
 _SHORT_CODE = r":[a-z0-9_+-]+:"
 _FEATURE = r"(?i)^[\W\d_]*feature(?: request| spec(?:ification)?)?(?:\s*:\s*|\]\s*:?\s*|\s+[–—-]\s+)"
 
@@ -50,16 +71,22 @@ _FEATURE = r"(?i)^[\W\d_]*feature(?: request| spec(?:ification)?)?(?:\s*:\s*|\]\
 class Section:
     """A part of the file below one heading; `root` is the section whose heading says what it lists.
 
-    A list of tasks below a heading that is set aside is set aside with it.
+    A list of tasks below a heading that is set aside is set aside with it, unless it `is_own`: then what is above says
+    nothing about it.
     """
 
-    def __init__(self, kind: str, name: str, line: int, above: Section | None = None) -> None:
+    def __init__(self, kind: str, name: str, line: int, parent: Section | None = None, *, is_own: bool = False) -> None:
+        above = None if is_own else parent
         own = "" if above and kind == TASKS and above.kind == ASIDE else kind
         self.kind: str = own or (above.kind if above else "")
-        self.name, self.line = name, line
+        self.name, self.line, self.parent = name, line, parent
         self.root: Section = above.root if above and not own else self
         self.boxes = 0
         self.others = 0  # what could have been a task and has no box: items, tables, code with boxes
+
+    def names(self) -> tuple[str, ...]:
+        """Its name and those of the headings above it, the nearest first."""
+        return (self.name, *(self.parent.names() if self.parent else ()))
 
 
 class Title(Value):
@@ -82,7 +109,7 @@ def is_title(name: str) -> bool:
 def _kind(name: str, known: Iterable[tuple[str, str]], tasks: Iterable[str]) -> str:
     import re
 
-    text = " ".join(re.sub(_SHORT_CODE, " ", name.lower().replace("’", "'")).split())
+    text = _compared(name)
     patterns = [*known, *((TASKS, words) for words in tasks)]
     return next((kind for kind, words in patterns if re.fullmatch(_AROUND.format(f"(?:{words})"), text)), "")
 
@@ -91,7 +118,21 @@ def is_list(name: str) -> bool:
     """Whether a heading can mean nothing but a list of tasks."""
     import re
 
-    return re.search(_LISTS, name.lower()) is not None
+    return re.search(_LISTS, name.lower()) is not None or bool(_kind(name, (), (languages.LISTS,)))
+
+
+def _compared(name: str) -> str:
+    import re
+
+    plain = languages.without_accents(name.lower().replace("’", "'"))
+    return " ".join(re.sub(_SHORT_CODE, " ", plain).split())
+
+
+def is_statement(text: str) -> bool:
+    """Whether the text of a box is what the author of an issue says of it, and no work."""
+    import re
+
+    return re.fullmatch("|".join((*_STATEMENTS, languages.STATEMENTS)), _compared(text)) is not None
 
 
 def untitled(heading: str) -> str:

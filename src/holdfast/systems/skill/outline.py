@@ -9,7 +9,16 @@ from holdfast.markdown.text import BAD_BOX, says_something
 from holdfast.plain.terminal import CONTROLS
 from holdfast.systems.skill.blocks import LONGEST_DESCRIPTION, LONGEST_TEXT, Blocks
 from holdfast.systems.skill.boxes import Box
-from holdfast.systems.skill.headings import ASIDE, TASKS, Section, Title, from_name, in_front_matter, is_list
+from holdfast.systems.skill.headings import (
+    ASIDE,
+    TASKS,
+    Section,
+    Title,
+    from_name,
+    in_front_matter,
+    is_list,
+    is_statement,
+)
 
 _UNTESTED = r"(?i)\s*\(no tests\)$"
 _NO_TEST = (
@@ -23,7 +32,8 @@ _NEARLY_UNTESTED = (
 )
 _HIDDEN = {
     "table": "boxes in a table count below a row of headings and a line of dashes",
-    "code": "boxes in a code block are text",
+    "code": "boxes and headings in a code block are text",
+    "comment": "boxes in a comment are text, and another comment begins in this one: is its '-->' missing?",
     "quotation": "boxes in a quotation are text",
     "html": "boxes within HTML are not read: leave a blank line before the first one",
 }
@@ -55,6 +65,9 @@ class Outline(Blocks):
         self._path = path
         given, unread = in_front_matter(front)
         self.remarks = [Remark(line, "front_matter", text) for line, text in unread]
+        for line, lacking, after in self.without_end:
+            said = f"{lacking}: the file is read again from line {after} on" if after else lacking
+            self.remarks.append(Remark(line, "no_end", said))
         self._entitle(given)
         self.headings: tuple[str, ...] = ()
         self.is_empty = False  # nothing in it is a task, nor was meant to be one
@@ -72,14 +85,15 @@ class Outline(Blocks):
 
     def _chosen(self) -> tuple[Task, ...]:
         """The tasks: boxes below headings of tasks; where none has any, all that are no criteria and not set aside."""
-        named = [box for box in self.boxes if box.section.kind == TASKS]
+        boxes = self._without_statements()
+        named = [box for box in boxes if box.section.kind == TASKS]
         if named and self.titled and self.titled.name:
-            named = [box for box in self.boxes if box.section.kind == TASKS or box.section is self.titled]
+            named = [box for box in boxes if box.section.kind == TASKS or box.section is self.titled]
         if any(box.is_numbered_within() for box in named):
-            named = [box for box in self.boxes if box in named or (not box.section.kind and box.is_numbered_within())]
+            named = [box for box in boxes if box in named or (not box.section.kind and box.is_numbered_within())]
         roots = [one for one in self.sections if one.kind == TASKS and one.root is one]
         empty = [one for one in roots if not one.boxes and one.others]
-        taken = named or [box for box in self.boxes if box.section.kind != ASIDE]
+        taken = named or [box for box in boxes if box.section.kind != ASIDE]
         lists = [one for one in empty if is_list(one.name)]
         if not named and (lists or not taken):
             self._no_tasks(lists, roots)
@@ -90,7 +104,7 @@ class Outline(Blocks):
             below = ", ".join(repr(name[:60]) for name in self.headings)
             said = f"no heading names tasks, so every box{f' below {below}' if below else ''} is one"
             self.remarks.append(Remark(taken[0].line, "no_heading", said))
-        self._left_out(taken, empty, TASKS if named else "")
+        self._left_out(boxes, taken, empty, TASKS if named else "")
         tasks = tuple(self._told_apart(taken))
         if not tasks and not self.mistakes:
             self._no_tasks([], roots)
@@ -104,7 +118,16 @@ class Outline(Blocks):
             line = roots[0].line if roots else 1
             self.mistakes.append((line, "there is no task: write '- [ ] …' below '## Tasks'"))
 
-    def _left_out(self, taken: list[Box], empty: list[Section], kind: str) -> None:
+    def _without_statements(self) -> list[Box]:
+        """The boxes but those in which the author of an issue agrees to something, as forms for issues ask for."""
+        said = [box for box in self.boxes if box.section.kind != ASIDE and is_statement(self.plain(box.content[:400]))]
+        for section in dict.fromkeys(box.section for box in said):
+            first, *others = [box for box in said if box.section is section]
+            count = f"{len(others) + 1} boxes are statements" if others else "the box is a statement"
+            self.remarks.append(Remark(first.line, "statement", f"{count} of the issue's author, so no task"))
+        return [box for box in self.boxes if box not in said]
+
+    def _left_out(self, boxes: list[Box], taken: list[Box], empty: list[Section], kind: str) -> None:
         say = self.remarks.append
         for one in empty:
             say(
@@ -114,14 +137,14 @@ class Outline(Blocks):
             )
         kept = {id(box) for box in taken}
         others: dict[int, list[Box]] = {}
-        for box in self.boxes:
+        for box in boxes:
             if id(box) not in kept:
                 others.setdefault(id(box.section.root if box.section.kind == ASIDE else box.section), []).append(box)
-        for boxes in others.values():
-            where = f"below {boxes[0].section.name[:60]!r}" if boxes[0].section.name else "before the first heading"
-            count = f"{len(boxes)} {'boxes' if len(boxes) > 1 else 'box'}"
-            why = "set aside" if boxes[0].section.kind == ASIDE else "no heading of tasks"
-            say(Remark(boxes[0].line, "section", f"{count} {where}: {why}, so no task"))
+        for left in others.values():
+            where = f"below {left[0].section.name[:60]!r}" if left[0].section.name else "before the first heading"
+            count = f"{len(left)} {'boxes' if len(left) > 1 else 'box'}"
+            why = "set aside" if left[0].section.kind == ASIDE else "no heading of tasks"
+            say(Remark(left[0].line, "section", f"{count} {where}: {why}, so no task"))
         lists = {box.listed for box in taken} | self.groups
         for line, section, listed in self.unboxed:
             if (section.kind == kind == TASKS and section.root.boxes) or (section.kind == kind and listed in lists):
@@ -133,18 +156,19 @@ class Outline(Blocks):
                 say(Remark(line, "text", "this text belongs to no task: indent it below the one it is about"))
 
     def _told_apart(self, taken: list[Box]) -> Iterator[Task]:
-        """The tasks with their texts; of those with the same words each says its group first."""
+        """The tasks with their texts; those with the same words each say first which heading or group they are of."""
         found = [(box, task) for box in taken if (task := self._task(box)) is not None]
-        groups: dict[str, set[str]] = {}
+        alike: dict[str, list[tuple[str, ...]]] = {}
         for box, task in found:
-            groups.setdefault(task.text, set()).add(box.group)
+            alike.setdefault(task.text, []).append(box.groups)
         first: dict[str, int] = {}
         for box, task in found:
-            several = len(groups[task.text]) > 1 and box.group
-            name = f"{box.group[:100].rstrip(':')}: {task.text}" if several else task.text
+            group = _difference(box.groups, alike[task.text])
+            name = f"{group[:100].rstrip(':')}: {task.text}" if group else task.text
             before = first.setdefault(name, task.line)
             if before != task.line:
-                self.mistakes.append((task.line, f"the task of line {before} has the same text: {task.text[:60]!r}"))
+                said = f"the task of line {before} has the same text and headings: {task.text[:60]!r}"
+                self.mistakes.append((task.line, said))
             yield task.replace(text=name)
 
     def _task(self, box: Box) -> Task | None:
@@ -165,6 +189,9 @@ class Outline(Blocks):
             return None
         if text == whole:
             self._nearly_untested(box, text)
+        if box.is_underway:
+            said = f"'[{box.mark}]' is read as '[ ]': the task is open; if it was dropped, strike it out: ~~…~~"
+            self.remarks.append(Remark(box.line, "box", said))
         if box.optional:
             self.remarks.append(Remark(box.line, "box", "'[ ]*' is read as '[ ]': the task is not optional"))
         if box.tight or box.joined:
@@ -201,3 +228,14 @@ class Outline(Blocks):
             cut = f"only the first {LONGEST_DESCRIPTION} characters below the task are its description"
             self.remarks.append(Remark(box.line, "cut", cut))
         return said[:LONGEST_DESCRIPTION]
+
+
+def _difference(own: tuple[str, ...], every: list[tuple[str, ...]]) -> str:
+    """What tells a task from others with its words: the nearest heading that differs for each, else all that differ."""
+    if len(every) == 1:
+        return ""
+    for depth in range(max(map(len, every))):
+        names = [groups[depth] if depth < len(groups) else "" for groups in every]
+        if len(set(names)) == len(names):
+            return own[depth] if depth < len(own) else ""
+    return ": ".join(name for name in reversed(own) if not all(name in groups for groups in every))

@@ -11,7 +11,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import lifecycle
 from holdfast.core.definition import MAX_STEPS, Step
-from holdfast.core.state import State
+from holdfast.core.state import ADDED, State
 from holdfast.core.tasks import new_task, next_number
 from holdfast.core.value import Any, Value
 from holdfast.errors import HoldfastError
@@ -109,7 +109,8 @@ def _differences(state: State, home: str, place: Place, file: str) -> Taken:
     found = Taken()
     for path, task in pairs.same:
         found = _both(found, _change(state, home, path, task, file))
-    for path in pairs.gone:
+    added = state.step(home).data.get(ADDED, ())
+    for path in (path for path in pairs.gone if path not in added):
         step = state.plan.step(path)
         gone = (path, None, f"task {step.id}, {step.label!r}, is not in {file} any more")
         found = _both(found, Taken(loosened=(gone,)))

@@ -15,6 +15,7 @@ from holdfast.core.tasks import TASK, shaped
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.machine.place import Place
+from holdfast.markdown.feature_file import is_markdown
 from holdfast.systems.seam.parts import Asked, Loaded, Subject, late, require_repository
 from holdfast.systems.skill import features
 from holdfast.systems.skill.following import located
@@ -94,11 +95,7 @@ def _all(subject: str, place: Place) -> tuple[bool, list[features.Feature], list
     full = os.path.join(place.worktree, subject)
     if not os.path.isdir(full):
         return False, [features.read(full, subject)], []
-    read, passed_over = features.read_all(full, subject)
-    if not read:
-        said = f"there is no feature file with tasks in {subject}"
-        raise NotFound("no_feature", said, remedy=remedies.check_file(subject), facts={"passed_over": passed_over})
-    return True, read, passed_over
+    return True, *features.some(full, subject)
 
 
 def _with_tasks(
@@ -151,7 +148,7 @@ def _about(asked: Asked, place: Place) -> tuple[str, str, str, int | None]:
     """Of one task: what its id is made from, its text, its feature file and its number there."""
     subject, context = asked.subject, asked.context
     text = str(context.get("task") or context.get("task_description") or "")
-    named = str(context.get("feature_file") or (subject if subject.endswith(".md") else ""))
+    named = str(context.get("feature_file") or (subject if is_markdown(subject) else ""))
     text = text or (subject if not named else "")
     number = context.get("task_index")
     if not text and not named:

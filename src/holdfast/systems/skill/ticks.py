@@ -8,7 +8,7 @@ from holdfast.errors import HoldfastError
 from holdfast.machine.place import below
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.skill import features
-from holdfast.systems.skill.words import feature_of
+from holdfast.systems.skill.commits import where
 
 
 def tick(wired: Wired, before: State, after: State) -> None:
@@ -16,7 +16,7 @@ def tick(wired: Wired, before: State, after: State) -> None:
     for path in after.plan.paths:
         step = after.plan.step(path)
         is_new = after.step(path).status == lifecycle.DONE and before.step(path).status != lifecycle.DONE
-        file = str(feature_of(after, path)["file"]) if is_new and step.action == "commit" and after.loads else ""
+        file = where(wired.place, after, path) if is_new and step.action == "commit" else ""
         text = step.name if step.kind == tasks.TASK else str(after.context.get("task_description") or "")
         full = below(wired.place.base(after.worktree), file) if file and text else ""
         if not full:

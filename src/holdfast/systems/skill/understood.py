@@ -15,15 +15,16 @@ if TYPE_CHECKING:
 def understood(path: str, shown: str, sure: bool) -> Understood | None:
     if sure:
         return None
+    from holdfast.markdown.feature_file import is_markdown
     from holdfast.systems.skill import features
 
     if os.path.isdir(path):
-        read, passed_over = features.read_all(path, shown)
+        read, passed_over = features.some(path, shown)
         data = {"features": [_data(one) for one in read], "passed_over": passed_over}
         lines = [line for one in read for line in _lines(one)]
         first = f"{shown}: {len(read)} feature{'s' if len(read) != 1 else ''}, {len(passed_over)} passed over"
         return Understood(data, (first, *lines, *passed_over))
-    if not path.endswith(".md"):
+    if not is_markdown(path):
         return None
     feature = features.read(path, shown)
     return Understood(_data(feature), tuple(_lines(feature)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from _collections_abc import Mapping
 
 from holdfast.core import gates, lifecycle
-from holdfast.core.commands import Facts
 from holdfast.core.definition import Approval, Choice, Definition, Retry, Step
+from holdfast.core.facts import Facts
 from holdfast.core.names import is_name
 from holdfast.core.plan import Plan
 from holdfast.core.state import Progress, State, Try
@@ -143,7 +143,9 @@ def planned(context: Mapping[str, Any]) -> str:
 def _marked(state: State, document: Mapping[str, Any], facts: Facts) -> State:
     status = WORKFLOW.decode(document.get("status", "in_progress"))
     if status == "cancelled":
-        return state.replace(cancelled=mark(facts.now, "cancelled"))
+        at, reason = moment_in(document, "cancelled_at"), text_in(document, "cancelled_reason")
+        found = mark(at or facts.now, "cancelled")
+        return state.replace(cancelled=found.replace(reason=reason) if reason else found)
     if document.get("status_detail") == "paused":
         return state.replace(paused=mark(facts.now, "paused"))
     return state

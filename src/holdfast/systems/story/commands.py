@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from holdfast.core import refusals, remedies
-from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
 from holdfast.errors import HoldfastError, NotFound, UsageError
 from holdfast.plain.terminal import escape
@@ -32,7 +31,7 @@ def use(call: Call) -> None:
 
 def status(call: Call) -> None:
     sessions = _sessions(call)
-    found = sessions.status(_named(sessions, call.args.name))
+    found = sessions.status(sessions.named(call.args.name or ""))
     call.answer(found, lambda: _picture(call, found))
 
 
@@ -120,16 +119,9 @@ def _sessions(call: Call) -> Sessions:
     return Sessions(call.project.wired)
 
 
-def _named(sessions: Sessions, name: str | None) -> str:
-    found = name or sessions.active()
-    if not found:
-        raise NotFound("no_session", "no session is in use", remedy=remedies.session("use", Blank("NAME")))
-    return found
-
-
 def _used(call: Call) -> tuple[Sessions, str]:
     sessions = _sessions(call)
-    return sessions, _named(sessions, call.args.session)
+    return sessions, sessions.named(call.args.session or "")
 
 
 def _file(call: Call) -> str:

@@ -14,6 +14,8 @@ _ABOUT = {
     "status": "waiting_approval is read; written is in_progress while a step waits.",
     "status_detail": "The engine's word where it says more than status; requires-revalidation when the plan this one "
     "builds on has changed.",
+    "cancelled_at": "When it was cancelled; absent when it is not.",
+    "cancelled_reason": "Why it was cancelled, where somebody said so.",
     "generation.scene_id": "Chapter and scene, two digits each.",
     "generation.current_step": "The first step that is not completed; the last one when all are.",
     "generation.artifacts.blueprint_path": "The blueprint that the scene is written from.",

@@ -89,7 +89,7 @@ def _attempts(state: State, path: str) -> Any:
         }
         for one in progress.tries
     ]
-    return {"current": progress.attempt, "max": step.retry.max, "history": history}
+    return {"current": progress.attempt, "max": queries.most_attempts(state, path), "history": history}
 
 
 def emphasis(data: Mapping[str, Any]) -> list[Any]:
@@ -199,6 +199,8 @@ DOCUMENT = Document(
         Field("committed_from_session", _committed, meaning=Meaning.FIXED, shape=str),
         Field("status", status_of, WORKFLOW, meaning=Meaning.WHOLE, required=True),
         detail("status_detail", WORKFLOW, "waiting", value=_detail, also=(_OUTDATED,), meaning=Meaning.FIXED),
+        Field("cancelled_at", lambda s, _: s.cancelled.at if s.cancelled else ABSENT, MOMENT),
+        Field("cancelled_reason", lambda s, _: or_absent(s.cancelled.reason) if s.cancelled else ABSENT, shape=str),
         Field("created_at", lambda s, _: s.created_at, MOMENT, required=True),
         unless_found(Field("updated_at", lambda s, _: s.updated_at, MOMENT, required=True)),
         _of(GENERATION, "scene_id", lambda s, _: s.context.get("scene_id", UNKNOWN), r"^\d{4}$"),
@@ -262,6 +264,7 @@ DIALECT = Dialect(
     missing="",
     adopt=adopt,
     index=index,
+    lag=0,
     log=lambda state: f"{LOGS}/{state.id}.log",
     folder=working_dir,
     guarded=lambda state: (place(state), f"{folder(state.session)}/workflow-state/index.json"),

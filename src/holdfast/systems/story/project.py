@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from _collections_abc import Mapping
 
 from holdfast.core import remedies
@@ -10,6 +11,7 @@ from holdfast.core.remedy import Blank, Remedy, shell
 from holdfast.core.value import Any
 from holdfast.errors import NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
+from holdfast.plain.digest import digest
 
 LEVELS = ("scene", "chapter", "act")
 _NEEDED = {"act": ("act",), "chapter": ("act", "chapter"), "scene": ("act", "chapter", "scene")}
@@ -104,6 +106,32 @@ def _place_of(root: str, scene: str) -> dict[str, int]:
 def require_text(root: str, path: str, session: str = "") -> None:
     """Refuses what is no file that can be read."""
     _read(root, path, session)
+
+
+def content_hash(root: str, path: str, session: str = "") -> str:
+    """What a file holds that a session may have its own copy of; empty where there is none."""
+    found = (read_regular(os.path.join(base, path), LARGEST) for base in _bases(root, session))
+    data = next((one for one in found if one is not None), None)
+    return "" if data is None else digest(data)
+
+
+def required_words(constraints: list[str]) -> tuple[int, int] | None:
+    """The number of words that a scene is to have by its constraints, from the least to the most; None if none says."""
+    import re
+
+    number = r"(\d[\d,.']*)"
+    pattern = re.compile(rf"(.*?){number}(?:\s*(?:-|–|—|to|and)\s*{number})?\s*words", re.IGNORECASE)
+    for found in filter(None, map(pattern.match, constraints)):
+        before, *counts = found.groups()
+        numbers = [int(re.sub(r"\D", "", one)) for one in counts if one]
+        least = (
+            0 if re.search(r"at most|no more|up to|under|below|fewer|less|max", before, re.IGNORECASE) else min(numbers)
+        )
+        most = (
+            sys.maxsize if re.search(r"at least|no fewer|over|more than|min", before, re.IGNORECASE) else max(numbers)
+        )
+        return least, most
+    return None
 
 
 def constraints(root: str, path: str, session: str = "") -> list[str]:

@@ -7,13 +7,14 @@ from _collections_abc import Callable, Mapping
 
 from holdfast.core import commands as cmd
 from holdfast.core import queries, remedies
+from holdfast.core.gates import Unmet
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Refused
 from holdfast.machine.place import Place
-from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.parts import Asked, Loaded, Subject
 from holdfast.systems.seam.wired import Wired
+from holdfast.systems.story import plans
 from holdfast.systems.story import project as stories
 from holdfast.systems.story.adoption import planned
 from holdfast.systems.story.document import DIALECT
@@ -37,38 +38,36 @@ def identity(asked: Asked, place: Place) -> str:
 
 
 def same(asked: Asked, known: Callable[[], Mapping[str, Any]], _place: Place) -> bool:
-    """Chapters of two acts may have the same number."""
-    return asked.definition.loads != PLAN or known().get("act") == asked.context.get("act")
+    """A plan is of one level, act, chapter and scene: chapters of two acts may have the same number."""
+    if asked.definition.loads == PLAN:
+        wanted, there = stories.planned(asked.context), known()
+        return all(there.get(name) == value for name, value in wanted.items())
+    return asked.definition.loads != SCENE or known().get("scene_id") == asked.subject
 
 
 def prepare(wired: Wired, command: cmd.Start) -> cmd.Start:
     """A plan builds on the plan above it, which has to be approved."""
     if command.loads != PLAN:
         return command
-    wanted = stories.above(stories.planned(command.context))
+    wanted, runs = plans.parent_of(wired, command.context, command.session)
     if wanted is None:
         return command
-    plans = _plans(wired, planned(wanted))
-    found = [one for one in plans if one.session in ("", command.session) and stories.planned(one.context) == wanted]
-    seals = [(state, wired.result_of(state)) for state in found]
-    approved = [(state, seal) for state, seal in seals if seal]
+    approved = plans.approved(wired, runs)
     if approved:
-        parent, seal = max(approved, key=lambda pair: pair[0].ulid)
+        parent, seal = approved
         return command.replace(parent=parent.ulid, parent_seal=seal)
-    running = next((state for state in found if queries.is_active(state)), None)
-    said = f"the plan of {planned(wanted)} is not approved, and {command.subject} builds on it"
-    plan = remedies.start("story/planning", values=wanted, session=command.session)
-    way = remedies.status(workflow=running.ulid) if running else plan
-    facts = {"needed": planned(wanted), "running": running.id if running else None}
-    raise Refused("parent_not_approved", said, remedy=way, facts=facts)
-
-
-def _plans(wired: Wired, subject: str) -> list[State]:
-    """Every plan of this, from the index while it has one that is approved, else from all journals."""
-    store = wired.store
-    listed = [entry.ulid for entry in store.entries() if entry.dialect == "story" and entry.subject == subject]
-    states = loaded(wired, listed or store.every(), quietly=True)
-    return [state for state in states if state.loads == PLAN and state.subject == subject]
+    name = planned(wanted)
+    if not runs:
+        plan = remedies.start("story/planning", values=wanted, session=command.session)
+        unmet = Unmet("requires", name, "is not approved", (plan,))
+    else:
+        unmet = plans.unapproved(wired, runs)
+    said = f"the plan of {name} {unmet.message}, and {command.subject} builds on it"
+    running = next((state for state in runs if queries.is_active(state)), None)
+    facts = {"needed": name, "running": running.id if running else None}
+    if unmet.kind == "outdated":
+        raise Refused("parent_requires_revalidation", said, remedy=unmet.remedies, facts=facts)
+    raise Refused("parent_not_approved", said, remedy=unmet.remedies, facts=facts)
 
 
 def opened(wired: Wired, state: State) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""`python -m unittest` that tells Holdfast of every test. The project's own interpreter runs it, whichever that is."""
+"""`python -m unittest`, or `manage.py test` of Django, that tells Holdfast of every test.
+
+The project's own interpreter runs it, whichever that is.
+"""
 
 # ruff: noqa: N802
 
@@ -95,15 +98,30 @@ class _Runner(unittest.TextTestRunner):
     resultclass = _Result  # type: ignore[assignment]
 
 
+def _manage() -> None:
+    """Runs the program of a Django project, whose tests take this runner."""
+    import runpy
+
+    from django.test.runner import DiscoverRunner  # type: ignore[import-untyped]
+
+    DiscoverRunner.test_runner = _Runner
+    del sys.argv[0]
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
 if __name__ == "__main__":
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path and path != _FOLDER]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     if not paths:
         del os.environ["PYTHONPATH"]
     sys.path[:] = [path for path in sys.path if path != _FOLDER]
-    sys.argv[0] = "python -m unittest"
     _tell(began=True)
     try:
-        unittest.main(module=None, testRunner=_Runner)
+        if os.path.basename(sys.argv[1] if sys.argv[1:] else "") == "manage.py":
+            _manage()
+        else:
+            sys.argv[0] = "python -m unittest"
+            unittest.main(module=None, testRunner=_Runner)
     finally:
         _tell(ended=True)

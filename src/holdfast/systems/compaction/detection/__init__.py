@@ -16,6 +16,8 @@ from holdfast.systems.compaction.detection.prose import UNSAFE, Sighting
 __all__ = ["LARGEST", "Sighting", "detect"]
 
 LARGEST = 1 << 20
+_TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
+"""How texts of editors for Windows may begin."""
 
 
 def detect(base: str) -> list[Sighting]:
@@ -32,7 +34,8 @@ def _text(base: str, path: str) -> str:
     """What a file below the folder says; nothing when it is too large, no text, no file or somewhere else."""
     try:
         full = below(base, path)
-        return (read_regular(full, LARGEST) or b"").decode("utf-8-sig") if full else ""
+        data = (read_regular(full, LARGEST) or b"") if full else b""
+        return data.decode("utf-16" if data[:2] in _TWO_BYTES else "utf-8-sig")
     except (OSError, ValueError):
         return ""
 

@@ -6,7 +6,8 @@ import re
 from itertools import islice
 
 from holdfast.systems.compaction.adoption import TYPES
-from holdfast.systems.compaction.detection import prose, words
+from holdfast.systems.compaction.detection import numerals, prose, words
+from holdfast.systems.compaction.detection.outline import marked
 
 FILE = "CLAUDE.local.md"
 _MOST_BLOCKS, _MOST_REMINDERS, _MOST_CONTEXT = 20, 20, 50
@@ -27,7 +28,7 @@ class _Block:
     """What the notes say of one workflow, gathered line by line."""
 
     def __init__(self, name: str) -> None:
-        self.name = prose.clean(name).strip("\"'")
+        self.name = prose.clean(prose.undecorated(name)).strip("\"'")
         self.said: dict[str, str] = {}
         self.reading: dict[str, None] = {}
         self.context: dict[str, str | int] = {}
@@ -44,11 +45,12 @@ class _Block:
 
     def sighting(self) -> prose.Sighting | None:
         """Nothing when the name or the phase is missing: then it was prose about workflows."""
-        named = prose.plain_name(self.said.get("phase", ""))
-        if not self.name or not named:
+        said = self.said.get("phase", "")
+        named = _in_digits(prose.plain_name(said))
+        if prose.is_blank(self.name) or prose.is_blank(named):
             return None
         current, total, phase = prose.progress_in(named) or (1, 1, named)
-        status = words.said(self.said.get("status", ""))
+        status = words.said(self.said.get("status", "")) or marked(said)
         reminders = (prose.clean(one, prose.LONGEST_TEXT) for one in self.reminders)
         return prose.Sighting(
             source=FILE,
@@ -75,6 +77,13 @@ class _Block:
         """What was said as one word, its parts joined as Holdfast joins them."""
         said = prose.clean(self.said.get(label, "")).strip(prose.MARKS + " ").lower()
         return sign.join(said.replace("-", " ").replace("_", " ").split())
+
+
+def _in_digits(phase: str) -> str:
+    """`two of five` as `2/5`. A word with no total behind it may be the name of a phase."""
+    match = re.match(r"(\w+)\s*(?:/|of\s)\s*(\w+)", phase)
+    counted = [numerals.number(one.strip()) for one in match.groups()] if match else [0]
+    return f"{counted[0]}/{counted[1]}{phase[match.end() :]}" if match and all(counted) else phase
 
 
 class _Reader:

@@ -6,24 +6,16 @@ import re
 from _collections_abc import Iterable
 
 from holdfast.core.value import Value
-from holdfast.systems.compaction.detection import prose, words
+from holdfast.systems.compaction.detection import numerals, prose, words
+from holdfast.systems.compaction.detection.numerals import KINDS
 
-_KINDS = (
-    "phase|fase|フェーズ|阶段|단계|этап",
-    "milestone|meilenstein|m(?=[0-9])",
-    "stage|stufe|étape|etape|etapa",
-    "sprint|iteration",
-    "part|teil|partie",
-    "step|schritt|ステップ|步骤|шаг",
-    "task|aufgabe|tâche",
-)
-"""What plans call their parts, the largest first: a step may be a part of a phase."""
 _NUMBER = r"\s*#?([0-9]{1,4})(?:\s*(?:/|of\s|von\s)\s*([0-9]{1,4}))?(?![0-9a-z]|\.[0-9])(?:\s*[:：.)–—-]+)?\s*(.*)"
 _NUMBERED = r"(?ai)()([0-9]{1,3})(?:[.)]|\s*[:：–—-])()\s+(\S.*)"
 _HEADING = r" {0,3}(#{1,6})\s+(.*?)(?:\s#+)?\s*$"
 _BOLD = r" {0,3}(?:\*\*|__)(.+?)(?:\*\*|__)(.*)$"
 _ITEM = r"\s*(?:[-*+•]|[0-9]{1,3}[.)])\s+(.*)"
 _BOX = r"\[(.)\](?:\s+|$)(.*)"
+_POSITION = r"(?:phase|step|stage|milestone)s?"
 _BOLD_LEVEL, _ITEM_LEVEL, _ROW_LEVEL = 7, 8, 9
 
 
@@ -84,14 +76,15 @@ def outline(lines: list[str], status: str) -> Outline:
 
 def is_part(text: str) -> bool:
     """Whether a heading is that of a phase, or of a part of one such as `Phase 2.5`."""
-    return any(re.match(rf"(?ai)(?:{kind})\s*#?[0-9]", prose.plain_name(text)) for kind in _KINDS)
+    text = prose.plain_name(prose.undecorated(numerals.in_digits(text)))
+    return any(re.match(rf"(?ai)(?:{kind})\s*#?[0-9]", text) for kind in KINDS)
 
 
 def is_running(lines: list[str]) -> bool:
     """Whether a phase is marked as worked on, in words: by marks alone plans also explain marks."""
     for line in lines:
         match = re.match(_HEADING, line)
-        tail = re.search(r"[🔄🟡]\ufe0f?\W*in[ -]progress", match[2], re.IGNORECASE) if match else None
+        tail = re.search(r"[🔄🟡]\ufe0f?\W{0,9}in[ -]progress", match[2], re.IGNORECASE) if match else None
         if tail and match and words.said(match[2][tail.start() :]) == words.RUNNING:
             return True
     return False
@@ -103,7 +96,7 @@ def level_of(line: str) -> int:
 
 
 def _parts(lines: list[str]) -> tuple[str, dict[int, _Part]]:
-    for kind in _KINDS:
+    for kind in KINDS:
         pattern = rf"(?i)({kind}){_NUMBER}"
         for levels in ((2, 3, 4), (_BOLD_LEVEL,), (_ITEM_LEVEL,), (_ROW_LEVEL,)):
             found = _filled(lines, pattern, levels)
@@ -112,9 +105,19 @@ def _parts(lines: list[str]) -> tuple[str, dict[int, _Part]]:
                 for part in found:
                     known = by_number.setdefault(part.number, part)
                     known.name = known.name or part.name
+                _marked_elsewhere(lines, pattern, levels, by_number)
                 return kind, by_number
     numbered = [one for one in _filled(lines, _NUMBERED, (2, 3, 4)) if one.marked or one.items]
     return "", dict(enumerate(numbered, 1)) if len(numbered) > 1 else {}
+
+
+def _marked_elsewhere(lines: list[str], pattern: str, levels: tuple[int, ...], parts: dict[int, _Part]) -> None:
+    """What a list or a table of the phases says of those whose own headings and tasks say nothing."""
+    rows = () if _ROW_LEVEL in levels else _filled(lines, pattern, (_ITEM_LEVEL, _ROW_LEVEL))
+    for row in rows:
+        part = parts.get(row.number)
+        if part and not part.marked and not part.items:
+            part.marked = row.marked
 
 
 def _filled(lines: list[str], pattern: str, levels: tuple[int, ...]) -> list[_Part]:
@@ -150,17 +153,17 @@ def _begun(line: str, pattern: str, levels: tuple[int, ...]) -> _Part | None:
         level, text = _ITEM_LEVEL, match[1]
     elif _ROW_LEVEL in levels and line.lstrip().startswith("|"):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        level, text, more = _ROW_LEVEL, cells[0], next((cell for cell in reversed(cells) if _mark(cell)), "")
+        level, text, more = _ROW_LEVEL, cells[0], next((cell for cell in reversed(cells) if marked(cell)), "")
     if level not in levels:
         return None
-    match = re.match(pattern, re.sub(r"^\[.\]\s*", "", prose.plain_name(text)))
+    match = re.match(pattern, prose.undecorated(re.sub(r"^\[.\]\s*", "", prose.plain_name(text))))
     if not match:
         return None
     name = prose.progress_in(f"{match[2]}: {match[4]}")
-    return _Part(level, int(match[2]), int(match[3] or 0), name[2] if name else "", _mark(f"{text} {more}"))
+    return _Part(level, int(match[2]), int(match[3] or 0), name[2] if name else "", marked(f"{text} {more}"))
 
 
-def _mark(text: str) -> str:
+def marked(text: str) -> str:
     """What a heading says of its phase, by a mark, a box or a word in brackets."""
     box = re.search(r"\[([ xX~/✓✔])\]", text)
     if box:
@@ -191,7 +194,7 @@ def _item(line: str) -> list[str]:
 def labelled(line: str) -> tuple[str, str]:
     """The word for a status before a colon, in a cell or in a heading, and what follows it."""
     head = prose.Line.of(line)
-    body = head.body.lstrip(f"{prose.MARKS} |")
+    body = prose.undecorated(head.body.lstrip(" |"))
     prefix = r"(?:(?:current|overall|plan|project|workflow)\s+)?"
     match = re.match(rf"(?i)[*_`~]*{prefix}({words.LABEL})[*_`~]*\s*([:：|–—-]*)[*_`~]*\s*(.*)", body)
     if not match or (match[3][:1].isalnum() and not match[2]):
@@ -203,16 +206,22 @@ def labelled(line: str) -> tuple[str, str]:
 
 def _stated(lines: Iterable[str]) -> tuple[int, int, str]:
     """What a line such as `Phase: 2/5` says, and zeros when there is none."""
+    stated, count, called = 0, 0, ""
     for line in lines:
-        match = re.match(r"(?i)(current\s+)?(?:phase|step|stage|milestone)[*_`]*\s*[:：]\s*(.*)", _bare(line))
-        progress = prose.progress_in(prose.plain_name(match[2])) if match else None
-        if match and progress and (progress[1] or match[1]):
-            return progress[0], max(progress[0], progress[1]), progress[2]
-    return 0, 0, ""
+        match = re.match(rf"(?i)(current[\s_-]+|total[\s_-]+)?{_POSITION}[*_`]*\s*[:：]\s*(.*)", _bare(line))
+        progress = prose.progress_in(prose.plain_name(prose.unquoted(match[2]))) if match else None
+        if not match or not progress:
+            continue
+        if (match[1] or "").lower().startswith("total"):
+            count = count or progress[0]
+        elif not stated and (progress[1] or match[1]):
+            stated, called = progress[0], progress[2]
+            count = count or progress[1]
+    return stated, max(stated, count), called
 
 
 def _bare(line: str) -> str:
-    return prose.Line.of(line).body.lstrip(f"{prose.MARKS} *_`~")
+    return prose.undecorated(prose.Line.of(line).body).lstrip("*_`~")
 
 
 def _said_to_be_over(status: str, kind: str) -> set[int]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from _collections_abc import Iterable, Iterator
 
 from holdfast.systems.compaction.detection import prose, words
+from holdfast.systems.compaction.detection.forms import front_matter, uniform
 from holdfast.systems.compaction.detection.outline import is_part, is_running, labelled, level_of, outline
 
 FOLDER = "CLAUDE/Plan"
@@ -13,13 +13,19 @@ _MENTION = (
     rf"(?<![A-Za-z0-9_./-])(?:\./)?((?:CLAUDE|\.claude)/[{prose.PATH_SIGN}]{{1,{prose.LONGEST_PATH}}}?\.md)"
     r"(?![A-Za-z0-9_/-]|\.[A-Za-z0-9])"
 )
-_FORMAL = r"(?i)phase|workflow|step|stage|milestone|sprint|task|フェーズ|阶段|étape|schritt|etapa|\[[ xX~]\]"
+_FORMAL = (
+    r"(?i)phase|workflow|step|stage|milestone|sprint|task|フェーズ|阶段|階段|段階|단계|步|этап|fase|étape|schritt|etapa"
+    r"|\[[ xX~]\]"
+)
 """What a plan speaks of that is worked on in parts."""
+_HEAD, _OWN, _WHOLE, _OTHER = range(4)
+"""Where a status stands: what comes first counts most."""
+_DESCRIBES = r"(?i)overview|summary|metadata|about|progress|header|info|übersicht|überblick|zusammenfassung|обзор"
 
 
 def planned(folder: str, source: str, text: str) -> prose.Sighting | None:
     """What a plan says; None where it says nothing of its status."""
-    lines = list(_outside_fences(text))
+    lines = uniform(text)
     value, said = _status(lines)
     if not said or not re.search(_FORMAL, text):
         return None
@@ -45,48 +51,48 @@ def planned(folder: str, source: str, text: str) -> prose.Sighting | None:
 
 
 def _status(lines: list[str]) -> tuple[str, str]:
-    """What a plan says of itself: the first line about its status that is in no phase; else a mark of a phase."""
-    inside = 0
+    """What a plan says of itself, outside of its phases: at its head, else in a section about its status, else in one
+    that describes the whole. What another section says is about that section, and ends nothing. Else a mark of a phase.
+    """
+    inside, rank = 0, _HEAD
+    best = (_OTHER + 1, "", "")
     for number, line in enumerate(lines):
         level = level_of(line)
+        label, value = labelled(line)
+        if level > 1:
+            rank = _OWN if label else _WHOLE if re.search(_DESCRIBES, line) else _OTHER
+        elif line == "---" and rank:
+            rank = _OWN
         if level > 1 and is_part(line.lstrip("# ")):
             inside = inside or level
         elif line == "---" or 0 < level <= inside:
             inside = 0
         if inside:
             continue
-        label, value = labelled(line)
+        if label and re.match(r"\s*>" if rank else r"\s*>\s*[^*_\s]", line):
+            continue  # a quotation; a block of labels at the head is none
         if label and not value and level:
             value = next((one for one in lines[number + 1 :] if one.strip()), "")
         value = value if label else _begins(line, level)
-        if value and (said := words.said(value)):
-            return value, said
-    return ("", words.RUNNING) if is_running(lines) else ("", "")
+        said = words.said(value) if value and rank < best[0] else ""
+        if said and not (rank == _OTHER and said in (words.DONE, words.DROPPED)):
+            best = rank, value, said
+    return best[1:] if best[2] else ("", words.RUNNING if is_running(lines) else "")
 
 
 def _begins(line: str, level: int) -> str:
     """What a line says that begins with a mark, or a title that ends with one."""
-    mark = re.search(r"[🔄🟡]\ufe0f?\W*in[ -]progress", line, re.IGNORECASE)
+    mark = re.search(r"[🔄🟡]\ufe0f?\W{0,9}in[ -]progress", line, re.IGNORECASE)
     head = prose.Line.of(line[: mark.start()]) if mark else None
     if not mark or not head or (not level and (head.item or re.search(r"[^\s*_`>(]", head.body))):
         return ""
     return line[mark.start() :] if level < 2 else ""
 
 
-def _outside_fences(text: str) -> Iterator[str]:
-    """The lines that are no code: a plan may show in a fence how plans are written."""
-    fence = ""
-    for line in prose.lines_of(text):
-        match = re.match(r" {0,3}(`{3,}|~{3,})", line)
-        if match and not fence:
-            fence = match[1]
-        elif match and match[1].startswith(fence) and not line[match.end() :].strip():
-            fence = ""
-        elif not fence:
-            yield line[: prose.LONGEST_LINE]
-
-
-def _title(lines: Iterable[str]) -> str:
-    title = next((line for line in lines if level_of(line) == 1), "")
+def _title(lines: list[str]) -> str:
+    """The first heading, else what front matter calls the title."""
+    titled = (match[1] for line in front_matter(lines) if (match := re.match(r"(?i)title\s*:\s*(.+)", line)))
+    title = next((line for line in lines if level_of(line) == 1), "") or prose.unquoted(next(titled, "").strip())
     title = re.sub(r"\s#+\s*$", "", title.lstrip().removeprefix("#"))
-    return re.sub(r"(?ai)^plan(?: #?[0-9]+)?(?: ?[:：]| [–—-]+ |$) ?", "", prose.plain_name(title))
+    title = prose.undecorated(prose.plain_name(title))
+    return re.sub(r"(?ai)^plan(?: #?[0-9]+)?(?: ?[:：]| [–—-]+ |$) ?", "", title)

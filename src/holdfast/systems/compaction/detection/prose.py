@@ -17,16 +17,22 @@ UNSAFE = (
 )
 MARKS = "🔄🟡✅☑✔⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe0f"
 _STATUS_WORDS = r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped)"
-_EDGES = " -–—:：|"
+_EDGES = " -–—:：|,"
+_OF = r"\s*(?:/|(?:of|von|sur|de|di|из)\s)\s*"
 _PROGRESS = (
-    r"(?ai)(?:phase\s+)?#?([0-9]{1,4})(?:\s*(?:/|of\s|von\s)\s*([0-9]{1,4}))?(?![0-9a-z]|\.[0-9])"
+    rf"(?ai)(?:phase\s+)?#?([0-9]{{1,4}})(?:{_OF}([0-9]{{1,4}}))?(?![0-9a-z]|\.[0-9])"
     r"(?:\s*[:：.–—-]+)?\s*(.*)"
 )
 LONGEST_LINE, LONGEST_PATH = 1000, 400
 _MARKUP = r"(\s*)((?:(?:>|#{1,6}(?=\s)|[-*+•](?=\s)|[0-9]{1,3}[.)](?=\s)|\[[ xX]\](?=\s))\s*)*)"
 _LABEL = (
-    r"(?ai)([*_`~]*)(?:(?:current|workflow)\s+)?(workflow|phase|step|stage|milestone|status|type)([*_`~]*)\s*"
-    r"[:：|]([*_`~]*)(?P<value>.*)"
+    r"(?ai)([*_`~]*)(?:(?:current|workflow)[\s_]+)?(workflow|phase|step|stage|milestone|status|type)([*_`~]*)\s*"
+    rf"(?:[:：|]([*_`~]*)|(?=\s#?[0-9]{{1,4}}{_OF}[0-9]))(?P<value>.*)"
+)
+_DECORATION = r"[\s\u2190-\u2bff\U0001f000-\U0001faff\ufe0f\u200d]+"
+_BLANK = (
+    r"(?i)(?:[nxm]/[nmyt]|x of y)\b.*|none|n/?a|tbd|todo|nothing|idle|no(?: active)? workflow|keine?r?|aucune?|ninguno"
+    r"|nessuno|なし|无|없음|нет|\W*"
 )
 # Letters of every script, with the signs which some scripts put on them.
 PATH_SIGN = r"\w./\u0300-\u036f\u0900-\u0963\u0966-\u0eff\u3099\u309a\-"
@@ -75,16 +81,16 @@ class Line(Value):
     def label(self) -> tuple[str, str]:
         """The word before the colon and what follows, where it is a word that says something of a workflow."""
         row = self.body.startswith("|")
-        match = re.match(_LABEL, self.body.lstrip(MARKS + (" |" if row else " ")))
+        match = re.match(_LABEL, undecorated(self.body.lstrip("| ") if row else self.body))
         if not match:
             return "", ""
         value, label = match["value"].strip(" \t|" if row else None), match[2].lower()
         label = "phase" if label in ("step", "stage", "milestone") else label
-        return label, value if match[3] or match[4] else value.removesuffix(match[1])
+        return label, unquoted(value if match[3] or match[4] else value.removesuffix(match[1]))
 
     def list_name(self) -> str:
         """Which list this line announces; empty when it announces none."""
-        words = clean(self.body.lstrip(MARKS + " ")).rstrip(":： ").strip("*_").lower()
+        words = clean(undecorated(self.body)).rstrip(":： ").strip("*_").lower()
         return {"key reminders": "reminders", "reminders": "reminders", "context": "context"}.get(words, "")
 
     def path(self) -> str:
@@ -95,9 +101,29 @@ class Line(Value):
         return path if fit and not path.startswith(("/", "~")) and ".." not in path.split("/") else ""
 
 
+def undecorated(text: str) -> str:
+    """A text without the emoji in front of it, also those inside of its emphasis."""
+    return re.sub(rf"^(?:{_DECORATION})?([*_`~]*)(?:{_DECORATION})?", r"\1", text)
+
+
+def unquoted(text: str) -> str:
+    """A value without the quotes or brackets around all of it."""
+    inner = text[1:-1]
+    around = text[:1] + text[-1:]
+    return inner.strip() if around in ('""', "''", "“”", "‘’", "[]") and not set(inner) & set(around) else text
+
+
+def is_blank(text: str) -> bool:
+    """Whether a value is what a template has where something is to be filled in, or says that there is nothing."""
+    text = re.sub(r"\[[^\[\]]*\]|<[^<>]*>|\{+[^{}]*\}+", "", clean(text)).strip(f"{_EDGES}/")
+    return bool(re.fullmatch(_BLANK, text))
+
+
 def progress_in(name: str) -> tuple[int, int, str] | None:
     """`4/10 - Name` or `Name (4/10)` as its parts. Without a total it is zero; without a number there is nothing."""
-    last = re.fullmatch(r"(?a)(\D.*?)\s*\(([0-9]{1,4}\s*/\s*[0-9]{1,4})\)", name)
+    last = re.fullmatch(
+        rf"(?ai)(\D.*?)(?:\s*\(|,\s*|\s+[–—-]+\s+)(?:phase\s+)?([0-9]{{1,4}}{_OF}[0-9]{{1,4}})\)?", name
+    )
     match = re.match(_PROGRESS, f"{last[2]} - {last[1]}" if last else name)
     if not match:
         return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.systems.compaction.detection import prose
+
 RUNNING, DONE, OPEN, HELD, DROPPED, OTHER = "in_progress", "completed", "not_started", "blocked", "cancelled", "other"
 _WORDS = {
     RUNNING: "in progress|in work|active(?:ly)?|on ?going|under ?way|wip|work in progress|working|started|running|doing"
@@ -34,25 +36,43 @@ _HEDGES = (
     r"pending|except|but\b|awaiting|waiting|remain|review|in progress|blocked|to ?do\b|partial|outstanding|left\b"
     r"|missing|still|open\b|next\b|until|not\b|% |\b(?:phase|step|stage|milestone|task)s?\b"
 )
+_EXCEPTED = (
+    r"[?？]|except|\bbut\b|кроме|außer|bis auf|sauf|excepto|salvo|tranne|以外|除了|제외|in part|part(?:ly|ial)"
+    r"|teilweise|still|continu|trying|\bnow\b"
+)
+"""What takes a part of a word for an end back."""
 _GOES_ON = r"(?:on|at|as|since|by|in|and|am|le|el|il)\b|\W|$"
+_WHY = rf"(?:for|due|because|per|durch|wegen|von|por|par|из-за)\b|{_GOES_ON}"
 _PARTLY = r"[0-9] ?%|almost|nearly|mostly|partial|teilweise|fast fertig|\b(?:phase|step|stage|milestone)s? ?[0-9]"
+
+
+_DENIED = (
+    r"(?:not|isn't|nicht|noch nicht|pas(?: encore)?|no|não|non|не) (?:yet )?(?:quite |fully )?"
+    rf"(?:{_WORDS[DONE]})(?: yet)?(?![^\W_])"
+    r"|(?:incomplete|unfinished|unvollständig|unfertig|incomplète?|incomplet[oa]|未完了?|未完成|미완료)(?![^\W_])"
+)
+"""That something is not over: it goes on, unless more is said."""
 
 
 def said(text: str) -> str:
     """What a status says: one of the words above, `other` where it is none of them, empty where it says nothing.
 
-    A line with several alternatives explains them. That something is complete has to be said without reservation.
+    A line with several alternatives explains them. That something is complete or given up has to be said without
+    reservation, and of the whole.
     """
     marks = {c for c in text if c in MARKS}
     plain = _plain(text)
     if len(marks) > 1 or _is_choice(plain):
         return ""
+    if (denied := re.match(_DENIED, plain)) and not marks:
+        rest = plain[denied.end() :].strip(" ,;:.(–—")
+        return said(rest) if rest else RUNNING
     mark = MARKS[marks.pop()] if marks else ""
     if not plain:
         return HELD if mark == DROPPED else mark
     for word, known in _WORDS.items():
         match = re.match(rf"(?:100 ?% ?)?(?:{known})(?![^\W_])", plain)
-        if match and (word != DONE or _is_whole(plain[match.end() :])):
+        if match and (word not in (DONE, DROPPED) or _is_whole(word, plain[match.end() :])):
             return (mark if word == DONE and mark in (RUNNING, HELD) else word) or word
         if match:
             return OTHER
@@ -69,8 +89,9 @@ def is_word(text: str) -> bool:
 
 def _plain(text: str) -> str:
     text = re.sub(r"~~.*?~~", " ", text).casefold()
+    text = re.sub(rf"({_WORDS[DROPPED]})\s+-+\s", r"\1, ", text)
     text = "".join(" " if c in "*_`~-" or (ord(c) > 0x2190 and not c.isalpha()) else c for c in text)
-    return " ".join(text.split()).strip(" |:：")
+    return prose.unquoted(" ".join(re.sub(r"\s#\s.*", "", text).split()).strip(" |:："))
 
 
 def _is_choice(plain: str) -> bool:
@@ -78,5 +99,7 @@ def _is_choice(plain: str) -> bool:
     return len(parts) > 1 and all(map(is_word, parts))
 
 
-def _is_whole(rest: str) -> bool:
-    return bool(re.match(_GOES_ON, rest.strip())) and not re.search(_HEDGES, rest)
+def _is_whole(word: str, rest: str) -> bool:
+    """Whether what follows a word for an end leaves it one. Why something was given up is no reservation."""
+    follows, hedges = (_GOES_ON, _HEDGES) if word == DONE else (_WHY, "$^")
+    return bool(re.match(follows, rest.strip())) and not re.search(rf"{hedges}|{_EXCEPTED}", rest)

@@ -24,6 +24,7 @@ from holdfast.machine import configuration
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
 from holdfast.systems.gated.delivery import confirmation
+from holdfast.systems.seam import publishing
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
 
@@ -55,7 +56,7 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
     said += _confirmed(wired, workflow)
     state = workflow.state
     if at is None:
-        return (*said, *_completed(repository, state))
+        return (*said, *_completed(wired, repository, state))
     if state.step(at).status == lifecycle.PENDING:
         return (*said, *workflow.begin(at, **how).said)
     if state.step(at).status != lifecycle.WAITING:
@@ -84,10 +85,11 @@ def _confirmed(wired: Wired, workflow: Workflow) -> tuple[str, ...]:
     return said
 
 
-def _completed(repository: git.Repository | None, state: State) -> tuple[str, ...]:
+def _completed(wired: Wired, repository: git.Repository | None, state: State) -> tuple[str, ...]:
     """All phases are approved: what is on the pull request is what is here."""
     if repository and state.branch and state.context.get("pr_url"):
-        _pushed(repository, state.branch)
+        if not publishing.push(wired.forge(state.worktree, strict=True), repository, state.branch):
+            raise _no_base(state.branch)
         return (f"pull request {state.context['pr_url']} has all of it",)
     return ()
 
@@ -113,7 +115,8 @@ def _reviewed(wired: Wired, workflow: Workflow, at: str, forge: Forge, how: Mapp
     """Pushes what waits, opens the pull request if there is none, and does what people said on it."""
     repository = wired.repository(workflow.state.worktree)
     branch = str(workflow.state.branch)
-    _pushed(repository, branch)
+    if not publishing.push(forge, repository, branch):
+        raise _no_base(branch)
     number = workflow.state.context.get("pr_number")
     if not isinstance(number, int):
         return _opened(workflow, repository, forge, how)
@@ -172,14 +175,18 @@ def _pushed(repository: git.Repository, branch: str) -> None:
 def _opened(workflow: Workflow, repository: git.Repository, forge: Forge, how: Mapping[str, Any]) -> tuple[str, ...]:
     state, branch = workflow.state, str(workflow.state.branch)
     base = git_changes.default_branch(repository)
-    if not base or base == branch:
-        said = f"it is not known what {branch} is to be merged into"
-        facts = {"branch": branch}
-        raise Refused("no_base", said, remedy=shell("git", "remote", "set-head", "origin", "--auto"), facts=facts)
+    if not base:
+        raise _no_base(branch)
     made = forge.open(branch, base, f"[Feature] {state.title or state.subject}"[:256], body(state))
     workflow.execute(cmd.Record({"pr_url": made.url, "pr_number": made.number}), **how)
     _pushed(repository, branch)
     return (*workflow.said, f"pull request {made.url}")
+
+
+def _no_base(branch: str) -> Refused:
+    said = f"it is not known what {branch} is to be merged into"
+    ways = shell("git", "remote", "set-head", "origin", "--auto")
+    return Refused("no_base", said, remedy=ways, facts={"branch": branch})
 
 
 def body(state: State) -> str:

@@ -7,6 +7,7 @@ item, so that an example in a code fence means nothing. Prose is kept as plain t
 from __future__ import annotations
 
 import os
+from _collections_abc import Sequence
 
 from holdfast.core import remedies
 from holdfast.errors import NotFound, UsageError
@@ -18,7 +19,6 @@ from holdfast.systems.orchestrator.task_document.model import Criterion, Phase, 
 __all__ = ["LARGEST", "Criterion", "Phase", "Task", "TaskDocument", "parse", "read"]
 
 LARGEST = feature_file.LARGEST
-_REMEDY = "mend them: '# Task: Login', '## Phase 1: Model', '### Task 1.1: Add the field', a line each, would do"
 
 
 def read(path: str) -> TaskDocument:
@@ -26,23 +26,26 @@ def read(path: str) -> TaskDocument:
 
     At most `LARGEST` bytes of UTF-8, with or without a byte order mark, with any line ends. Links are not followed.
     """
-    return parse(_text(path), path)
+    front, text = _parts(path)
+    return parse(text, path, front)
 
 
-def parse(text: str, path: str) -> TaskDocument:
-    """The document that a text is, which stands in the file `path`."""
+def parse(text: str, path: str, front: Sequence[str] = ()) -> TaskDocument:
+    """The document that a text is, which stands in the file `path`; `front` are the lines of its front matter."""
+    from holdfast.systems.orchestrator.task_document import front_matter
     from holdfast.systems.orchestrator.task_document.reading import Reading
 
-    reading = Reading(text, os.path.abspath(path))
+    reading = Reading(front_matter.read(front, text), os.path.abspath(path))
     if mistakes := reading.mistakes:
-        remedy = remedies.start("dev", path) if reading.is_feature else _REMEDY
+        mended = remedies.check_file(path, text="change these lines, then")
+        remedy = remedies.start("dev", path) if reading.is_feature else mended
         what, name = f"task document {path}", os.path.basename(path)
         raise mistaken("bad_task_document", what, name, mistakes, remedy, path=path)
     return reading.document
 
 
-def _text(path: str) -> str:
-    """What the file says; what makes it unfit is told as of a task document."""
+def _parts(path: str) -> tuple[list[str], str]:
+    """The front matter and the text of the file; what makes it unfit is told as of a task document."""
     import re
 
     if not path or re.search(CONTROLS, path):
@@ -50,7 +53,7 @@ def _text(path: str) -> str:
         way = "rename the file with letters, digits and dashes"
         raise UsageError("bad_task_document", said, remedy=way, facts={"path": ascii(path), "mistakes": []})
     try:
-        return feature_file.load(path, path).text(path)
+        return feature_file.load(path, path).parts(path)
     except NotFound as error:
         raise NotFound("no_task_document", error.message, remedy=error.remedies, facts={"path": path}) from None
     except UsageError as error:

@@ -14,11 +14,14 @@ from holdfast.markdown.text import Markdown, line_of
 
 _SIGN = r"\s*(?:[^\w\s*_`\[|☐☑☒⬜-]+\s+)?"
 _BOLD_LABEL = _SIGN + r"(\*{1,3}|_{1,3})\s*([A-Za-z][^*_:\n]{0,60})(?::\s*\1|\1(?:\s*\([^()\n]*\))?\s*:)(.*)"
-_BARE_LABEL = _SIGN + r"()([A-Za-z][A-Za-z -]{0,60})(?:\s*\([^()\n]*\))?:(?!//)(.*)"
+_BARE_LABEL = _SIGN + r"()([A-Za-z][A-Za-z _-]{0,60})(?:\s*\([^()\n]*\))?:(?!//)(.*)"
 _NEXT_LABEL = r"[\s,;|·](?=(?:\*\*|__)[A-Za-z][A-Za-z -]{0,60}(?::\*\*|\*\*\s?:|:__|__\s?:))"
 _BOX = r"\s*(?:[-*+]\s*)?(?:\[\s*([xX✓✔]?)\s*\](?![(\[:])|([☐☑☒⬜]))\s*"
+LONGEST_UNDERLINED = 60
 _ROW = r"\s*\|(.*)\|\s*"
 _RULE = r"[\s|:-]+"
+_STRUCK = r"~~(?=\S)[^~`\n]+(?<=\S)~~"
+_STRUCK_LINE = rf"\s*(?:[-*+]\s+)?(?:\[[^\]]?\]\s*)?{_STRUCK}[\s.]*"
 
 
 class Block(Value):
@@ -73,6 +76,29 @@ class Blocks(Markdown):
                 case "inline":
                     kind, fresh = "item" if fresh else "text", False
                     yield Block(kind, items, token.content, line_of(token))
+
+
+def without_struck(block: Block) -> tuple[list[Block], list[int]]:
+    """The block in parts without the text that is struck through, and the lines where such text stood."""
+    parts: list[tuple[int, list[str]]] = [(0, [])]
+    struck = []
+    for at, line in enumerate(block.content.split("\n")):
+        if re.search(_STRUCK, line):
+            struck.append(block.line + at)
+        if re.fullmatch(_STRUCK_LINE, line):
+            parts.append((at + 1, []))
+        else:
+            parts[-1][1].append(re.sub(rf"\s*{_STRUCK}", "", line))
+    rest = (
+        block.replace(kind=block.kind if at == 0 else "text", content="\n".join(lines), line=block.line + at)
+        for at, lines in parts
+    )
+    return [part for part in rest if part.content], struck
+
+
+def is_title(content: str) -> bool:
+    """Whether an underlined line is a heading, and no paragraph with a rule right below it."""
+    return len(content) <= LONGEST_UNDERLINED and not re.search(r"[\n:`|]|[.!?…,;]$", content) and not has_box(content)
 
 
 def has_box(content: str) -> bool:

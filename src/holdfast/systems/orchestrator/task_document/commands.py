@@ -7,6 +7,7 @@ from _collections_abc import Iterator, Sequence
 
 from holdfast.core.value import Value
 from holdfast.markdown.text import shown
+from holdfast.systems.orchestrator.task_document import negation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +21,39 @@ _VERB = (
     r"(?i)\s*(?:(?:and|or|,)\s*)?(?:still |also |all )?(?:pass|succeed|run|work|exit|complet|finish|build|compil|return"
     r"|report|print|show|find|give|(?:is|are) (?:green|clean|silent|ok)|has no|have no|with no|with exit)"
 )
+_NOT = r"(?:not|never|cannot|no longer|\w+n[’']t)"
+_NEGATED_BEFORE = (
+    rf"(?i)\b(?:{_NOT}|avoid\w*|forbid\w*|instead of|rather than)\b[^.;:]*$"
+    r"|\bwithout(?:\s+(?:having|needing|the|a|to|run|running|using|calling|executing|need|for))*\s*$"
+)
+_NEGATED_LEAD = (
+    rf"(?i)\b{_NOT}\s+(?:be\s+)?(?:run|execut|call|us[ei]|invok|start|pass|succeed|work)\w*\s*:?$"
+    rf"|(?<!longer )(?<!not )(?<!never )\b(?:fail(?:s|ing)?)\s*:?$|\bwithout\s*:?$"
+    rf"|\b(?:{_NOT}|forbidden|prohibited|disallowed)\s*:?$"
+)
+_NEGATED_AFTER = (
+    rf"(?i)\s*(?:[\w’']+\s+){{0,2}}?(?:{_NOT}|fails?|failing|failed|breaks?|nowhere|nothing to run)\b"
+    r"|\s*(?:is|are|was|were|has been|have been) (?:gone|removed|rejected|refused|forbidden|obsolete|dropped)\b"
+    r"|\s*(?:[\w’']+\s+)?(?:exit|return|end|finish|stop)\w*\s(?:with\s)?(?:an?\s)?(?:exit\s)?"
+    r"(?:code\s|status\s)?(?:of\s)?(?:[1-9]|non-?\s?zero|error)\b"
+)
+_BETWEEN = r"(?i)\s*(?:,|and|or|&|, and)\s*"
+_BUILT_IN = (
+    r"[.:!]|\[\[|alias|bg|break|case|cd|command|continue|declare|dirs|disown|do|eval|exec|exit|export|fg|for|function"
+    r"|getopts|hash|if|jobs|let|local|popd|pushd|read|readonly|return|set|shift|shopt|source|times|trap|type|typeset"
+    r"|ulimit|umask|unalias|unset|until|wait|while"
+)
+NEGATED = (
+    "the sentence negates its command, which would be run and would have to pass: name a command that passes where the"
+    " criterion holds, such as a script, or write the sentence without backticks, to be reported"
+)
 
 
 class Command(Value):
     """A command of a criterion, and what the criterion says. `wrong` is why it cannot run.
 
     `meant`: the sentence says that it is a command. `led`: the criterion is nothing but words that lead to it.
+    `doubtful`: the sentence seems to mean the opposite of it.
     """
 
     text: str
@@ -33,6 +61,7 @@ class Command(Value):
     wrong: str = ""
     meant: bool = False
     led: bool = False
+    doubtful: bool = False
 
 
 def commands(tokens: Sequence[Token]) -> Iterator[Command]:
@@ -49,22 +78,31 @@ def commands(tokens: Sequence[Token]) -> Iterator[Command]:
         bracketed = re.search(r"(?i)\(\s*run\s*:?$", before) and after.strip() in (")", ").")
         split = words(code)
         wrong, argv = (split, ()) if isinstance(split, str) else ("", split)
+        row = "".join(token.content for token in tokens[_end_of_row(tokens, codes, at) + 1 :])
+        if re.search(_NEGATED_LEAD if led or bracketed else _NEGATED_BEFORE, before) or re.match(_NEGATED_AFTER, row):
+            wrong = NEGATED
+        elif negation.is_doubtful(_prose(tokens[:at]), _prose(tokens[at + 1 :])):
+            yield Command(shown(tokens), argv, doubtful=True)
+            continue
         if led or bracketed:
             yield Command(_without_lead(shown(tokens[:at])) or code, argv, wrong, meant=True, led=True)
             continue
-        said = bool(re.search(_LEAD, before) or re.match(_VERB, after) or _listed(tokens, codes, at))
+        said = bool(re.search(_LEAD, before) or re.match(_VERB, row))
         if said or len(code.split()) > 1:
             yield Command(shown(tokens), argv or tuple(code.split()), wrong, meant=said)
 
 
-def _listed(tokens: Sequence[Token], codes: Sequence[int], at: int) -> bool:
-    """Whether a command stands in a row of several, at whose end the sentence says what they do."""
+def _prose(tokens: Sequence[Token]) -> str:
+    return "".join(token.content for token in tokens if token.type != "code_inline")
+
+
+def _end_of_row(tokens: Sequence[Token], codes: Sequence[int], at: int) -> int:
+    """The last of the commands that stand in a row with this one: what the sentence says behind it is of them all."""
     for code in codes[codes.index(at) + 1 :]:
-        between = "".join(token.content for token in tokens[at + 1 : code])
-        if not re.fullmatch(r"(?i)\s*(?:,|and|or|&|, and)\s*", between):
-            return False
+        if not re.fullmatch(_BETWEEN, "".join(token.content for token in tokens[at + 1 : code])):
+            break
         at = code
-    return bool(re.match(_VERB, "".join(token.content for token in tokens[at + 1 :])))
+    return at
 
 
 def words(command: str) -> tuple[str, ...] | str:
@@ -81,9 +119,16 @@ def words(command: str) -> tuple[str, ...] | str:
         return "the quotes of the command do not match"
     if not split or not split[0]:
         return "the command is empty"
+    if is_built_in(split[0]):
+        return f"{split[0]!r} is a part of the shell and no program: put it into a script and name that"
     if re.match(r"[A-Za-z_][A-Za-z0-9_]*=", split[0]):
         return "the command needs a shell to set a variable: write 'env NAME=value …'"
     return split
+
+
+def is_built_in(program: str) -> bool:
+    """Whether it is a part of every shell, and no program."""
+    return bool(re.fullmatch(_BUILT_IN, program))
 
 
 def is_there(program: str, document: str) -> bool:

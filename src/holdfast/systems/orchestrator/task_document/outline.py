@@ -12,7 +12,16 @@ import re
 from holdfast.markdown.text import LONGEST_SOURCE
 from holdfast.plain.terminal import CONTROLS
 from holdfast.systems.orchestrator.task_document import wording
-from holdfast.systems.orchestrator.task_document.blocks import Block, Blocks, Piece, has_box, normal, pieces
+from holdfast.systems.orchestrator.task_document.blocks import (
+    Block,
+    Blocks,
+    Piece,
+    has_box,
+    is_title,
+    normal,
+    pieces,
+    without_struck,
+)
 from holdfast.systems.orchestrator.task_document.criteria import Criteria
 from holdfast.systems.orchestrator.task_document.model import LONGEST_CRITERION, LONGEST_NAME
 from holdfast.systems.orchestrator.task_document.sections import SETTINGS, Said, Section, field_of, kind_of
@@ -70,7 +79,10 @@ class Outline:
             found = self.mistakes if has_box(block.content) else self.warnings
             found.append((block.line, "this is HTML, which is not read: write it as markdown"))
         else:
-            self._lines(self._section, block)
+            parts, struck = without_struck(block)
+            self.warnings += ((line, "this is struck through, and is not read") for line in struck)
+            for part in parts:
+                self._lines(self._section, part)
 
     def _heading(self, block: Block) -> None:
         if block.depth == 1 and not self.title_line:
@@ -85,7 +97,7 @@ class Outline:
         known = (above[-1][1] if above else self._stack[0][1]).kind
         owner, field = field_of(known, normal(plain)) if known in _WITH_BOXES else ("", "")
         opened = None if field else self._opened(block, plain, [section for _, section in above])
-        if not opened and not field and block.underlined:
+        if not opened and not field and block.underlined and not is_title(content):
             self._take(block.replace(kind="text", depth=0))  # a paragraph with a rule right below it
             return
         self._open, self._stack = ("", 0), above or self._stack[:1]
@@ -144,8 +156,12 @@ class Outline:
         if kind == "task" and phase is None:
             message = "the task stands below no phase: its heading needs more # than that of its phase"
             self.mistakes.append((block.line, message))
+        name, wanted = wording.titled(name) if kind == "task" else (name, "")
         name = self._markdown.kept(name, block.line, f"name of the {kind}", LONGEST_NAME) or ""
-        return self._added(Section(kind, block.line, number, name, phase))
+        made = self._added(Section(kind, block.line, number, name, phase))
+        if wanted:
+            made.said["dependencies"] = Said(wanted, block.line)
+        return made
 
     def _lines(self, section: Section, block: Block) -> None:
         kind = section.kind
@@ -168,6 +184,7 @@ class Outline:
                 self._item(section, piece, line, block.depth)
             elif piece.label:
                 self._open = ("", 0)
+                self._unread(section, piece, line)
                 self._text(section, piece, line)
             else:
                 self._more(section, piece, line, block.depth)
@@ -261,6 +278,15 @@ class Outline:
         joined = f"{said.text}{',' if said.by_items else ''} {text}".strip()
         section.said[field] = said.replace(text=joined, by_items=by_items)
 
+    def _unread(self, section: Section, piece: Piece, line: int) -> None:
+        """A label of a task that would be a gate, a bound or an order, and is none."""
+        if section.kind not in ("task", "phase") or piece.row:
+            return
+        if way := wording.unread(piece.label, piece.lines[0]):
+            self.mistakes.append((line, f"{piece.label.capitalize()!r} is not read here: {way}"))
+        elif re.fullmatch(wording.PARALLEL, piece.label):
+            self.warnings.append((line, "tasks that do not wait for each other are parallel anyway: this is not read"))
+
     def _text(self, section: Section, piece: Piece, line: int, mark: str = "") -> None:
         """What is no label, box or value: kept as prose, else told."""
         source = piece.source
@@ -270,7 +296,8 @@ class Outline:
             self._prose(section, source, line, mark)
         elif section.kind == "safety" and re.search(r"[0-9]", source):
             text = self._markdown.plain(source[:LONGEST_SOURCE])[:60]
-            self.mistakes.append((line, f"{text!r} may be a bound, and is not read: write '**Maximum cost**: $10'"))
+            form = wording.bound_form(text)
+            self.mistakes.append((line, f"{text!r} may be a bound, and is not read: write {form}"))
         elif section.kind != "other" and not (section.kind == "criteria" and source.rstrip("* ").endswith(":")):
             self.warnings.append((line, f"{self._markdown.plain(source[:LONGEST_SOURCE])[:60]!r} is not read"))
 

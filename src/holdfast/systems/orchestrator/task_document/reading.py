@@ -6,6 +6,7 @@ from _collections_abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from holdfast.core.names import is_name
 from holdfast.systems.orchestrator.task_document import model, wording
+from holdfast.systems.orchestrator.task_document.front_matter import Front
 from holdfast.systems.orchestrator.task_document.model import OuterLoop, Phase, Supervisor, Task, TaskDocument
 from holdfast.systems.orchestrator.task_document.outline import Outline
 from holdfast.systems.orchestrator.task_document.sections import Said, Section
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 class Reading:
     """The document that an outline describes. It counts only if there are no mistakes."""
 
-    def __init__(self, text: str, path: str) -> None:
-        self._outline = outline = Outline(text, path)
+    def __init__(self, front: Front, path: str) -> None:
+        self._outline = outline = Outline(front.text, path)
+        outline.mistakes.extend(front.mistakes)
+        outline.warnings.extend(front.warnings)
         self.is_feature = outline.is_feature
         self._mistakes = [*outline.mistakes, *_missing(outline), *_misnumbered(outline)]
         safety, plan = outline.first("safety"), outline.first("plan")
@@ -70,7 +73,7 @@ class Reading:
         return section.text() if section else ""
 
     def _supervisor(self, section: Section | None) -> Supervisor:
-        if section is None or not self._yes(section, "enable", default=True):
+        if section is None or not self._is_on(section):
             return Supervisor()
         said = section.said.get("frequency")
         when = wording.frequency(said.text) if said else None
@@ -87,10 +90,14 @@ class Reading:
 
     def _outer(self, section: Section | None) -> OuterLoop:
         rounds = self._value(section, "iterations", wording.count, "a number such as '10'")
-        if section is None or not self._yes(section, "enable", default=True):
+        if section is None or not self._is_on(section):
             return OuterLoop(max_iterations=rounds or model.OUTER_ITERATIONS)
         criteria, text = tuple(section.criteria), section.text()
         return OuterLoop(True, rounds or model.OUTER_ITERATIONS, criteria, text)
+
+    def _is_on(self, section: Section) -> bool:
+        """By its label, else by its text: `Not needed.`"""
+        return self._yes(section, "enable", default=not wording.is_off(section.text()))
 
     def _yes(self, section: Section, field: str, *, default: bool = False) -> bool:
         """A section that is there is meant, unless it says otherwise."""
@@ -117,6 +124,7 @@ class Reading:
             wanted.setdefault(task.number, self._dependencies(task, tasks))
         wanted.pop("", None)
         self._mistakes += _unmet(tasks, wanted)
+        self._mistakes += _only_told(tasks, wanted)
         made = [(section.phase, self._task(section, wanted.get(section.number, ()))) for section in tasks]
         return tuple(
             Phase(
@@ -253,6 +261,17 @@ def _unmet(tasks: Sequence[Section], wanted: Mapping[str, Sequence[str]]) -> Ite
                 possible[number].append(other)
     for circle in _circles(possible):
         yield _line(known[circle[0]]), f"these tasks wait for each other: {' → '.join((*circle, circle[0]))}"
+
+
+def _only_told(tasks: Sequence[Section], wanted: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, str]]:
+    """Tasks of the same phase that a sentence says one waits for, and no dependency does."""
+    for task in tasks:
+        beside = {other.number for other in tasks if other.phase is task.phase} - {task.number, ""}
+        for line, text in ((task.line, task.text()), *((one.line, one.text) for one in task.criteria)):
+            for number in wording.waits(text):
+                if number in beside and number not in wanted.get(task.number, ()):
+                    form = f"write '**Dependencies**: Task {number}'"
+                    yield line, f"the text says that this waits for task {number}, which is not read: {form}"
 
 
 def _circles(possible: Mapping[str, Sequence[str]]) -> Iterator[list[str]]:

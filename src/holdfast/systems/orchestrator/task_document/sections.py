@@ -105,6 +105,12 @@ def kind_of(heading: str, *, within_phase: bool) -> str:
     return next((kind for kind, form in forms if re.fullmatch(form, text)), "")
 
 
+def means(field: str, label: str) -> bool:
+    """Whether a label is, wherever it stands, a word for a bound, the approval of the plan or a dependency."""
+    forms = {**_SETTINGS["safety"], **_SETTINGS["plan"], "dependencies": _TASK["dependencies"]}
+    return bool(re.fullmatch(forms[field], label))
+
+
 def field_of(kind: str, label: str) -> tuple[str, str]:
     """What a label sets in a section of a kind: the kind that it belongs to, and the field. Empty: it is not known."""
     own = {"task": _TASK, "phase": _TASK, "stray": _TASK}.get(kind) or _SETTINGS.get(kind, {})

@@ -42,6 +42,25 @@ _PREVIOUS = rf"(?i)(?:all )?(?:of )?(?:the )?(?:previous|prior|preceding|earlier
 _LAST = rf"(?i)(?:the )?(?:previous|prior|preceding) (?:{_TASK}){_DONE}"
 _BETWEEN = rf"(?i)(?:[,;&]|\sand\s|,\sand\s)\s*(?=(?:{_TASK}|{_PHASE}|all\b|none\b|#?[0-9]))"
 _LONGEST_KEY = 64
+_OFF = (
+    r"(?i)(?:disabled?|(?:switched |turned )?off|none|not (?:needed|used|wanted|required|enabled|necessary|applicable)"
+    r"|n/a|no (?:supervis\w*|outer|loop|review|checks?|need)|(?:is|are) (?:not needed|disabled|off)|skip(?:ped)?)\b"
+    r"|(?i:no)\W*$"
+)
+_LONGEST_OFF = 80
+_WAITS = (
+    r"depends (?:up)?on|dependent on|waits? (?:for|on|until)|after|requires|needs|blocked by|not before|follows"
+    r"|only (?:starts? )?after"
+)
+PARALLEL = r"parallel(?:i[sz]able)?(?: with)?|(?:run |runs )?in parallel(?: with)?|concurrent(?: with)?"
+_UNREAD = {
+    r"(?:human |manual |approval )?gates?|(?:requires? |needs )?(?:human |manual )?approvals?(?: required| needed| by)?"
+    r"|approved by|approver|sign ?offs?": "only the plan is approved, by '**Plan approval**: person': write what a "
+    "person has to confirm as a criterion",
+    r"timeouts?|time ?box|deadline|due(?: date)?|stop (?:when|if|after|at)|abort (?:when|if|after)": "bounds are those "
+    "of the whole run, below '## Safety Bounds'",
+    PARALLEL: "write '**Dependencies**: Task 1.1' for what it has to wait for",
+}
 FREQUENCIES = {
     (PRE_TASK, POST_TASK): r"before (?:and|&) after.*|(?:on |at |for )?(?:every|each|per|all) tasks?"
     r"|pre[ _-]?task(?:,| and| &| \+) post[ _-]?task.*|always|both",
@@ -56,6 +75,31 @@ FREQUENCIES = {
 def yes_or_no(text: str) -> bool | None:
     word = _bare(text)
     return True if word in _YES else False if word in _NO else None
+
+
+def is_off(text: str) -> bool:
+    """Whether the text of a section says that what the section is about is not wanted."""
+    first = text.strip().partition("\n")[0].strip(" *_-")
+    return bool(re.match(_OFF, first)) and len(first) <= _LONGEST_OFF
+
+
+def titled(name: str) -> tuple[str, str]:
+    """The name of a task, and what it waits for, where that stands in brackets behind it."""
+    found = re.fullmatch(rf"(?i)(.*\S)\s*[(\[]\s*(?:{_WAITS})\s*:?\s*([^()\[\]]+)[)\]]\s*", name)
+    return (found[1], found[2]) if found else (name, "")
+
+
+def waits(text: str) -> list[str]:
+    """The numbers of tasks that a sentence says something waits for."""
+    form = rf"(?i)\b(?:{_WAITS})\s+(?:the )?(?:{_TASK})s?\s*#?({_NUMBER}(?:(?:,| and|, and| &)\s*{_NUMBER})*)"
+    return [_number(one) for found in re.findall(form, text) for one in re.findall(_NUMBER, found)]
+
+
+def unread(label: str, value: str) -> str:
+    """How to say what a label of a task cannot; empty where it may be a part of the description."""
+    if re.fullmatch(PARALLEL, label) and not re.match(r"(?i)no\b|false|never|sequential", value.strip()):
+        return ""
+    return next((way for form, way in _UNREAD.items() if re.fullmatch(form, label)), "")
 
 
 def count(text: str) -> int | None:
@@ -77,6 +121,15 @@ def span(text: str) -> int | None:
     if not found or re.sub(rf"{_SPAN}|[ ,]|\band\b", "", bare):
         return None
     return int(sum(float(number) * _SECONDS[unit[0]] for number, unit in found)) or None
+
+
+def bound_form(text: str) -> str:
+    """How a bound is written that a sentence seems to mean."""
+    if re.search(rf"(?i){_SPAN}", text):
+        return "'**Maximum time**: 2 hours'"
+    if re.search(r"(?i)iteration|attempt|tries|times|rounds", text):
+        return "'**Maximum iterations per task**: 30'"
+    return "'**Maximum cost**: $10'"
 
 
 def approval(text: str) -> str | None:

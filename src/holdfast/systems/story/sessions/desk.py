@@ -6,9 +6,11 @@ import os
 from _collections_abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+from holdfast.core import remedies
 from holdfast.core.moment import whole
+from holdfast.core.remedy import Blank
 from holdfast.core.value import Any
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, NotFound
 from holdfast.systems.seam.wired import Wired
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record
@@ -40,6 +42,13 @@ class Desk:
         """The session in use; empty when there is none, or its folder is gone."""
         self.recover()
         return self._active()
+
+    def named(self, name: str = "") -> str:
+        """The session that is named, else the one in use, which there has to be."""
+        found = name or self.active()
+        if not found:
+            raise NotFound("no_session", "no session is in use", remedy=remedies.session("use", Blank("NAME")))
+        return found
 
     def _layout(self, name: str) -> Layout:
         return Layout(self._wired.place, checked_name(name), self._wired.place.key())

@@ -9,7 +9,7 @@ from stat import S_IMODE, S_ISLNK, S_ISREG
 
 from holdfast.core.remedy import shell
 from holdfast.errors import UsageError
-from holdfast.files import replace
+from holdfast.files import system
 from holdfast.files.replace import durable_write, make_directories, not_written, read_file, remove, sync_directories
 from holdfast.plain.digest import digest
 
@@ -62,7 +62,7 @@ def settle(full: str, up_to: str) -> None:
     """Makes what an editor wrote durable: the file, and its name in every folder up to the one named."""
     fd = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        replace.flush(fd)
+        system.here.flush(fd)
     finally:
         os.close(fd)
     above = [os.path.dirname(full)]

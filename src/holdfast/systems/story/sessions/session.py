@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from _collections_abc import Mapping
 
-from holdfast.core import remedies
+from holdfast.core import refusals, remedies
 from holdfast.core.names import checked_text
 from holdfast.core.remedy import Blank, quoted, shell
 from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
+from holdfast.plain.digest import digest
+from holdfast.plain.plainjson import compact
 from holdfast.systems.story.sessions import changes as changes_
 from holdfast.systems.story.sessions import ending, record, runs
 from holdfast.systems.story.sessions.changes import Changes
@@ -86,8 +88,20 @@ class Sessions(Copies):
         layout = self._found(name)
         return self._preview(layout, *self._looked(layout, ending.free_archive(layout)))
 
-    def commit(self, name: str, *, force: bool = False) -> dict[str, Any]:
-        """Without `force` the preview. With it the session becomes the project, whole, or is refused, whole."""
+    def seal(self, name: str) -> str:
+        """A hash of what a commit would do with files, down to their content."""
+        layout = self._found(name)
+        return _seal(layout, changes_.find(layout, record.read(layout), ending.free_archive(layout)))
+
+    def has_ended(self, name: str) -> bool:
+        """Whether the session of this name was committed, and none was made with the name since."""
+        return self._ended(name, ending.COMMIT) is not None
+
+    def commit(self, name: str, *, force: bool = False, seal: str = "") -> dict[str, Any]:
+        """Without `force` the preview. With it the session becomes the project, whole, or is refused, whole.
+
+        With a `seal`, only if the files are as they were when it was made.
+        """
         if not force:
             return self.preview(name)
         from holdfast.systems.seam.adoption import adopt
@@ -105,6 +119,8 @@ class Sessions(Copies):
             archive = ending.free_archive(layout)
             changes, states = self._looked(layout, archive)
             said = self._preview(layout, changes, states)
+            if seal and _seal(layout, changes) != seal:
+                raise refusals.changed_meanwhile(f"the session {name}")
             if said["conflicts"]:
                 raise _conflict(layout, said["conflicts"])
             ending.commit(self._wired, layout, changes, states, archive, said)
@@ -161,6 +177,10 @@ class Sessions(Copies):
         except FileNotFoundError:
             return []
         return [self._brief(layout) for name in names if (layout := self._layout(name)).exists()]
+
+
+def _seal(layout: Layout, changes: Changes) -> str:
+    return digest(compact([layout.name, [change.items() for change in changes.all]]).encode())
 
 
 def _conflict(layout: Layout, conflicts: list[dict[str, str]]) -> Conflict:

@@ -1,0 +1,71 @@
+"""What the rules must know of the world and cannot see for themselves."""
+
+from __future__ import annotations
+
+from _collections_abc import Mapping
+
+from holdfast.core.state import Hold, State
+from holdfast.core.value import Any, Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.core.gates import Unmet
+    from holdfast.core.needs import Needs
+    from holdfast.core.remedy import Remedy
+
+
+class Facts(Value):
+    """What was gathered before the journal is locked, which makes it no less true: who changes files takes no lock."""
+
+    now: str
+    boot: str = ""
+    mono: float = 0
+    hashes: Mapping[str, tuple[str, int] | None] = {}
+    tree: str | None = None
+    trees: Mapping[str, str | None] = {}
+    """What the work of single steps is, which evidence speaks of; None where that cannot be told."""
+    head: str | None = None
+    dirty: bool = False
+    trusted: bool = True
+    untrusted: Mapping[tuple[str, str], str] = {}
+    """Steps and checks whose commands nobody has trusted, each with what a person has to trust."""
+    bindable: Mapping[tuple[str, str], str] = {}
+    """Steps and checks without a command for which the project has one by now (`run`), or of which people let others
+    report (`report`), or would if somebody trusted the file that says so (its name), or for which the configuration
+    says that there is none (`none`)."""
+    by_hand: tuple[Remedy, ...] = ()
+    """How others make the pull request that is asked for, where Holdfast cannot."""
+    person: str = "terminal"
+    """How this process recognised a person; empty where there is none, whatever the actor says."""
+    here: str = ""
+    """The machine and the clone, or the address of the forge that was asked."""
+    key: bytes = b""
+    """What the codes of approvals are made with in this clone."""
+    verified: frozenset[str] = frozenset()
+    """The grants whose signatures hold here, by their content."""
+    forges: tuple[str, ...] | None = None
+    """The addresses of approvals that are at one of the user's forges; None when nobody asked."""
+    signer: str = ""
+    """Who signed the approval that is asked for."""
+    past: State | None = None
+    results: Mapping[str, Mapping[str, Any] | None] = {}
+    """What the results that a command names say, by path; None where one is no JSON object."""
+    mistakes: Mapping[str, tuple[tuple[str, str], ...]] = {}
+    """What is wrong with these results beyond that, by path: each key, and what its system says of it."""
+    parent_seal: str | None = None
+    """What the parent's result is now; empty when it is not approved, None when nobody asked."""
+    parent_unmet: Unmet | None = None
+    """Why the parent's result does not hold, and what helps."""
+    ground: tuple[Unmet, ...] = ()
+    """What else the work builds on and does not hold, as its system says."""
+    warnings: tuple[str, ...] = ()
+    """The same where the user wants to be told of it, and not stopped."""
+    locks: tuple[tuple[str, Hold], ...] = ()
+    """Files that agents of other workflows hold, where a command asks for some."""
+    unknown_commits: tuple[str, ...] = ()
+    """Commits that a command names, or that tasks have, and that the branch does not have."""
+    known: Needs | None = None
+    """What was asked for."""
+
+    def covers(self, needs: Needs) -> bool:
+        return self.known is not None and self.known.include(needs)

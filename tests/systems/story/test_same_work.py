@@ -1,0 +1,99 @@
+"""Which run a start would go on with: one rule, by the kind of work, what it is about and the session."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.errors import Refused
+from tests.systems.story.writing import OF_ACT, Writer
+
+
+@pytest.fixture
+def writer(tmp_path) -> Writer:
+    made = Writer(tmp_path / "novel")
+    for name in ("one", "two"):
+        made.ok("session", "create", name)
+    return made
+
+
+def typed(context: dict[str, Any]) -> list[str]:
+    return [word for name, value in context.items() for word in ("--set", f"{name}={value}")]
+
+
+def by_tool(writer: Writer, workflow: str, subject: str, context: dict[str, Any], session: str) -> dict[str, Any]:
+    named = {"subject": subject} if subject else {"context": context}
+    try:
+        return {"id": writer.begin(workflow, session, **named).id}
+    except Refused as refusal:
+        return {"code": refusal.code, **refusal.facts, "message": refusal.message}
+
+
+def by_command(writer: Writer, workflow: str, subject: str, context: dict[str, Any], session: str) -> dict[str, Any]:
+    words = [*([subject] if subject else typed(context)), *(["--session", session] if session else [])]
+    answer = writer.agent("start", workflow, *words, "--json")
+    if answer.code == 0:
+        return {"id": answer.json["workflow_id"]}
+    return {"code": answer.error["code"], **answer.error["facts"], "message": answer.error["message"]}
+
+
+WAYS = pytest.mark.parametrize("start", [by_tool, by_command])
+
+
+@WAYS
+def test_a_scene_has_one_run_in_each_session_and_one_outside(writer, start):
+    runs = {session: start(writer, "generation", "0204", {}, session)["id"] for session in ("", "one", "two")}
+    assert len(set(runs.values())) == 3
+    for session, run in runs.items():
+        again = start(writer, "generation", "0204", {}, session)
+        assert (again["code"], again["workflow"], again.get("session", "")) == ("already_active", run, session)
+        assert f"{run} is already active" + (f" in the session {session}" if session else "") in again["message"]
+    assert "id" in start(writer, "generation", "0205", {}, "one")
+
+
+@WAYS
+def test_the_session_in_use_is_the_one_that_is_meant(writer, start):
+    writer.ok("session", "use", "one")
+    run = start(writer, "generation", "0204", {}, "")["id"]
+    again = start(writer, "generation", "0204", {}, "")
+    assert (again["workflow"], again["session"]) == (run, "one")
+
+
+@WAYS
+def test_chapters_of_two_acts_are_two_works(writer, start):
+    for act in (3, 4):
+        context = {**OF_ACT, "act": act}
+        writer.write(f"acts/act-{act}/strategic-plan.md", "the plan\n")
+        writer.plan(context)
+    third, fourth = ({"level": "chapter", "act": act, "chapter": 3} for act in (3, 4))
+    run = start(writer, "story/planning", "", third, "")["id"]
+    assert start(writer, "story/planning", "", third, "")["workflow"] == run
+    other = start(writer, "story/planning", "", fourth, "")["id"]
+    assert other != run
+
+
+def test_a_start_that_resumes_takes_up_the_plan_of_its_own_act(writer):
+    for act in (3, 4):
+        writer.write(f"acts/act-{act}/strategic-plan.md", "the plan\n")
+        writer.plan({**OF_ACT, "act": act})
+    third, fourth = ({"level": "chapter", "act": act, "chapter": 3} for act in (3, 4))
+    run = writer.ok("start", "story/planning", *typed(third), "--json").json["workflow_id"]
+    other = writer.ok("start", "story/planning", *typed(fourth), "--resume", "--json").json
+    assert (other["resumed"], other["workflow_id"] != run) == (False, True)
+    assert writer.ok("start", "story/planning", *typed(third), "--resume", "--json").json["workflow_id"] == run
+
+
+def test_a_run_in_another_session_is_told_at_the_start(writer):
+    first = by_command(writer, "generation", "0204", {}, "one")["id"]
+    said = writer.ok("start", "generation", "0204", "--session", "two", "--json").json["said"]
+    assert f"this is another run: {first}, about 0204, is active in the session one" in said
+
+
+@WAYS
+def test_a_cancelled_run_is_offered_with_its_session(writer, start):
+    run = start(writer, "generation", "0204", {}, "one")["id"]
+    writer.ok("cancel", "-w", run)
+    again = start(writer, "generation", "0204", {}, "one")
+    assert (again["code"], again["workflow"], again["session"]) == ("resume_or_fresh", run, "one")
+    assert "id" in start(writer, "generation", "0204", {}, "two")
