@@ -18,7 +18,7 @@ def house(tmp_path, github):
 
 @pytest.fixture
 def talk(house, github):
-    house.ok("continue")
+    house.ok("feature", "continue")
     return Talk(github, house)
 
 
@@ -37,7 +37,7 @@ FAULTS = [
 
 def failed(house: House, code: str) -> dict:
     """What an agent is told when a command stopped at a GitHub."""
-    answer = house.agent("continue", "--json")
+    answer = house.agent("feature", "continue", "--json")
     assert answer.code != 0, answer
     assert answer.error["code"] == code
     assert answer.error["remedy"]
@@ -51,11 +51,11 @@ def test_a_look_that_fails_says_why_and_moves_nothing(talk, house, github, fault
     talk.approves()
     before, at = house.state(), house.git("rev-parse", "HEAD")
     github.faults += faults
-    answer = house.agent("continue", "--json")
+    answer = house.agent("feature", "continue", "--json")
     assert (answer.code, answer.error["code"]) == (exit_code, code), answer
     assert answer.error["remedy"]
     assert (house.state(), house.git("rev-parse", "HEAD"), house.status()) == (before, at, [])
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert house.phase(FIRST)["status"] == "approved"
 
 
@@ -67,13 +67,13 @@ def test_an_answer_that_fails_in_the_middle_of_the_looks_moves_nothing(talk, hou
     failed(house, "github_unreachable")
     assert house.phase(FIRST)["status"] == "user_review"
     assert house.state()["last_reviewed_at"] is None
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert "Numbers" in house.status_of(FIRST)["current_feedback"]
 
 
 def test_a_pull_request_whose_answer_is_lost_is_found_again_by_the_same_command(house, github):
     github.faults += [PASSES, PASSES, Fault(happens=True, hangs_up=True)]
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert len(github.opened) == 1
     assert house.state()["pr_number"] == 1
 
@@ -82,7 +82,7 @@ def test_a_network_that_is_lost_while_the_pull_request_is_opened_leaves_no_secon
     github.faults += [PASSES, PASSES, Fault(happens=True, hangs_up=True), HUNG_UP]
     failed(house, "github_unreachable")
     assert (house.state()["pr_number"], house.phase(FIRST)["status"]) == (None, "user_review")
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert (len(github.opened), house.state()["pr_number"]) == (1, 1)
     assert house.subjects().count(f"[workflow] {FIRST}: Open pull request 1") == 1
 
@@ -91,7 +91,7 @@ def test_a_login_that_may_not_open_one_is_told_so(house, github):
     github.faults += [PASSES, PASSES, Fault(403, {"message": "Resource not accessible by personal access token"})]
     failed(house, "github_forbidden")
     assert github.opened == []
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert len(github.opened) == 1
 
 
@@ -99,11 +99,11 @@ def test_a_push_that_is_refused_says_so_and_opens_nothing(house, github):
     hook = github.bare / "hooks" / "pre-receive"
     hook.write_text("#!/bin/sh\necho no entry\nexit 1\n")
     hook.chmod(0o755)
-    error = house.refused("continue")
+    error = house.refused("feature", "continue")
     assert error["code"] == "push_failed"
     assert github.opened == []
     hook.unlink()
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert len(github.opened) == 1
 
 
@@ -114,14 +114,14 @@ def test_a_branch_that_somebody_else_pushed_to_is_not_overwritten(talk, house, g
     house.write("src/more.py", "")
     house.git("add", "src/more.py")
     house.git("commit", "-q", "-m", "More")
-    assert house.refused("continue")["code"] == "push_failed"
+    assert house.refused("feature", "continue")["code"] == "push_failed"
     assert github.tip(BRANCH) == theirs
     assert house.phase(FIRST)["status"] == "user_review"
 
 
 def test_without_a_login_people_decide_at_their_terminals(house, github):
     del house.env["GH_TOKEN"]
-    answer = house.ok("continue")
+    answer = house.ok("feature", "continue")
     assert "holdfast approve" in answer.out
     assert "GH_TOKEN" in answer.out
     assert github.operations == []
@@ -131,11 +131,11 @@ def test_without_a_login_people_decide_at_their_terminals(house, github):
 
 def test_a_login_that_is_gone_after_the_pull_request_was_opened_is_an_error(talk, house):
     del house.env["GH_TOKEN"]
-    assert house.refused("continue")["code"] == "github_no_login"
+    assert house.refused("feature", "continue")["code"] == "github_no_login"
 
 
 def test_a_token_is_nowhere_in_what_is_kept_or_said(talk, house, github):
     talk.approves(f"The token is {github.token}")
-    said = house.ok("continue")
+    said = house.ok("feature", "continue")
     assert github.token not in said.out + said.err
     assert github.token not in house.git("log", "-p", "main..HEAD")

@@ -44,14 +44,15 @@ NAMES: dict[str, tuple[str, str]] = {
     "reject": (WRITE, "STEP --feedback=TEXT values:--modify=K=V…"),
     "reopen": (WRITE, "STEP --feedback=TEXT"),
     "reset": (WRITE, "[STEP] --yes"),
-    "continue": (WRITE, ""),
-    "finalize": (WRITE, "--merged=PATH… --yes"),
-    "recover": ("", "[SLUG] --take=git|here --yes"),
-    "init": ("", ""),
+    "feature init": ("", ""),
+    "feature continue": (WRITE, "[SLUG]"),
+    "feature reset": (WRITE, "[SLUG] [STEP] --yes"),
+    "feature finalize": (WRITE, "[SLUG] --merged=PATH… --yes"),
+    "feature recover": ("", "[SLUG] --take=git|here --yes"),
     "resume": (WRITE, "step:--from=STEP"),
     "revalidate": (WRITE, ""),
-    "cancel": (WRITE, "--reason=TEXT"),
-    "abort": (WRITE, "--reason=TEXT"),
+    "cancel": (WRITE, "[SLUG] --reason=TEXT"),
+    "abort": (WRITE, "[SLUG] --reason=TEXT"),
     "pause": (WRITE, "--reason=TEXT!"),
     "extend": (WRITE, "--cost=N --time=SPAN --iterations=N"),
     "note": (WRITE, "TEXT --step=STEP"),
@@ -177,10 +178,10 @@ TOOLS = {
     "commit": "commit_work message task paths",
     "supervise": "supervise_task check_type task verdict conflict resolution",
     "milestone": "record_milestone phase url :create",
-    "continue": "deliver_feature action=continue",
-    "finalize": "deliver_feature action=finalize merged",
-    "init": "deliver_feature action=init",
-    "recover": "deliver_feature action=recover slug take",
+    "feature init": "deliver_feature action=init",
+    "feature continue": "deliver_feature action=continue",
+    "feature finalize": "deliver_feature action=finalize merged",
+    "feature recover": "deliver_feature action=recover slug take",
     "session create": "story_session action=create name description :path",
     "session use": "story_session action=use name :path",
     "session status": "story_session action=status name :path",
@@ -199,7 +200,7 @@ TOOLS = {
 `true` as such a word means the value, and `phases…` is a list of what has commas between it.
 An argument that is not listed is one that the tool does not take.
 """
-PEOPLES = ("reset", "extend", "trust", "task retry", "task skip", "uninstall")
+PEOPLES = ("reset", "feature reset", "extend", "trust", "task retry", "task skip", "uninstall")
 """What is refused to an agent in any case."""
 
 
@@ -234,3 +235,8 @@ def spellings(command: str) -> list[Spelling]:
 
 def is_about_workflow(command: str) -> bool:
     return command in NAMES and "w" in NAMES[command][0]
+
+
+def has_slug(command: str) -> bool:
+    """Whether the first word of a command names its workflow."""
+    return command in NAMES and NAMES[command][1].startswith("[SLUG]")

@@ -154,11 +154,16 @@ def trust(definition: str, *, owner: bool = False, **more: Any) -> Remedy:
 
 
 def recover(slug: str = "", *, take: str | Blank = "", **more: Any) -> Remedy:
-    return Remedy("recover", {"slug": slug, "take": take}, **more)
+    return Remedy("feature recover", {"slug": slug, "take": take}, **more)
+
+
+def go_on(**more: Any) -> Remedy:
+    """Of a feature: whatever can be done about it without a person."""
+    return Remedy("feature continue", **more)
 
 
 def finalize(merged: tuple[str, ...] = (), **more: Any) -> Remedy:
-    return Remedy("finalize", {"merged": list(merged)}, **more)
+    return Remedy("feature finalize", {"merged": list(merged)}, **more)
 
 
 def amend(step: str | Blank = "", *, retire: bool = False, **more: Any) -> Remedy:

@@ -35,6 +35,14 @@ def tip(repo: git.Repository, branch: str) -> str | None:
     return _ref(repo, _BRANCHES + branch)
 
 
+def has_branch(repo: git.Repository, branch: str) -> bool:
+    """Whether `git switch` finds a branch: one that is here, or that a remote had when it was last heard of."""
+    if tip(repo, branch) is not None:
+        return True
+    listed = run(repo.top, "for-each-ref", "--format=%(refname)", "--", "refs/remotes")[1]
+    return any(name.split("/", 3)[3:] == [branch] for name in os.fsdecode(listed).splitlines())
+
+
 def branches(repo: git.Repository, prefix: str) -> list[str]:
     """The local branches whose names begin with these folders."""
     out = run(repo.top, "for-each-ref", "--format=%(refname)", "--", f"{_BRANCHES}{prefix}")[1]

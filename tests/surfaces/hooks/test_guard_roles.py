@@ -16,7 +16,8 @@ REVIEWER = "requirements-reviewer"
 HOME = "workflow/dark-mode"
 CHANGING = {
     *("start", "begin", "done", "attach", "check", "fail", "block", "unblock", "skip", "submit", "review", "approve"),
-    *("reject", "reopen", "reset", "continue", "finalize", "recover", "init", "resume", "revalidate", "cancel"),
+    *("reject", "reopen", "reset", "resume", "revalidate", "cancel"),
+    *("feature init", "feature continue", "feature reset", "feature finalize", "feature recover"),
     *(
         "abort",
         "install",

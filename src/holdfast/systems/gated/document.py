@@ -220,7 +220,11 @@ DOCUMENT = Document(
 
 
 def identify(definition: Definition, subject: str, context: Mapping[str, Any], now: str) -> str:
-    return str(context.get("slug") or words.slug_of(subject))
+    if context.get("slug"):
+        return str(context["slug"])
+    from holdfast.systems.gated.slugs import slug_of
+
+    return slug_of(subject)
 
 
 def _guarded(state: State) -> tuple[str, ...]:

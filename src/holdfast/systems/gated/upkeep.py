@@ -45,9 +45,24 @@ def _journaled(wired: Wired, found: Found) -> bool:
     slug = _slug(found.path)
     data = journal_copy.kept(wired, slug)
     if data is not None and journal_copy.is_known(wired, slug, data):
-        return True
+        return not _is_taken_back(wired, found, data)
     over, id = found.document.get("status") == _FINALIZED, found.id or slug
     return any(entry.id == id and (over or entry.status != _FINALIZED) for entry in wired.store.find(id))
+
+
+def _is_taken_back(wired: Wired, found: Found, journal: bytes) -> bool:
+    """Whether a document says that a cancelled feature goes on, beside a journal that says it is cancelled.
+
+    That is an edit by hand. With an older document, git brings the older journal.
+    """
+    if found.wrong is not None or words.WORKFLOW.decode(found.document.get("status")) == "cancelled":
+        return False
+    from holdfast.systems.seam import returned
+
+    state = returned.known(wired, found)
+    if state is None or state.cancelled is None or not returned.goes_on(wired, state, found):
+        return False
+    return wired.store.examine_copy(journal, found.path).state.cancelled is not None
 
 
 def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
@@ -65,6 +80,10 @@ def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
         wrong = journal_copy.take(wired, slug, wired.place.key())
         if wrong is not None:
             raise wrong
+    elif _is_taken_back(wired, found, data):
+        from holdfast.systems.seam import returned
+
+        return returned.take(wired, found)
     elif not or_known:
         said = f"{slug} has a journal here, which goes on from what is in {found.path}"
         facts = {"workflow": slug, "path": found.path}
@@ -86,8 +105,13 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
         yield wrong, journal_copy.name(state.id)
 
 
+def _branch(id: str) -> str:
+    return f"{words.BRANCHES}{id}" if words.is_slug(id) else ""
+
+
 UPKEEP = Upkeep(
     name=_slug,
+    branch=_branch,
     lost=_lost,
     recover=_recover,
     journaled=_journaled,

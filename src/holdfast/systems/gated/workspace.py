@@ -1,7 +1,7 @@
 """The workspace of a feature as the work moves: old reviews archived, the journal copied, everything committed.
 
 Only files of the workspace are committed, whatever else is staged. What cannot be committed now is committed with the
-next move, or by `holdfast continue`.
+next move, or by `holdfast feature continue`.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def _subjects(repository: git.Repository, state: State, summary: str, phase: str
 
 def uncommitted(_: git.Repository | None, purpose: Purpose, told: Sequence[str]) -> str:
     """The sentence about a commit that is still to be made, by the reason and the subjects that are noted."""
-    again = typed(remedies.named("continue"), Scope(active={purpose.ulid: purpose.workflow}, about=purpose.ulid))
+    again = typed(remedies.go_on(), Scope(active={purpose.ulid: purpose.workflow}, about=purpose.ulid))
     return f"not committed yet: {told[0]} ({again} tries again)"
 
 

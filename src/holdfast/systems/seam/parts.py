@@ -263,6 +263,8 @@ class Upkeep(Value):
         lambda _wired, _state: iter(())
     )
     """What doctor reports of a workflow: what is wrong, and with which file."""
+    branch: Callable[[str], str] = staticmethod(lambda _: "")
+    """The branch that a workflow of this id is worked on, where the system makes one for it."""
     touched: Callable[[Entry], str] = staticmethod(lambda _: "")
     """A further file whose time is activity of the workflow."""
     sources: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())

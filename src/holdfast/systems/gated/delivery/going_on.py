@@ -1,4 +1,4 @@
-"""`holdfast continue`: whatever can be done about a feature without anybody is done, and the rest is named.
+"""`holdfast feature continue`: whatever can be done about a feature without anybody is done, and the rest is named.
 
 The one place that asks the forge what people said. Everything here can be repeated: what was done before is found done.
 """
@@ -48,7 +48,7 @@ def go_on(wired: Wired, workflow: Workflow, **how: Any) -> tuple[str, ...]:
         raise wrong
     repository = git.find(wired.place.base(state.worktree))
     if repository and state.branch and git.branch(repository) != state.branch:
-        raise refusals.branch_mismatch(state, git.branch(repository))
+        raise wired.branch_mismatch(state)
     at = queries.current(state)
     if at and state.step(at).status == lifecycle.WAITING:
         _require_unchanged(workflow, at)

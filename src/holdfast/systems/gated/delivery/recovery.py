@@ -1,4 +1,4 @@
-"""`holdfast recover`: a feature whose state is lost goes on, from its journal or from what is left of it.
+"""`holdfast feature recover`: a feature whose state is lost goes on, from its journal or from what is left of it.
 
 A journal needs nobody's word. What was only put together from files and commits is shown to a person, who confirms it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from holdfast.core import commands as cmd
-from holdfast.core import queries, refusals, remedies
+from holdfast.core import queries, remedies
 from holdfast.core.needs import Needs
 from holdfast.core.recognition import own
 from holdfast.core.remedy import shell
@@ -194,7 +194,7 @@ def _rebuilt(wired: Wired, state: State, *, decided: bool = False) -> tuple[str,
     if not path:
         return (f"{state.id} is finalized and its workspace is deleted: there is nothing to rebuild",)
     if documents.elsewhere(state, path):
-        raise refusals.branch_mismatch(state, wired.place.branch())
+        raise wired.branch_mismatch(state)
     copy = journal_copy.name(state.id)
     files = (path, *_views(state), copy)
     before = {file: documents.read(state, file) for file in files}
