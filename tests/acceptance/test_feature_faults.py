@@ -24,14 +24,14 @@ def talk(house, github):
 
 LIMIT = {"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1893456000"}
 FAULTS = [
-    ([Fault(401, {"message": "Bad credentials"})], 3, "github_unauthorized"),
-    ([Fault(404, {"message": "Not Found"})], 4, "github_not_found"),
-    ([Fault(403, {"message": "API rate limit exceeded"}, LIMIT)], 3, "github_rate_limited"),
+    ([Fault(401, {"message": "Bad credentials"})], 3, "forge_unauthorized"),
+    ([Fault(404, {"message": "Not Found"})], 4, "forge_not_found"),
+    ([Fault(403, {"message": "API rate limit exceeded"}, LIMIT)], 3, "forge_rate_limited"),
     ([Fault(429, {"message": "You have exceeded a secondary rate limit"}, {"retry-after": "60"})], 3,
-     "github_rate_limited"),
-    ([Fault(503, {"message": "Unavailable"})] * 3, 1, "github_down"),
-    ([HUNG_UP], 1, "github_unreachable"),
-    ([Fault(raw=b"<html>Sign in to the hotel</html>")], 1, "github_odd_answer"),
+     "forge_rate_limited"),
+    ([Fault(503, {"message": "Unavailable"})] * 3, 1, "forge_down"),
+    ([HUNG_UP], 1, "forge_unreachable"),
+    ([Fault(raw=b"<html>Sign in to the hotel</html>")], 1, "forge_odd_answer"),
 ]  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def test_an_answer_that_fails_in_the_middle_of_the_looks_moves_nothing(talk, hou
     """Of the pull request, its reviews, its comments or its threads."""
     talk.asks("Numbers")
     github.faults += [PASSES] * before + [HUNG_UP]
-    failed(house, "github_unreachable")
+    failed(house, "forge_unreachable")
     assert house.phase(FIRST)["status"] == "user_review"
     assert house.state()["last_reviewed_at"] is None
     house.ok("feature", "continue")
@@ -80,7 +80,7 @@ def test_a_pull_request_whose_answer_is_lost_is_found_again_by_the_same_command(
 
 def test_a_network_that_is_lost_while_the_pull_request_is_opened_leaves_no_second_one(house, github):
     github.faults += [PASSES, PASSES, Fault(happens=True, hangs_up=True), HUNG_UP]
-    failed(house, "github_unreachable")
+    failed(house, "forge_unreachable")
     assert (house.state()["pr_number"], house.phase(FIRST)["status"]) == (None, "user_review")
     house.ok("feature", "continue")
     assert (len(github.opened), house.state()["pr_number"]) == (1, 1)
@@ -89,7 +89,7 @@ def test_a_network_that_is_lost_while_the_pull_request_is_opened_leaves_no_secon
 
 def test_a_login_that_may_not_open_one_is_told_so(house, github):
     github.faults += [PASSES, PASSES, Fault(403, {"message": "Resource not accessible by personal access token"})]
-    failed(house, "github_forbidden")
+    failed(house, "forge_forbidden")
     assert github.opened == []
     house.ok("feature", "continue")
     assert len(github.opened) == 1
@@ -131,7 +131,7 @@ def test_without_a_login_people_decide_at_their_terminals(house, github):
 
 def test_a_login_that_is_gone_after_the_pull_request_was_opened_is_an_error(talk, house):
     del house.env["GH_TOKEN"]
-    assert house.refused("feature", "continue")["code"] == "github_no_login"
+    assert house.refused("feature", "continue")["code"] == "forge_no_login"
 
 
 def test_a_token_is_nowhere_in_what_is_kept_or_said(talk, house, github):

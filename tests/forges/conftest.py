@@ -6,9 +6,9 @@ import os
 
 import pytest
 
+from holdfast.forges import github as hub
 from holdfast.forges.github.client import Client
-from holdfast.forges.github.gh_transport import GhTransport, gh_in
-from holdfast.forges.github.token_transport import TokenTransport
+from holdfast.forges.program_transport import program_in
 from tests.forges.github.server import HERE, GitHub
 
 
@@ -34,7 +34,7 @@ def by_gh(tmp_path):
     """Makes transports that ask by gh, with the environment of that moment."""
 
     def make(host="github.com", timeout=30.0, top=str(tmp_path)):
-        return GhTransport(gh_in(os.environ), top, host, timeout, environ=os.environ)
+        return hub.by_gh(program_in(os.environ, "gh"), top, host, timeout, environ=os.environ)
 
     return make
 
@@ -46,7 +46,7 @@ def connected(github, way, by_gh):
     def make(repository=HERE, timeout=30.0):
         if way == "gh":
             return Client(by_gh(repository.host, timeout), repository, pauses=(0, 0))
-        carried = TokenTransport(repository.host, "a-token-of-the-test", timeout, base_url=github.address)
+        carried = hub.by_token(repository.host, "a-token-of-the-test", timeout, base_url=github.address)
         return Client(carried, repository, pauses=(0, 0))
 
     return make

@@ -222,7 +222,7 @@ def test_nothing_is_pushed_before_the_forge_accepts_the_login(hosted, github: Gi
     github.faults.append(Fault(status=401))
     with pytest.raises(Refused) as refusal:
         workflow.done("pr")
-    assert refusal.value.code == "github_unauthorized"
+    assert refusal.value.code == "forge_unauthorized"
     assert not github.tip("all-there")
     workflow.done("pr")
     assert [(one.head, one.base) for one in github.opened] == [("all-there", "main")]

@@ -126,7 +126,7 @@ def remote(repo: git.Repository, branch: str) -> str | None:
 
 
 def upstream(repo: git.Repository) -> tuple[str, str]:
-    """The remote that pull requests go to, as `gh repo set-default` or the name `upstream` say; empty where none does.
+    """The remote that pull requests go to, as `gh repo set-default`, `glab` or the name `upstream` say; else empty.
 
     The second is `OWNER/NAME` where `gh` was told that it is another repository than the one of that remote.
     """
@@ -135,6 +135,8 @@ def upstream(repo: git.Repository) -> tuple[str, str]:
         if key.startswith("remote.") and key.endswith(".gh-resolved"):
             name = key[len("remote.") : -len(".gh-resolved")]
             return name, "" if values[-1] == "base" else values[-1]
+        if key.startswith("remote.") and key.endswith(".glab-resolved") and values[-1] == "base":
+            return key[len("remote.") : -len(".glab-resolved")], ""
     return ("upstream", "") if "upstream" in _remotes(known) else ("", "")
 
 

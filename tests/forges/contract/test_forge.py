@@ -119,7 +119,7 @@ def test_a_commit_that_cannot_be_one_is_odd(client, github, commit, monkeypatch)
     github.reviews[1] = [{"commit_id": commit}]
     with pytest.raises(HoldfastError) as caught:
         client.reviews(1)
-    assert caught.value.code == "github_odd_answer"
+    assert caught.value.code == "forge_odd_answer"
 
 
 def test_a_state_that_is_not_known_neither_approves_nor_objects(client, github):
@@ -187,7 +187,7 @@ def test_a_comment_that_was_a_draft_is_as_old_as_the_review_it_was_handed_in_wit
 def test_a_number_that_no_pull_request_has_is_not_found(client, what):
     with pytest.raises(NotFound) as caught:
         getattr(client, what)(99)
-    assert caught.value.code == "github_not_found"
+    assert caught.value.code == "forge_not_found"
     assert "pull request 99" in caught.value.message
 
 
@@ -196,7 +196,7 @@ def test_a_repository_that_is_not_there_is_not_found(connected):
     for call in (lambda: elsewhere.find(BRANCH), lambda: elsewhere.threads(1)):
         with pytest.raises(NotFound) as caught:
             call()
-        assert caught.value.code == "github_not_found"
+        assert caught.value.code == "forge_not_found"
         assert "gh auth login" in caught.value.remedy
 
 
@@ -217,7 +217,7 @@ def test_nothing_is_opened_twice_under_an_old_name(connected, github, way):
     else:
         with pytest.raises(HoldfastError) as caught:
             before.open(BRANCH, "main", "Mend the door", "It creaked.")
-        assert (caught.value.code, caught.value.remedy, github.opened) == ("github_odd_answer", "git remote -v", [])
+        assert (caught.value.code, caught.value.remedy, github.opened) == ("forge_odd_answer", "git remote -v", [])
 
 
 def test_a_number_that_cannot_be_one_is_not_asked_for(client, github):
@@ -281,7 +281,7 @@ def test_a_repository_without_issues_says_so(client, github):
     github.has_issues = False
     with pytest.raises(NotFound) as caught:
         client.open_issue("Milestone", "")
-    assert (caught.value.code, github.issues) == ("github_not_found", [])
+    assert (caught.value.code, github.issues) == ("forge_not_found", [])
     assert "Issues are disabled" in str(caught.value.facts["said"])
 
 

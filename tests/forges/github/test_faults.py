@@ -30,7 +30,7 @@ def test_a_login_that_is_not_accepted_is_refused_with_the_way_to_another(client,
     github.token = "another"
     for call in (lambda: client.find(BRANCH), lambda: client.threads(1)):
         refusal = failure(call, Refused)
-        assert refusal.code == "github_unauthorized"
+        assert refusal.code == "forge_unauthorized"
         assert "gh auth login --hostname github.com" in refusal.remedy
 
 
@@ -48,7 +48,7 @@ def test_a_limit_that_is_reached_says_when_it_ends(client, github, status, heade
     document = {"message": "You have exceeded a secondary rate limit. Please wait."}
     github.faults.append(Fault(status, document, headers))
     refusal = failure(lambda: client.reviews(1), Refused)
-    assert refusal.code == "github_rate_limited"
+    assert refusal.code == "forge_rate_limited"
     assert when in refusal.message
     assert when in refusal.remedy
     assert facts.items() <= refusal.facts.items()
@@ -59,7 +59,7 @@ def test_a_limit_of_graphql_comes_as_a_success(client, github):
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1772359200"}
     github.faults.append(Fault(200, {"errors": errors}, headers))
     refusal = failure(lambda: client.threads(1), Refused)
-    assert (refusal.code, refusal.facts["resets_at"]) == ("github_rate_limited", "2026-03-01T10:00:00Z")
+    assert (refusal.code, refusal.facts["resets_at"]) == ("forge_rate_limited", "2026-03-01T10:00:00Z")
 
 
 def test_what_the_login_may_not_do_is_refused_in_the_words_of_github(client, github):
@@ -70,7 +70,7 @@ def test_what_the_login_may_not_do_is_refused_in_the_words_of_github(client, git
     ]
     for call in (lambda: client.get(1), lambda: client.threads(1)):
         refusal = failure(call, Refused)
-        assert refusal.code == "github_forbidden"
+        assert refusal.code == "forge_forbidden"
         plain = refusal.message.replace("^[[31m", "").replace("^[[0m", "")  # gh shows them by their names
         assert plain.endswith("Resource not accessible by personal access token")
 
@@ -83,12 +83,12 @@ def test_an_organisation_that_wants_its_own_login_is_named_with_its_page(client,
 
 def test_comments_that_are_switched_off_are_not_found(client, github):
     github.faults.append(Fault(410, {"message": "Issues are disabled for this repo"}))
-    assert failure(lambda: client.comments(1), NotFound).code == "github_not_found"
+    assert failure(lambda: client.comments(1), NotFound).code == "forge_not_found"
 
 
 def test_a_pull_request_that_github_refuses_is_refused_in_its_sentences(client, github):
     refusal = failure(lambda: client.open("not/pushed", "main", "Mend the door", ""), Refused)
-    assert refusal.code == "github_refused"
+    assert refusal.code == "forge_refused"
     assert "Validation Failed; Head sha can't be blank" in refusal.message
     assert "No commits between main and not/pushed" in refusal.message
     assert github.operations == ["pulls/list", "pulls/create"]
@@ -114,12 +114,12 @@ def test_a_look_is_repeated_twice_when_github_has_a_fault(client, github):
     assert client.threads(1) == ()
     github.faults += [Fault(500, {"message": "Oops"})] * 4
     down = failure(lambda: client.get(1))
-    assert (down.code, down.facts["status"], len(github.faults)) == ("github_down", 500, 1)
+    assert (down.code, down.facts["status"], len(github.faults)) == ("forge_down", 500, 1)
 
 
 def test_a_change_is_not_repeated_when_github_has_a_fault(client, github):
     github.faults += [Fault(passes=True), Fault(502, {"message": "Server Error"})]
-    assert failure(lambda: created(client)).code == "github_down"
+    assert failure(lambda: created(client)).code == "forge_down"
     assert github.opened == []
     assert github.operations == ["pulls/list", "pulls/list"]
 
@@ -146,14 +146,14 @@ def test_a_pull_request_whose_answer_is_late_is_found_and_not_opened_again(conne
 
 def test_a_change_that_was_lost_and_did_not_happen_is_a_failure(client, github):
     github.faults += [Fault(passes=True), Fault(hangs_up=True)]
-    assert failure(lambda: created(client)).code == "github_unreachable"
+    assert failure(lambda: created(client)).code == "forge_unreachable"
     assert github.opened == []
 
 
 def test_a_change_after_which_nothing_can_be_seen_has_an_unknown_outcome(client, github):
     github.faults += [Fault(passes=True), Fault(happens=True, hangs_up=True), Fault(hangs_up=True)]
     unknown = failure(lambda: created(client), OutcomeUnknown)
-    assert unknown.code == "github_unreachable"
+    assert unknown.code == "forge_unreachable"
     assert "may or may not" in unknown.message
     assert created(client).number == 1
 
@@ -168,27 +168,27 @@ def test_one_that_somebody_opens_at_the_same_moment_is_taken(client, github):
 def test_an_answer_that_ends_in_the_middle_is_none(client, github, what):
     github.open(BRANCH, "Mend the door")
     github.faults.append(Fault(cut=True))
-    assert failure(lambda: getattr(client, what)(1)).code == "github_unreachable"
+    assert failure(lambda: getattr(client, what)(1)).code == "forge_unreachable"
 
 
 def test_a_github_that_does_not_answer_is_given_up_on(connected, github):
     github.faults.append(Fault(silent=True))
     gone = failure(lambda: connected(timeout=SLOW).get(1))
-    assert gone.code == "github_unreachable"
+    assert gone.code == "forge_unreachable"
     assert "within 2 s" in gone.message
 
 
 def test_an_answer_that_comes_letter_by_letter_is_given_up_on(connected, github):
     github.open(BRANCH, "Mend the door")
     github.faults.append(Fault(drips=True))
-    assert failure(lambda: connected(timeout=SLOW).get(1)).code == "github_unreachable"
+    assert failure(lambda: connected(timeout=SLOW).get(1)).code == "forge_unreachable"
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(client, github):
     github.open(BRANCH, "Mend the door")
     github.faults.append(Fault(raw=b'["' + b"x" * (17 << 20) + b'"]'))
     odd = failure(lambda: client.get(1))
-    assert odd.code == "github_odd_answer"
+    assert odd.code == "forge_odd_answer"
     assert "16 MiB" in odd.message
 
 
@@ -206,7 +206,7 @@ def test_a_large_answer_is_read(client, github):
 )  # fmt: skip
 def test_an_answer_of_another_form_is_odd(client, github, document):
     github.faults.append(Fault(200, document))
-    assert failure(lambda: client.get(1)).code == "github_odd_answer"
+    assert failure(lambda: client.get(1)).code == "forge_odd_answer"
 
 
 def test_lists_and_data_of_another_form_are_odd(client, github):
@@ -222,30 +222,30 @@ def test_lists_and_data_of_another_form_are_odd(client, github):
     for call, documents in calls.items():
         for document in documents:
             github.faults.append(Fault(200, document))
-            assert failure(call).code == "github_odd_answer"
+            assert failure(call).code == "forge_odd_answer"
 
 
 def test_errors_of_graphql_without_a_kind_are_refusals(client, github):
     for errors in ([{"message": "Something went wrong"}], [{"type": "NEW", "message": "Something went wrong"}]):
         github.faults.append(Fault(200, {"data": {}, "errors": errors}))
-        assert failure(lambda: client.threads(1), Refused).code == "github_refused"
+        assert failure(lambda: client.threads(1), Refused).code == "forge_refused"
 
 
 def test_errors_of_graphql_of_another_form_are_no_answer(client, github):
     """gh does not pass on what it cannot read."""
     for errors in (["x"], "x", 7, [{"type": ["NOT_FOUND"], "message": 1}]):
         github.faults.append(Fault(200, {"data": {}, "errors": errors}))
-        assert failure(lambda: client.threads(1)).code in ("github_refused", "github_odd_answer")
+        assert failure(lambda: client.threads(1)).code in ("forge_refused", "forge_odd_answer")
 
 
 def test_a_list_that_leads_in_a_circle_comes_to_an_end(client, github, monkeypatch):
-    monkeypatch.setattr("holdfast.forges.github.client.PAGES", 3)
+    monkeypatch.setattr("holdfast.forges.rest.PAGES", 3)
     again = {"Link": '<https://api.github.com/repositories/1/pulls/1/reviews?page=2>; rel="next"'}
     github.faults += [Fault(200, [], again)] * 3
-    assert failure(lambda: client.reviews(1)).code == "github_odd_answer"
+    assert failure(lambda: client.reviews(1)).code == "forge_odd_answer"
     page = {"nodes": [None], "pageInfo": {"hasNextPage": True, "endCursor": "again"}}
     github.faults += [Fault(200, {"data": {"repository": {"pullRequest": {"reviewThreads": page}}}})] * 3
-    assert failure(lambda: client.threads(1)).code == "github_odd_answer"
+    assert failure(lambda: client.threads(1)).code == "forge_odd_answer"
     assert github.faults == []
 
 

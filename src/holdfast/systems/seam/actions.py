@@ -391,10 +391,7 @@ def _by_hand(
         return _as_another(wired, repository, state, path, branch)
     text = _body_file(wired, repository, state)
     base = _base(forge, repository, branch)
-    typed = Remedy(text=forge.typed(branch, _title(state), base, text))
-    page = forge.page(branch, base) if forge.name == "none" else ""
-    opening = f"then open {page}" + (f" and take the text of {text}" if text else "")
-    return typed, *((Remedy(text=opening),) if page else ()), made.replace(text="then")
+    return Remedy(text=forge.typed(branch, _title(state), base, text)), made.replace(text="then")
 
 
 def _as_another(wired: Wired, repository: git.Repository, state: State, path: str, branch: str) -> tuple[Remedy, ...]:

@@ -231,7 +231,7 @@ def _as_people(wired: Wired, workflow: Workflow, command: cmd.Together, login: s
     """Does what people said on the pull request, as theirs."""
     before = workflow.state
     people = Actor("human", f"{login}@{forge.source}", forge.name)
-    address = f"{forge.address}/pulls/{before.context['pr_number']}"
+    address = forge.address_of(before.context["pr_number"])
     said = {"attested": (FORGE, address), "token": wired.settings.token, **how}
     after = wired.execute(before.ulid, command, people, **said)
     told = workspace.settle(wired, before, after, "")
