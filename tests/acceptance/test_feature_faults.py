@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.acceptance.feature import BRANCH, FIRST, House, Talk, hosted
-from tests.forges.github.server import Fault
+from tests.forges.loopback import Fault
 
 PASSES = Fault(passes=True)
 HUNG_UP = Fault(hangs_up=True)

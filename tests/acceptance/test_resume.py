@@ -15,7 +15,7 @@ import pytest
 from holdfast.machine import settings
 from holdfast.project.project import open_project
 from tests.acceptance.checkout import FEATURE, FEATURE_TEXT, PATIENCE_SECONDS, TASKS, Checkout
-from tests.forges.github.server import Fault
+from tests.forges.loopback import Fault
 
 BRANCH = "feat/user-login"
 RESUME = ("start", "dev", FEATURE, "--resume")

@@ -9,7 +9,8 @@ import pytest
 from holdfast.errors import Refused
 from holdfast.project.workflow import Workflow
 from holdfast.systems.seam.parts import Order
-from tests.forges.github.server import Fault, GitHub
+from tests.forges.github.server import GitHub
+from tests.forges.loopback import Fault
 from tests.trusted import trust_file
 from tests.workbench import LOGIN, Bench
 

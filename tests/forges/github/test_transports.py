@@ -12,7 +12,8 @@ from holdfast.errors import HoldfastError
 from holdfast.forges.github import by_token, connect
 from holdfast.forges.github.client import Client
 from holdfast.forges.program_transport import program_in
-from tests.forges.github.server import BRANCH, HERE, Fault
+from tests.forges.github.server import HERE
+from tests.forges.loopback import BRANCH, Fault
 from tests.processes import ends
 
 
@@ -101,7 +102,7 @@ def test_a_redirect_to_another_host_is_not_followed_with_a_token(github):
     with socket.create_server(("127.0.0.1", 0)) as other:
         other.settimeout(0)
         place = f"127.0.0.1:{other.getsockname()[1]}"
-        for target in (f"http://{place}/x", f"//{place}/x", f"https://127.0.0.1:{github._server.server_port}/x"):
+        for target in (f"http://{place}/x", f"//{place}/x", f"https://127.0.0.1:{github.port}/x"):
             github.faults.append(Fault(302, {}, {"Location": target}))
             assert failure(lambda: client.get(1)).code == "forge_odd_answer"
             github.faults.append(Fault(307, {}, {"Location": target}))
