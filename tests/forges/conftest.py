@@ -1,4 +1,4 @@
-"""A GitHub on loopback, and a client that reaches it by a token or by the real gh."""
+"""A GitHub and a GitLab on loopback, and a client that reaches the GitHub by a token or by the real gh."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from holdfast.forges import github as hub
 from holdfast.forges.github.client import Client
 from holdfast.forges.program_transport import program_in
 from tests.forges.github.server import HERE, GitHub
+from tests.forges.gitlab.server import GitLab
 
 
 @pytest.fixture
@@ -20,6 +21,14 @@ def github(tmp_path, monkeypatch):
             monkeypatch.delenv(name, raising=False)
         for name, value in server.environ.items():
             monkeypatch.setenv(name, value)
+        yield server
+    assert server.unexpected == []
+
+
+@pytest.fixture
+def gitlab(tmp_path):
+    with GitLab(tmp_path / "gitlab") as server:
+        server.plant()
         yield server
     assert server.unexpected == []
 

@@ -5,15 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.forges.contract.stages import WAYS, OnGitHub, OnGitLab
-from tests.forges.gitlab.server import GitLab
-
-
-@pytest.fixture
-def gitlab(tmp_path):
-    with GitLab(tmp_path / "gitlab") as server:
-        server.plant()
-        yield server
-    assert server.unexpected == []
 
 
 @pytest.fixture(params=WAYS)

@@ -130,10 +130,13 @@ def test_no_variable_names_another_address_of_a_forge(of):
     assert of(GITHUB, {**MISLED, "GH_TOKEN": "one"}).address == "https://api.github.com/repos/octo-org/octo-repo"
 
 
+def test_no_variable_names_another_address_of_a_gitlab(of):
+    there = of("https://gitlab.com/o/r", {**MISLED, "GITLAB_TOKEN": "one"})
+    assert there.address == "https://gitlab.com/api/v4/projects/o%2Fr"
+
+
 def test_no_variable_names_a_forge(of):
     assert of("https://evil.example/o/r", {**MISLED, "GH_TOKEN": "one", "GITLAB_TOKEN": "one"}).name == "none"
-    there = of("https://gitlab.com/o/r", {**MISLED, "GITLAB_TOKEN": "one"}, remote="theirs")
-    assert there.address == "https://gitlab.com/api/v4/projects/o%2Fr"
 
 
 def test_an_approval_counts_at_a_forge_of_the_users_and_nowhere_else(tmp_path):

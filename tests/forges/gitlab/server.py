@@ -128,6 +128,14 @@ class GitLab(Loopback):
         more = {"created_at": at, "merge_request_id": 900 + number, "state": "collected", "real_size": "1"}
         versions.insert(0, {"id": 700 + len(versions), **shas, **more})
 
+    def sees_pushes(self) -> None:
+        """Takes the commits that were pushed to open merge requests since, as of the time that `clock` says."""
+        for one in self.opened:
+            tip = self.tip(one.head) if one.owner == self.owner else ""
+            known = [each["head_commit_sha"] for each in self.versions.get(one.number, [])]
+            if tip and one.state == "OPEN" and known[:1] != [tip]:
+                self.pushed(one.number, tip, self.clock)
+
     def _note(self, who: Person, body: str, at: str, **more: Any) -> dict[str, Any]:
         count = sum(len(one["notes"]) for every in self.discussions.values() for one in every)
         times = {"created_at": at, "updated_at": at}

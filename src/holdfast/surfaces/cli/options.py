@@ -20,7 +20,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "conflict": ("its kind: architecture, dependency, api, security, pattern", "word", ""),
     "context": ("where it applies", "text:context:4000", ""),
     "cost": ("so many dollars more", "money", 0),
-    "create": "open one on GitHub",
+    "create": "open one on GitHub or GitLab",
     "debug": "show the traceback of a failure that should not happen",
     "description": ("what it is for", "text:description:4000"),
     "dialect": ("", "name:dialect"),
