@@ -65,7 +65,11 @@ def _named(config_dir: str) -> dict[str, str]:
     good = isinstance(table, dict) and all(is_host(host) and isinstance(table[host], str) for host in table)
     if not good:
         raise users.bad_config(config_dir, "forges is a table of hosts, each with the address of its API")
-    return {host.lower(): address.rstrip("/") for host, address in table.items()}
+    named = {host.lower(): address.rstrip("/") for host, address in table.items()}
+    for host, address in named.items():
+        if host.startswith("gitlab.") and not address.endswith(_GITLAB):
+            raise users.bad_config(config_dir, f"the API of {host} answers at an address that ends in {_GITLAB}")
+    return named
 
 
 def _logged_in(config_dir: str) -> list[str]:

@@ -165,7 +165,9 @@ def test_an_approval_counts_at_a_forge_of_the_users_and_nowhere_else(tmp_path):
 
 
 def test_settings_that_name_no_address_are_refused(of, tmp_path):
-    for text in ('forges = "github.com"', '[forges]\n"github.com" = 1', '[forges]\n"a b" = "https://x"'):
+    gitlab_of_another_form = '[forges]\n"gitlab.com" = "https://gitlab.com"'
+    wrong = ('forges = "github.com"', '[forges]\n"github.com" = 1', '[forges]\n"a b" = "https://x"')
+    for text in (*wrong, gitlab_of_another_form):
         (tmp_path / "holdfast").mkdir(exist_ok=True)
         (tmp_path / "holdfast" / "config.toml").write_text(text)
         with pytest.raises(UsageError) as caught:

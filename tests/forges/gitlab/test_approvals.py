@@ -60,7 +60,9 @@ def test_those_count_who_may_more_than_a_guest(client, gitlab, level, associatio
 def test_accounts_of_tokens_and_blocked_ones_are_nobody(client, gitlab):
     for who in (gitlab.person("project_1_bot", 40, bot=True), gitlab.person("left", 40, state="blocked")):
         gitlab.approve(1, who, "2026-03-01T12:00:00.000Z")
+        gitlab.comment(1, who, "Lint failed", "2026-03-01T12:00:00.000Z")
     assert [one[3] for one in told(client)] == ["NONE", "NONE"]
+    assert [one.association for one in client.comments(1)] == ["NONE", "NONE"]
 
 
 def test_who_opened_the_merge_request_cannot_approve_it(client, gitlab):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HEADERS = {"Accept": "application/json"}
 _QUIET = {"NO_COLOR": "1", "NO_PROMPT": "1", "GLAB_CHECK_UPDATE": "false", "GLAB_SEND_TELEMETRY": "false"}
 _KEPT = frozenset(
-    ("HOME", "PATH", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    ("HOME", "PATH", "USER", "LOGNAME", "TMPDIR", "XDG_CONFIG_HOME", "DBUS_SESSION_BUS_ADDRESS",
      "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR")
 )  # fmt: skip
 """What `glab` gets of the environment: other variables could name another host, address or configuration."""

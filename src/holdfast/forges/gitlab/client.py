@@ -45,7 +45,6 @@ class Client(RestForge):
         self._remote = remote
         self._issues = f"https://{project.host}/{project.path}/-/issues"
         self._belonging: dict[int, str] = {}
-        self._bots: dict[int, bool] = {}
 
     def address_of(self, number: int) -> str:
         return f"{self.address}/merge_requests/{number}"
@@ -93,8 +92,7 @@ class Client(RestForge):
         )
         people = self._understood(what, said.people)
         belonging = self._members(people, what)
-        ours = {who: STRANGER if self._is_bot(who, what) else how for who, how in belonging.items()}
-        return self._understood(what, lambda: approvals.reviews(said, ours))
+        return self._understood(what, lambda: approvals.reviews(said, belonging))
 
     def comments(self, number: int) -> tuple[Comment, ...]:
         what = f"the comments on pull request {number}"
@@ -160,7 +158,10 @@ class Client(RestForge):
         return self._understood(project.path, lambda: plain(found, "id", int))
 
     def _members(self, people: Collection[int], what: str) -> Mapping[int, str]:
-        """How each of these belongs to the project, directly or by a group."""
+        """How each of these people belongs to the project, directly or by a group.
+
+        The account of a token or a service belongs to a project as a member does, and is nobody.
+        """
         from functools import partial
 
         unknown = sorted(people - self._belonging.keys())
@@ -168,14 +169,13 @@ class Client(RestForge):
             some = unknown[start : start + _AT_ONCE]
             listed = self._listed(f"{self._path}/members/all", what, {"user_ids[]": [str(one) for one in some]})
             known = self._understood(what, partial(documents.levels, listed))
-            self._belonging |= {who: known.get(who, STRANGER) for who in some}
+            for who in some:
+                belongs = known.get(who, STRANGER)
+                self._belonging[who] = belongs if belongs != STRANGER and self._is_person(who, what) else STRANGER
         return {who: self._belonging[who] for who in people}
 
-    def _is_bot(self, who: int, what: str) -> bool:
-        """Whether it is the account of a token or a service: such a one belongs to a project, and is nobody."""
-        if who not in self._bots and self._belonging[who] != STRANGER:
-            self._bots[who] = self._object(f"users/{who}", what).get("bot") is not False
-        return self._bots.get(who, False)
+    def _is_person(self, who: int, what: str) -> bool:
+        return self._object(f"users/{who}", what).get("bot") is False
 
 
 def _path(project: Project) -> str:
