@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import ssl
 import subprocess
 import sys
@@ -233,6 +234,18 @@ class Loopback:
         """Whether a branch of a repository has a commit that the base has not."""
         tips = self.tip(branch, where), self.tip(base)
         return bool(all(tips) and run("git", "-C", str(where), "rev-list", "-1", tips[0], f"^{tips[1]}"))
+
+
+def operation_of(
+    operations: list[dict[str, Any]], method: str, path: str
+) -> tuple[dict[str, Any], dict[str, str]] | None:
+    """The published operation that a request asks for, and what stands for the blanks of its path."""
+    for operation in operations:
+        form = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(operation["path"]))
+        match = re.fullmatch(form, path)
+        if match and operation["method"] == method:
+            return operation, match.groupdict()
+    return None
 
 
 @functools.cache

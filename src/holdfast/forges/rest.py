@@ -40,12 +40,17 @@ _LARGEST_NUMBER = 1 << 31
 class RestForge:
     """A forge that speaks of one repository; a kind of forge says how it names things and reads its documents."""
 
+    name: str
     _issues: str
     """The page that lists the issues."""
 
-    def __init__(self, transport: Transport, pauses: tuple[float, ...]) -> None:
+    def __init__(
+        self, transport: Transport, *, remote: str = "origin", source: str = "", pauses: tuple[float, ...] = PAUSES
+    ) -> None:
+        self.source = source or self.name
         self.refusal = transport.refusal
         self._transport = transport
+        self._remote = remote
         self._pauses = pauses
 
     def find(self, branch: str, base: str = "") -> PullRequest | None:

@@ -183,7 +183,8 @@ def test_a_list_that_leads_in_a_circle_comes_to_an_end(client, server, monkeypat
 
 
 def test_lists_of_another_form_are_odd(client, server):
-    for document in ({}, None, "", 7):
+    documents: tuple[object, ...] = ({}, None, "", 7)
+    for document in documents:
         for call in (lambda: client.find(BRANCH), lambda: client.comments(1)):
             server.faults.append(Fault(200, document))
             assert failure(call).code == "forge_odd_answer"

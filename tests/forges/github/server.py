@@ -25,7 +25,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,7 +35,7 @@ import graphql
 
 from holdfast.forges.github.repository import Repository
 from tests.forges.github.conversation import KeptThread, Root
-from tests.forges.loopback import LARGEST_PAGE, TOKEN, Issue, Loopback, Opened, Reply
+from tests.forges.loopback import LARGEST_PAGE, TOKEN, Issue, Loopback, Opened, Reply, operation_of
 
 DATA = Path(__file__).with_name("data")
 PUBLISHED = json.loads((DATA / "openapi-subset.json").read_text())
@@ -95,22 +94,19 @@ class GitHub(Loopback):
         return self._rest(method, parts.path, parts.query, body)
 
     def _rest(self, method: str, path: str, query: str, body: bytes) -> Reply:
-        for operation in PUBLISHED["operations"]:
-            form = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(operation["path"]))
-            match = re.fullmatch(form, path)
-            if match and operation["method"] == method:
-                break
-        else:
+        found = operation_of(PUBLISHED["operations"], method, path)
+        if found is None:
             return self._objected(404, f"no operation {method} {path}")
+        operation, match = found
         asked = dict(parse_qsl(query, keep_blank_values=True))
-        self._hold(operation, {**asked, **match.groupdict()}, body)
+        self._hold(operation, {**asked, **match}, body)
         self.operations.append(operation["id"])
         if (match["owner"], match["repo"]) == (self.owner, self.moved_from):
             onward = f"{path.replace(self.moved_from, self.name, 1)}?{query}"
             return Reply(301 if method == "GET" else 307, {"message": "Moved Permanently"}, {"Location": onward})
         if (match["owner"], match["repo"]) != (self.owner, self.name):
             return _missing()
-        number = int(match.groupdict().get("pull_number") or match.groupdict().get("issue_number") or 0)
+        number = int(match.get("pull_number") or match.get("issue_number") or 0)
         if number and number not in [one.number for one in self.opened]:
             return _missing()
         reply = self._answered(operation, number, asked, body)

@@ -13,14 +13,13 @@ noted in `objections`. Branches are those of the bare repository, so an unpushed
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from holdfast.forges.gitlab.project import Project
-from tests.forges.loopback import Issue, Loopback, Opened, Reply
+from tests.forges.loopback import Issue, Loopback, Opened, Reply, operation_of
 
 CONTRACT = json.loads((Path(__file__).with_name("data") / "contract.json").read_text())
 HERE = Project("gitlab.com", "octo-org/octo-repo")
@@ -166,19 +165,16 @@ class GitLab(Loopback):
         return self._rest(method, parts.path.removeprefix(self.root), parts.query, body)
 
     def _rest(self, method: str, path: str, query: str, body: bytes) -> Reply:
-        for operation in CONTRACT["operations"]:
-            form = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(operation["path"]))
-            match = re.fullmatch(form, path)
-            if match and operation["method"] == method:
-                break
-        else:
+        found = operation_of(CONTRACT["operations"], method, path)
+        if found is None:
             return self._objected(404, f"no operation {method} {path}")
+        operation, match = found
         asked = {name: said if name.endswith("[]") else said[-1] for name, said in parse_qs(query, True, True).items()}
         self._hold(operation, asked, body)
         self.operations.append(operation["id"])
         if operation["id"] == "users/get":
             return self._user(operation, int(match["id"]))
-        return self._of_project(operation, match.groupdict(), path, query, asked, body)
+        return self._of_project(operation, match, path, query, asked, body)
 
     def _user(self, operation: dict[str, Any], who: int) -> Reply:
         if who not in self.people:

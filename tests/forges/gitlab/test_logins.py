@@ -52,7 +52,7 @@ def config(tmp_path):
         path.chmod(0o600)
         return str(tmp_path / "config")
 
-    write.path = path
+    write.path = path  # type: ignore[attr-defined]
     return write
 
 
@@ -125,7 +125,7 @@ def test_a_token_goes_only_to_gitlab_and_to_hosts_that_the_user_named(project, n
     if token is None:
         assert client.refusal.code == "forge_no_login"
     else:
-        assert client._transport._token == token
+        assert client._transport._token == token  # type: ignore[attr-defined]
         assert token not in repr(client._transport)
 
 

@@ -12,7 +12,7 @@ from holdfast.forges.github import documents, queries, refusals
 from holdfast.forges.github.repository import Repository, is_public, roots
 from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from holdfast.forges.reading import text
-from holdfast.forges.rest import PAUSES, RestForge, require_number
+from holdfast.forges.rest import RestForge, require_number
 from holdfast.forges.transport import GRAPHQL, Transport
 from holdfast.plain import plainjson
 
@@ -33,20 +33,16 @@ class Client(RestForge):
         transport: Transport,
         repository: Repository,
         *,
-        remote: str = "origin",
         head: Repository | None = None,
-        source: str = name,
         address: str = "",
-        pauses: tuple[float, ...] = PAUSES,
+        **how: Any,
     ) -> None:
-        super().__init__(transport, pauses)
-        self.source = source
+        super().__init__(transport, **how)
         self._repository = repository
         self._head = head or repository
         self.is_fork = self._head != repository
         self._path = f"repos/{repository.owner}/{repository.name}"
         self.address = f"{roots(repository.host, address)[0]}/{self._path}"
-        self._remote = remote
         self._page = f"https://{repository.host}/{repository.owner}/{repository.name}"
         self._issues = f"{self._page}/issues"
 

@@ -11,7 +11,7 @@ from holdfast.forges.gitlab import approvals, documents
 from holdfast.forges.gitlab.project import PUBLIC, Project, root
 from holdfast.forges.port import Comment, PullRequest, Review, Thread
 from holdfast.forges.reading import STRANGER, plain, text
-from holdfast.forges.rest import PAUSES, RestForge, require_number
+from holdfast.forges.rest import RestForge, require_number
 from holdfast.forges.transport import Transport
 from holdfast.plain import plainjson
 
@@ -25,24 +25,14 @@ class Client(RestForge):
     name = "gitlab"
 
     def __init__(
-        self,
-        transport: Transport,
-        project: Project,
-        *,
-        remote: str = "origin",
-        head: Project | None = None,
-        source: str = name,
-        address: str = "",
-        pauses: tuple[float, ...] = PAUSES,
+        self, transport: Transport, project: Project, *, head: Project | None = None, address: str = "", **how: Any
     ) -> None:
-        super().__init__(transport, pauses)
-        self.source = source
+        super().__init__(transport, **how)
         self._project = project
         self._head = head or project
         self.is_fork = self._head != project
         self._path = _path(project)
         self.address = f"{root(project.host, address)}/{self._path}"
-        self._remote = remote
         self._issues = f"https://{project.host}/{project.path}/-/issues"
         self._belonging: dict[int, str] = {}
 
