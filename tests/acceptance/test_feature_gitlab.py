@@ -50,7 +50,7 @@ class Talk:
 def talk(house, gitlab):
     """The first phase waits on a merge request."""
     house.up_to(FIRST)
-    assert URL in house.ok("continue").out
+    assert URL in house.ok("feature", "continue").out
     return Talk(gitlab)
 
 
@@ -58,16 +58,16 @@ def test_a_phase_goes_through_its_merge_request(house, gitlab):
     house.up_to(FIRST, "in_progress")
     house.make(FIRST)
     house.reviewed(FIRST, 1)
-    assert URL in house.ok("continue").out
+    assert URL in house.ok("feature", "continue").out
     (one,) = gitlab.opened
     assert (one.title, one.base, one.head, one.url) == (f"[Feature] {TITLE}", "main", BRANCH, URL)
     assert all(phase in one.body for phase in PHASES)
     assert (house.state()["pr_url"], house.state()["pr_number"]) == (URL, 1)
-    assert "nobody has approved" in house.ok("continue").out
+    assert "nobody has approved" in house.ok("feature", "continue").out
 
     talk = Talk(gitlab)
     thread = talk.points_at(f"{HOME}/{FIRST}/requirements.md", "How many keys?")
-    assert f"changes of {FIRST} are asked for" in house.ok("continue").out
+    assert f"changes of {FIRST} are asked for" in house.ok("feature", "continue").out
     assert house.phase(FIRST)["status"] == "in_progress"
     asked = house.ok("next").out
     assert "How many keys?" in asked
@@ -75,13 +75,13 @@ def test_a_phase_goes_through_its_merge_request(house, gitlab):
 
     house.make(FIRST, "Two keys.\n")
     house.reviewed(FIRST, 1)
-    assert "1 unresolved thread" in house.ok("continue").out
+    assert "1 unresolved thread" in house.ok("feature", "continue").out
     talk.approves()
-    assert "not resolved" in house.ok("continue").out
+    assert "not resolved" in house.ok("feature", "continue").out
     assert house.phase(FIRST)["status"] == "user_review"
 
     gitlab.resolve(thread)
-    assert f"{FIRST} is approved on the pull request by mona" in house.ok("continue").out
+    assert f"{FIRST} is approved on the pull request by mona" in house.ok("feature", "continue").out
     assert timeless(house.phase(FIRST))["status"] == "approved"
     assert timeless(house.phase(SECOND)) == row("in_progress")
     assert house.git("rev-parse", "HEAD").strip() == gitlab.tip(BRANCH)
@@ -90,13 +90,13 @@ def test_a_phase_goes_through_its_merge_request(house, gitlab):
 
 def test_the_next_phase_wants_an_approval_of_its_own(talk, house, gitlab):
     talk.approves()
-    house.ok("continue")
+    house.ok("feature", "continue")
     house.make(SECOND)
     house.reviewed(SECOND, 1)
-    assert "nobody has approved" in house.ok("continue").out
+    assert "nobody has approved" in house.ok("feature", "continue").out
     gitlab.unapprove(1, talk.mona, talk.later())
     talk.approves()
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert house.phases()[:2] == ["approved", "approved"]
 
 
@@ -105,7 +105,7 @@ def test_an_approval_of_an_older_commit_does_not_count(talk, house, gitlab):
     house.write("evil.py", "print('later')\n")
     house.git("add", "evil.py")
     house.git("commit", "-q", "-m", "later")
-    assert "another commit" in house.ok("continue").out
+    assert "another commit" in house.ok("feature", "continue").out
     assert house.phase(FIRST)["status"] == "user_review"
 
 
@@ -116,13 +116,13 @@ def test_an_approval_of_an_older_commit_does_not_count(talk, house, gitlab):
 )
 def test_who_is_no_person_of_the_project_approves_nothing(talk, house, gitlab, level, more, why):
     talk.approves(gitlab.person("other", level, **more))
-    assert why in house.ok("continue").out
+    assert why in house.ok("feature", "continue").out
     assert house.phase(FIRST)["status"] == "user_review"
 
 
 def test_an_agent_that_approves_with_the_token_it_opened_it_with_approves_nothing(talk, house, gitlab):
     talk.approves(gitlab.author)
-    assert "their own approval does not count" in house.ok("continue").out
+    assert "their own approval does not count" in house.ok("feature", "continue").out
     assert house.phase(FIRST)["status"] == "user_review"
 
 
@@ -138,27 +138,27 @@ def test_an_agent_that_names_a_gitlab_of_its_own_forges_no_approval(talk, house,
         )
         house.env |= {"GITLAB_API_HOST": where, "GITLAB_HOST": evil.address, "GITLAB_URI": evil.address,
                       "CI_API_V4_URL": evil.address, "GLAB_CONFIG_DIR": f"{house.root}/.git/glab-cli"}  # fmt: skip
-        assert "nobody has approved" in house.ok("continue").out
+        assert "nobody has approved" in house.ok("feature", "continue").out
         assert evil.operations == []
     assert house.phase(FIRST)["status"] == "user_review"
 
 
 def test_the_merge_request_confirms_in_another_clone_what_it_still_says(talk, house, gitlab, tmp_path):
     talk.approves()
-    house.ok("continue")
+    house.ok("feature", "continue")
     house.git("clone", "-q", str(gitlab.bare), str(tmp_path / "there"))
     there = house.at(tmp_path / "there")
     there.git("remote", "set-url", "origin", gitlab.url)
     there.git("config", f"url.{gitlab.bare}.insteadOf", gitlab.url)
     there.git("switch", "-q", BRANCH)
-    assert f"the approval of {FIRST} by mona is confirmed" in there.ok("continue").out
+    assert f"the approval of {FIRST} by mona is confirmed" in there.ok("feature", "continue").out
 
 
 def test_a_look_that_the_forge_refuses_is_made_up_for_by_the_next(talk, house, gitlab):
     talk.approves()
     gitlab.faults += [Fault(passes=True), Fault(429, {"message": "Retry later"}, {"Retry-After": "5"})]
-    refused = house.agent("continue", "--json")
+    refused = house.agent("feature", "continue", "--json")
     assert (refused.code, refused.error["code"], refused.error["facts"]["retry_after"]) == (3, "forge_rate_limited", 5)
     assert house.phase(FIRST)["status"] == "user_review"
-    house.ok("continue")
+    house.ok("feature", "continue")
     assert house.phase(FIRST)["status"] == "approved"
