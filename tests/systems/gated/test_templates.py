@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.errors import NotFound, UsageError
 from holdfast.systems.gated import review_file, templates
+from holdfast.systems.seam import team_files
 
 
 @pytest.mark.parametrize("name", templates.NAMES)
@@ -20,7 +21,7 @@ def test_a_template_is_headings_and_comments_and_says_nothing_by_itself(name, tm
 
 
 def test_every_file_of_the_folder_is_a_template():
-    assert sorted(templates.NAMES) == sorted(os.path.splitext(name)[0] for name in os.listdir(templates._FOLDER))
+    assert sorted(templates.NAMES) == sorted(os.path.splitext(name)[0] for name in os.listdir(templates.FOLDER))
 
 
 def test_a_file_of_the_project_takes_the_place_of_the_shipped_one(tmp_path):
@@ -28,7 +29,7 @@ def test_a_file_of_the_project_takes_the_place_of_the_shipped_one(tmp_path):
     own.parent.mkdir(parents=True)
     own.write_bytes("﻿# Our plan\r\n\r\n## Tasks\r\n".encode())
     assert templates.template("plan", str(tmp_path)) == "# Our plan\n\n## Tasks\n"
-    assert templates.template("changes", str(tmp_path)) == templates.shipped("changes")
+    assert templates.template("changes", str(tmp_path)) == team_files.shipped_text(templates.FOLDER, "changes")
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"a\0b", b"x" * ((1 << 18) + 1)])
@@ -70,6 +71,6 @@ def test_a_review_in_the_shape_of_its_template_is_read(tmp_path, line, findings,
 
 
 def test_the_template_of_a_review_decides_nothing(tmp_path):
-    (tmp_path / "review-1.md").write_text(templates.shipped("review"))
+    (tmp_path / "review-1.md").write_text(templates.template("review", ""))
     with pytest.raises(UsageError, match="there is no decision"):
         review_file.read(str(tmp_path / "review-1.md"), "review-1.md")

@@ -11,18 +11,12 @@ NAMES = (
     *("requirements", "architecture", "plan", "changes", "test-plan", "coverage-report", "user-docs", "api-docs"),
     "review",
 )
-_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "templates")
 
 
 def template(name: str, root: str) -> str:
-    """The template of a document, by its name without the ending: that of the project in `root`, else the shipped one."""
+    """The template of a document, by its name without the ending: that of the project in `root`, else the shipped."""
     if name not in NAMES:
         way = f"name one of {', '.join(NAMES)}"
         raise NotFound("no_template", f"there is no template {name[:80]!r}", remedy=way, facts={"name": name[:80]})
-    own = team_files.own_text(root, f"templates/{name}.md") if root else None
-    return own if own is not None else shipped(name)
-
-
-def shipped(name: str) -> str:
-    with open(os.path.join(_FOLDER, f"{name}.md"), encoding="utf-8") as file:
-        return file.read()
+    return team_files.text(FOLDER, root, "templates", name)

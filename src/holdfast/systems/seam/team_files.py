@@ -1,4 +1,7 @@
-"""Files of the project that take the place of shipped texts: `.holdfast/team/`, which is a person's to write."""
+"""Texts of a team that ship with a system, and the files of the project that take their place.
+
+A project's own files are in `.holdfast/team/`, which is a person's to write.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,17 @@ from holdfast.machine.place import HOME, read_regular
 
 FOLDER = f"{HOME}/team"
 LARGEST = 1 << 18
+
+
+def text(shipped: str, root: str, kind: str, name: str) -> str:
+    """The text of a name: the project's `.holdfast/team/KIND/NAME.md`, else the one in the folder `shipped`."""
+    own = own_text(root, f"{kind}/{name}.md") if root else None
+    return own if own is not None else shipped_text(shipped, name)
+
+
+def shipped_text(folder: str, name: str) -> str:
+    with open(os.path.join(folder, f"{name}.md"), encoding="utf-8") as file:
+        return file.read()
 
 
 def own_text(root: str, name: str) -> str | None:
