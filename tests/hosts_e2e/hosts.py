@@ -53,6 +53,10 @@ class Host:
         """A tool of Holdfast's server."""
         raise NotImplementedError
 
+    def agent(self, name: str, task: str) -> Turn:
+        """A subagent is given a task, and does it before the model is asked again."""
+        raise NotImplementedError
+
     def results(self, request: Request) -> list[str]:
         """What came of the tools that were called, as the model is told it."""
         raise NotImplementedError
@@ -141,6 +145,9 @@ class ClaudeCode(Host):
 
     def tool(self, name: str, **given: Any) -> Turn:
         return call(f"mcp__holdfast__{name}", **given)
+
+    def agent(self, name: str, task: str) -> Turn:
+        return call("Agent", description="a task", prompt=task, subagent_type=name, run_in_background=False)
 
     def results(self, request: Request) -> list[str]:
         told = [
@@ -234,6 +241,9 @@ class Opencode(Host):
 
     def tool(self, name: str, **given: Any) -> Turn:
         return call(f"holdfast_{name}", **given)
+
+    def agent(self, name: str, task: str) -> Turn:
+        return call("task", description="a task", prompt=task, subagent_type=name)
 
     def results(self, request: Request) -> list[str]:
         return [_said(one["content"]) for one in request["body"]["messages"] if one["role"] == "tool"]
