@@ -57,6 +57,14 @@ class Host:
         """A subagent is given a task, and does it before the model is asked again."""
         raise NotImplementedError
 
+    def skill(self, name: str) -> Turn:
+        """The model reads a skill."""
+        raise NotImplementedError
+
+    def read(self, path: str) -> Turn:
+        """The host's own tool shows a file of the project."""
+        raise NotImplementedError
+
     def results(self, request: Request) -> list[str]:
         """What came of the tools that were called, as the model is told it."""
         raise NotImplementedError
@@ -148,6 +156,12 @@ class ClaudeCode(Host):
 
     def agent(self, name: str, task: str) -> Turn:
         return call("Agent", description="a task", prompt=task, subagent_type=name, run_in_background=False)
+
+    def skill(self, name: str) -> Turn:
+        return call("Skill", skill=name)
+
+    def read(self, path: str) -> Turn:
+        return call("Read", file_path=f"{self.scene.project}/{path}")
 
     def results(self, request: Request) -> list[str]:
         told = [
@@ -244,6 +258,13 @@ class Opencode(Host):
 
     def agent(self, name: str, task: str) -> Turn:
         return call("task", description="a task", prompt=task, subagent_type=name)
+
+    def skill(self, name: str) -> Turn:
+        """By the file that it is told of: its own tool for skills needs a ripgrep, which it would have to fetch."""
+        return self.read(f".opencode/skills/{name}/SKILL.md")
+
+    def read(self, path: str) -> Turn:
+        return call("read", filePath=f"{self.scene.project}/{path}")
 
     def results(self, request: Request) -> list[str]:
         return [_said(one["content"]) for one in request["body"]["messages"] if one["role"] == "tool"]

@@ -92,7 +92,8 @@ class Played:
 
 def _came(host: Host, run: Run, names: list[str]) -> dict[str, str]:
     """What came of each call: it stands last in the next request of the agent that made it."""
-    found, open_ = {}, []
+    found: dict[str, str] = {}
+    open_: list[str] = []
     for name, request in zip([*names, ""], run.turns, strict=False):
         results = host.results(request)
         if open_ and results:
