@@ -275,7 +275,9 @@ class Codex(Host):
     CONFIG = """# what this project's people like
 project_doc_max_bytes = 65536  # all of it
 """
-    AGENTS = "# How we work\n\nTests first.\n"
+    OWN = "# How we work\n\nTests first.\n"
+    AGENTS = "multi_agent_v1"
+    """The namespace of its tools for subagents."""
 
     @property
     def program(self) -> Path:
@@ -309,7 +311,7 @@ trust_level = "trusted"
 """,
         )
         self.scene.write(".codex/config.toml", self.CONFIG)
-        self.scene.write("AGENTS.md", self.AGENTS)
+        self.scene.write("AGENTS.md", self.OWN)
 
     def run(self, prompt: str, turns: list[Turn], *, session: str = "", known: str = "", trusting: bool = True) -> Run:
         """A person has to trust new hooks in its terminal; the option stands for that. Where a server is not required,
@@ -341,6 +343,10 @@ trust_level = "trusted"
 
     def tool(self, name: str, **given: Any) -> Turn:
         return {**call(name, **given), "namespace": "mcp__holdfast"}
+
+    def agent(self, name: str, task: str) -> Turn:
+        """It works on beside the session, which has to wait for it."""
+        return {**call("spawn_agent", agent_type=name, message=task), "namespace": self.AGENTS}
 
     def results(self, request: Request) -> list[str]:
         outputs = ("function_call_output", "custom_tool_call_output")

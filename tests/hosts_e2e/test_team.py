@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts_e2e.hosts import ClaudeCode, Host, Opencode
-from tests.hosts_e2e.scene import Run, Scene, say
+from tests.hosts_e2e.hosts import ClaudeCode, Codex, Host, Opencode
+from tests.hosts_e2e.scene import Run, Scene, call, say
 
 SLUG = "sign-in-by-key"
 PHASE = f"workflow/{SLUG}/01-requirements"
@@ -114,3 +114,41 @@ class TestClaudeCode(Denials):
 
 class TestOpencode(Denials):
     host = Opencode
+
+
+class TestCodex:
+    """Its agents work beside the session that spawned them, so one role is enough to see that it is told."""
+
+    def test_a_reviewer_writes_its_review_and_nothing_else(self, tmp_path: Path, holdfast: Path, clients: Path) -> None:
+        with Scene(tmp_path, holdfast, clients) as scene:
+            host = Codex(scene)
+            host.settle()
+            scene.sh("git", "config", "user.name", "tester")
+            scene.sh("git", "config", "user.email", "t@example.org")
+            scene.holdfast("install", host.name)
+            scene.commit("Begin")
+            scene.holdfast("start", "feature", "Sign in by key")
+            reviewer = [
+                host.edit(DOCUMENT, "Broken."),
+                host.shell(f"echo Broken. > {DOCUMENT}"),
+                host.shell("holdfast done 01-requirements"),
+                host.edit(REVIEW, "## Decision: APPROVED"),
+                say("Reviewed."),
+            ]
+            by = "You are the reviewer of the phase 01-requirements "
+            turns = [
+                host.agent("requirements-reviewer", f"SLUG is {SLUG}: review {DOCUMENT} in {REVIEW}."),
+                *({**turn, "by": by} for turn in reviewer),
+                {**call("wait_agent", targets=["«id»"], timeout_ms=60_000), "namespace": host.AGENTS},
+                say("A person decides."),
+            ]
+            known = r"agent_id\W+([0-9a-f-]{36})"
+            run = host.run("Let a requirements-reviewer review.", turns, known=known)
+            assert (run.code, run.unheard) == (0, []), str(run)
+            (last,) = [one for one in run.turns if one["answer"] == {**reviewer[-1], "by": by}]
+            edited, echoed, handed, reviewed = host.results(last)
+            for said in (edited, echoed):
+                assert "requirements-reviewer changes nothing but its review" in said
+            assert "the lead agent" in handed
+            assert (scene.project / REVIEW).read_text() == "## Decision: APPROVED\n", reviewed
+            assert not (scene.project / DOCUMENT).exists()
