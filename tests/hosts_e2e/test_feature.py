@@ -63,7 +63,7 @@ class Feature:
     def play(self) -> None:
         for phase in PHASES:
             first = phase == PHASES[0]
-            begin = f'holdfast start feature "{TITLE}"' if first else "holdfast continue"
+            begin = f'holdfast start feature "{TITLE}"' if first else "holdfast feature continue"
             turns = [
                 self.host.shell(begin),
                 self.host.skill("feature-orchestrator"),
@@ -76,7 +76,8 @@ class Feature:
             self.ran(self.host.command(*command, turns))
             approved = self.scene.typed("approve", phase, "--yes")
             assert approved.code == 0, str(approved)
-        self.ran(self.host.command("workflow-finalize", "", [self.host.shell("holdfast finalize"), say("Published.")]))
+        turns = [self.host.shell("holdfast feature finalize"), say("Published.")]
+        self.ran(self.host.command("workflow-finalize", "", turns))
 
     def ran(self, run: Run) -> None:
         self.runs.append(run)
@@ -144,7 +145,7 @@ class WholeFeature:
             host.settle()
             scene.sh("git", "config", "user.name", "tester")
             scene.sh("git", "config", "user.email", "t@example.org")
-            scene.holdfast("init")
+            scene.holdfast("feature", "init")
             for name in ("requirements.md", "architecture.md", "user-guide.md", "api-reference.md", "features.md"):
                 (scene.project / "docs" / name).unlink()
             scene.holdfast("install", host.name)
