@@ -111,7 +111,7 @@ NAMES: dict[str, tuple[str, str]] = {
     "workflows new": ("", "NAME --task-document"),
     "trust": ("", "definition:[FILE_OR_NAME] --owner --remove --yes"),
     "schema": ("", "[DIALECT]"),
-    "install": ("", "[HOST] --scope=project|user --dry-run"),
+    "install": ("", "[HOST] --scope=project|user --no-team --dry-run"),
     "uninstall": ("", "[HOST] --scope=project|user --dry-run"),
     "statusline": ("", "--line"),
     "doctor": ("", "--repair"),

@@ -207,16 +207,6 @@ def test_nobody_edits_the_state_of_a_feature(feature, name, role):
     assert "written by Holdfast" in asked(feature, "Bash", {"command": f"echo '{{}}' > {path}"}, agent_type=role)
 
 
-@pytest.mark.parametrize(
-    "name", ["01-requirements/reviews/review-1.md", "01-requirements/requirements.md", "03-implementation/notes.md"]
-)
-@pytest.mark.parametrize("role", [REVIEWER, "requirements-creator"])
-def test_reviews_and_documents_of_a_phase_stay_writable(feature, name, role):
-    path = f"{HOME}/{name}"
-    assert asked(feature, "Write", {"file_path": path}, agent_type=role) == ""
-    assert asked(feature, "Bash", {"command": f"echo x > {path}"}, agent_type=role) == ""
-
-
 def test_the_view_names_the_roles_only_while_the_feature_goes_on(feature):
     def roles():
         return [row.get("read_only") for row in json.loads((feature.home / "guard").read_text())["workflows"]]

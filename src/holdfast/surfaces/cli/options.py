@@ -27,6 +27,7 @@ MEANINGS: dict[str, str | tuple[Any, ...]] = {
     "dry_run": "only show what would change",
     "failed": "report that it failed",
     "fast": "without pauses",
+    "no_team": "without the agents of the team",
     "feedback": ("what should be different", "text:feedback:20000"),
     "fixes": ("how many fixes were made", "whole:0:10000", 0),
     "for": ("what to wait for", "word"),

@@ -22,6 +22,7 @@ class Call:
         given = said if isinstance(said, dict) else {}
         self.tool, self.root, self.worktree = text(event, "tool_name"), root, worktree
         self.session, self.agent = text(event, "session_id"), text(event, "agent_type")
+        self.given = given
         self.is_shell = self.tool.lower() in writes.SHELLS
         self.line = ""
         self.commands: list[Command] = []

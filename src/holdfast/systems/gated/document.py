@@ -233,6 +233,13 @@ def _guarded(state: State) -> tuple[str, ...]:
     return (f"{home}/{words.DOCUMENT}", f"{home}/{words.JOURNAL}", *phases)
 
 
+def _areas(state: State) -> tuple[dict[str, Any], ...]:
+    """A reviewer writes the review that is due, and nothing else; reviews are written by nobody else of the team."""
+    reviews = [f"{words.home(state)}/{path}/{words.REVIEWS}" for path in state.plan.children("")]
+    others = {"roles": [*words.CREATORS, *words.LEADS], "never": reviews}
+    return {"roles": list(words.REVIEWERS), "only": [words.review_file(state, words.current_phase(state))]}, others
+
+
 DIALECT = Dialect(
     name="gated",
     document=DOCUMENT,
@@ -246,6 +253,7 @@ DIALECT = Dialect(
     watched=True,
     beside=lambda document: tuple(f"{words.HOME}/{id_of(document)}/{p}/{words.STATUS_FILE}" for p in words.PHASES),
     guarded=_guarded,
+    areas=_areas,
     travels=True,
     reserved=words.RESERVED_KEYS,
 )

@@ -14,6 +14,9 @@ DOCUMENT, STATUS_FILE, JOURNAL = "workflow-state.json", "status.json", "journal.
 BRANCHES = "feature/"
 """How the branch of every feature begins."""
 CANCELLATION = "cancellation.md"
+REVIEWS = "reviews"
+CREATORS, REVIEWERS = ("creator", "*-creator"), ("reviewer", "*-reviewer")
+LEADS = ("orchestrator", "*-orchestrator")
 PHASES = ("01-requirements", "02-architecture", "03-implementation", "04-testing", "05-documentation")
 PENDING, IN_PROGRESS, IN_REVIEW = "pending", "in_progress", "in_review"
 USER_REVIEW, APPROVED, ESCALATED = "user_review", "approved", "escalated"
@@ -90,4 +93,4 @@ def outputs(state: State, phase: str) -> dict[str, str]:
 
 def review_file(state: State, phase: str) -> str:
     """Where the review of what was handed in last belongs."""
-    return f"{home(state)}/{phase}/reviews/review-{max(iterations(state, phase), 1)}.md"
+    return f"{home(state)}/{phase}/{REVIEWS}/review-{max(iterations(state, phase), 1)}.md"
