@@ -177,7 +177,12 @@ class Looked:
         """
         if not isinstance(command, cmd.Cancel):
             system(self.state.dialect)  # refuses where the package of the system is not there
-        return self._look(writing=True)._decide(command, key, token, revision, summary)
+        told: tuple[str, ...] = ()
+        if isinstance(command, cmd.Approve):
+            told = work(self.state.dialect).before_approval(self._wired, self._look().state)
+        self._look(writing=True)._decide(command, key, token, revision, summary)
+        self.said = (*told, *self.said)
+        return self
 
     def _decide(
         self, command: cmd.Command, key: str = "", token: str = "", revision: int = 0, summary: str = ""
