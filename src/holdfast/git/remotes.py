@@ -78,6 +78,15 @@ def fetch(repo: git.Repository, branch: str) -> str:
     return ""
 
 
+def in_the_way(repo: git.Repository, now: Position) -> list[str]:
+    """The files that are changed here and not committed, and that the remote's branch changed too."""
+    listed = run(repo.top, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=all")[1].split(b"\0")
+    here = {row[3:] for row in listed if row}
+    words = ("diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--end-of-options")
+    there = run(repo.top, *words, f"{now.ours}...{now.theirs}", "--")[1].split(b"\0")
+    return sorted(os.fsdecode(name) for name in here.intersection(there) if name)
+
+
 def push(repo: git.Repository, branch: str, to: str = "") -> Sent:
     """Push a branch, under its own name or another one. Nothing is forced.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import pytest
 
 from tests.acceptance.feature import BRANCH, HOME, SLUG, House
@@ -75,7 +74,7 @@ def test_after_the_merge_another_clone_can_end_it(house, tmp_path):
     assert other.refused("feature", "finalize", SLUG)["code"] == "gate_unmet"  # only a person takes claims over
     assert other.person("feature", "finalize", SLUG, "--yes").code == 0
     is_ended(other, "main")
-    house.git("pull", "-q", "--ff-only")
+    house.git("pull", "-q", "--ff-only", "origin", "main")
     assert house.agent("status", "--json").code != 0 or not house.ok("list", "--json").json["workflows"]
 
 

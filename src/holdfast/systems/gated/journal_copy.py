@@ -105,9 +105,11 @@ def take_over(wired: Wired) -> list[str]:
     """Every journal that extends what is known here is taken; what is wrong with those that cannot be."""
     place, troubles = wired.place, []
     folder = os.path.join(place.worktree, words.HOME)
-    if place.repository is None or git.busy(place.repository) or not os.path.isdir(folder):
+    if place.repository is None or git.busy(place.repository):
         return []
     _finalized_elsewhere(wired)
+    if not os.path.isdir(folder):
+        return []
     for slug in filter(words.is_slug, sorted(os.listdir(folder))):
         if os.path.isfile(os.path.join(folder, slug, words.JOURNAL)):
             wired.prepare()

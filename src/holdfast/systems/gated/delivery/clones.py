@@ -10,13 +10,13 @@ import os
 
 from holdfast import git
 from holdfast.core import lifecycle, remedies
-from holdfast.core.remedy import Remedy, one_of, shell
+from holdfast.core.remedy import Remedy, shell
 from holdfast.core.state import State
-from holdfast.engine.ports import FORKED
+from holdfast.engine.ports import AHEAD, FORKED, Standing
 from holdfast.errors import HoldfastError, Refused
 from holdfast.git import bringing, remotes
 from holdfast.git.remotes import Position
-from holdfast.systems.gated import journal_copy, words
+from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.seam.wired import Wired
 
 _DECIDED = (lifecycle.DONE, lifecycle.ACTIVE)
@@ -83,14 +83,16 @@ def join(wired: Wired, state: State, take: str) -> tuple[str, ...]:
     now = remotes.position(repository, branch)
     if now is None or not now.behind:
         return ()
-    refusal = _gone_on(wired, state, repository, now)
-    folder = ""
-    if refusal.code == "journal_forked":
+    kind = _kind(wired, state, repository, now)
+    if kind == FORKED:
         if not take:
-            raise refusal
+            raise _gone_on(wired, state, repository, now)
         which = f"take the journal of {state.id} that {'is here' if take == 'here' else 'came with git'}"
         wired.settings.require_person(which, remedies.recover(state.id, take=take))
-        folder = os.path.relpath(_home(wired, state), repository.top)
+    workspace.committed(wired, state, "Keep what is not handed in")
+    now = remotes.position(repository, branch) or now
+    take = take if kind == FORKED else "git" if kind == AHEAD else "here"
+    folder = os.path.relpath(_home(wired, state), repository.top) if kind in (FORKED, AHEAD) else ""
     side = now.ours if take == "here" else now.theirs
     message = f"Merge {now.name} into {branch}\n"
     try:
@@ -119,24 +121,36 @@ def _gone_on(wired: Wired, state: State, repository: git.Repository, now: Positi
     facts = {"branch": state.branch, "remote": now.remote, "ahead": now.ahead, "behind": now.behind}
     many = "a commit that is" if now.behind == 1 else f"{now.behind} commits that are"
     said = f"{now.name} has {many} not here"
-    data = git.head_blob(repository, os.path.join(_home(wired, state), words.JOURNAL), now.theirs)
-    standing = journal_copy.compared(wired, state.id, state.worktree, data) if data else None
+    standing = _standing(wired, state, repository, now)
     if standing is not None and standing.kind == FORKED:
         refusal = journal_copy.forked(state.id, standing)
         refusal.message = f"{said}, and {refusal.message}"
         refusal.facts.update(facts)
-        if not now.ahead:
-            refusal.remedies = (_forward(now), remedies.recover(state.id, take=one_of("git", "here"), text="then"))
         return refusal
+    touched = remotes.in_the_way(repository, now)
+    way = shell("git", "merge", "--no-edit" if now.ahead else "--ff-only", now.name)
+    if touched:
+        listed = ", ".join(touched[:4]) + (", …" if len(touched) > 4 else "")
+        said += f"; {listed} changed there and is not committed here"
+        way = remedies.recover(state.id, text="commits and merges both")
+        home = os.path.relpath(_home(wired, state), repository.top)
+        if not all(name.startswith(f"{home}/") for name in touched):
+            way = shell("git", "stash", "push", "--include-untracked", text="what is not committed is kept there")
     if not now.ahead:
-        return Refused("branch_behind", said, remedy=_forward(now), facts=facts)
+        return Refused("branch_behind", said, remedy=way, facts=facts)
     said += f", and {state.branch} has {now.ahead} that are not there"
-    way = shell("git", "merge", "--no-edit", now.name)
     return Refused("branch_diverged", said, remedy=way, facts=facts)
 
 
-def _forward(now: Position) -> Remedy:
-    return shell("git", "merge", "--ff-only", now.name)
+def _standing(wired: Wired, state: State, repository: git.Repository, now: Position) -> Standing | None:
+    """How the journal that the remote has stands to the one here; None where it has none."""
+    data = git.head_blob(repository, os.path.join(_home(wired, state), words.JOURNAL), now.theirs)
+    return journal_copy.compared(wired, state.id, state.worktree, data) if data else None
+
+
+def _kind(wired: Wired, state: State, repository: git.Repository, now: Position) -> str:
+    standing = _standing(wired, state, repository, now)
+    return standing.kind if standing else ""
 
 
 def _together(state: State, now: Position, files: tuple[str, ...], take: str) -> Refused:

@@ -264,12 +264,21 @@ def _no_base(branch: str) -> Refused:
 
 def body(state: State) -> str:
     """What the pull request says of itself."""
-    phases = "\n".join(f"- {path}: {state.plan.step(path).description}" for path in state.plan.children(""))
+    paths = state.plan.children("")
+    done = {path: "x" if state.step(path).status in lifecycle.FINISHED else " " for path in paths}
+    phases = "\n".join(f"- [{done[path]}] {path}: {state.plan.step(path).description}" for path in paths)
+    home = words.home(state)
     return (
         f"{state.subject}\n\n"
         f"This feature is developed in phases, each of which waits here for a review:\n\n{phases}\n\n"
-        f"Approve the pull request to let the phase that waits pass. Comment on files of `{words.home(state)}/` or on "
-        "code to ask for changes: the earliest phase that you comment on is worked on again.\n"
+        f"## For reviewers\n\n"
+        f"- What a phase hands in is in `{home}/PHASE/`, the reviews of it in `{home}/PHASE/reviews/`; `03-implementation` "
+        "and `04-testing` are also the code.\n"
+        "- Approve the pull request to let the phase that waits pass; an approval is of the commit that you looked at.\n"
+        f"- Comment on files of `{home}/` or on code to ask for changes: the earliest phase that you comment on is worked "
+        "on again, and what you say of later ones waits for them. So it is after all phases are approved, until the "
+        "feature is finalized.\n"
+        "- A thread that is not resolved holds the approval of its phase back.\n"
     )
 
 
