@@ -4,13 +4,14 @@ refusal leads on when its remedy is typed.
 
 from __future__ import annotations
 
+import json
 import random
 import shlex
 import subprocess
 
 import pytest
 
-from tests.acceptance.feature import BRANCH, CODE, FIRST, HOME, PHASES, SECOND, SLUG, House
+from tests.acceptance.feature import BRANCH, CODE, FIRST, HOME, PHASES, SLUG, House
 
 SEEDS = tuple(range(1, 21))
 PATIENCE = 12
@@ -66,15 +67,15 @@ def led_on(house: House, *words: str) -> list[str]:
         start = answer.out.find("{")
         if answer.code == 0:
             return codes
-        error = __import__("json").loads(answer.out[start:])["error"]
+        error = json.loads(answer.out[start:])["error"]
         codes.append(error["code"])
         assert "holdfast cancel" not in str(error["remedies"]), error
-        if error["code"] in ("wrong_status", "already_approved", "already_finished"):
-            return codes  # the other one was first, and it is decided
+        if words[0] == "approve" and words[1] in PHASES and house.phase(words[1])["status"] != "user_review":
+            return codes  # by the journal that holds now, it does not wait any more
         for one in error["remedies"]:
             if "command" in one and one["who"] != "agent":
                 typed(house, one["command"])
-    raise AssertionError(f"a dead end: {words} {codes}")
+    raise AssertionError(f"a dead end: {words} {codes} {error}")
 
 
 def test_the_second_to_approve_is_told_before_anything_is_decided(here, there):
@@ -183,7 +184,7 @@ def test_a_branch_that_nobody_pushed_stays_here(tmp_path):
     assert house.ok("status", "--json").json["out_of_sync"] is None
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(one, marks=pytest.mark.full) for one in SEEDS[1:])])
 def test_two_clones_race_through_every_phase(here, there, seed):
     """Each hands in, reviews, approves and goes on when its turn comes, by chance, without a look at the other."""
     chance = random.Random(seed)
@@ -220,4 +221,3 @@ def test_two_clones_race_through_every_phase(here, there, seed):
     assert made <= set(here.git("rev-list", "HEAD").split())
     assert here.read(f"{HOME}/journal.jsonl") == there.read(f"{HOME}/journal.jsonl")
     assert here.phases() == there.phases() == ["approved"] * 5
-    assert SECOND in PHASES

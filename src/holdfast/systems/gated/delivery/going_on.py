@@ -24,6 +24,7 @@ from holdfast.machine import configuration
 from holdfast.systems.gated import journal_copy, words, workspace
 from holdfast.systems.gated.conversation import Heard, Said, heard
 from holdfast.systems.gated.delivery import clones, confirmation
+from holdfast.systems.gated.delivery.description import body
 from holdfast.systems.seam import publishing
 from holdfast.systems.seam.ports import Workflow
 from holdfast.systems.seam.wired import Wired
@@ -260,26 +261,6 @@ def _no_base(branch: str) -> Refused:
     said = f"it is not known what {branch} is to be merged into"
     ways = shell("git", "remote", "set-head", "origin", "--auto")
     return Refused("no_base", said, remedy=ways, facts={"branch": branch})
-
-
-def body(state: State) -> str:
-    """What the pull request says of itself."""
-    paths = state.plan.children("")
-    done = {path: "x" if state.step(path).status in lifecycle.FINISHED else " " for path in paths}
-    phases = "\n".join(f"- [{done[path]}] {path}: {state.plan.step(path).description}" for path in paths)
-    home = words.home(state)
-    return (
-        f"{state.subject}\n\n"
-        f"This feature is developed in phases, each of which waits here for a review:\n\n{phases}\n\n"
-        f"## For reviewers\n\n"
-        f"- What a phase hands in is in `{home}/PHASE/`, the reviews of it in `{home}/PHASE/reviews/`; `03-implementation` "
-        "and `04-testing` are also the code.\n"
-        "- Approve the pull request to let the phase that waits pass; an approval is of the commit that you looked at.\n"
-        f"- Comment on files of `{home}/` or on code to ask for changes: the earliest phase that you comment on is worked "
-        "on again, and what you say of later ones waits for them. So it is after all phases are approved, until the "
-        "feature is finalized.\n"
-        "- A thread that is not resolved holds the approval of its phase back.\n"
-    )
 
 
 def _done(
