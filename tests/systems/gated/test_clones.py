@@ -169,7 +169,7 @@ def test_what_is_not_pushed_stays_visible(here):
     assert "not pushed to origin yet" in here.ok("status").out
     assert "not pushed" in here.ok("status", "--json").json["out_of_sync"]
     findings = here.agent("doctor", "--json").json["findings"]
-    assert "not_pushed" in [one["code"] for one in findings]
+    assert "branch_not_pushed" in [one["code"] for one in findings]
     remote.with_name("away.git").rename(remote)
     assert f"pushed {BRANCH} to origin" in here.ok("feature", "continue").out
     assert on_remote(here) == tip(here)

@@ -106,7 +106,7 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
     from holdfast.systems.gated.delivery import clones
 
     if not words.is_deleted(state) and (said := clones.left(wired, state)):
-        yield Conflict("not_pushed", said, remedy=remedies.go_on(workflow=state.ulid)), ""
+        yield Conflict("branch_not_pushed", said, remedy=remedies.go_on(workflow=state.ulid)), ""
 
 
 def _branch(id: str) -> str:
