@@ -6,8 +6,10 @@ import pytest
 
 from tests.acceptance.feature import (
     CODE,
+    DOCS,
     FIRST,
     HOME,
+    PHASES,
     SECOND,
     SLUG,
     TESTING,
@@ -169,3 +171,24 @@ def test_a_remark_below_another_folder_of_features_is_about_the_phase_that_waits
     talk.points_at(f"workflow/{SLUG}-2/{SECOND}/architecture.md", "Here too")
     house.ok("feature", "continue")
     assert house.phase(FIRST)["status"] == "in_progress"
+
+
+def test_what_is_said_after_the_last_approval_opens_the_phase_it_belongs_to(talk, house, github):
+    for phase in PHASES:
+        if phase != FIRST:
+            house.make(phase)
+            house.reviewed(phase, 1)
+            house.ok("feature", "continue")
+        talk.approves()
+        house.ok("feature", "continue")
+    assert house.state()["status"] == "completed"
+    assert "has all of it" in house.ok("feature", "continue").out
+    talk.says("The guide does not say how.")
+    talk.points_at(f"{HOME}/{SECOND}/architecture.md", "One table is not enough.")
+    error = house.refused("feature", "finalize")
+    assert (error["code"], error["facts"]["step"]) == ("remarks_unheard", SECOND)
+    assert f"changes of {SECOND} are asked for" in house.ok("feature", "continue").out
+    assert house.phases() == ["approved", "in_progress", "pending", "pending", "pending"]
+    assert "One table is not enough." in house.status_of(SECOND)["current_feedback"]
+    assert "The guide does not say how." in house.status_of(DOCS)["current_feedback"]
+    assert "One table" not in house.ok("feature", "continue").out

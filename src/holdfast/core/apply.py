@@ -270,6 +270,8 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
             listed = cycle.restored(state.escalations, event.progress, at)
             back = state.replace(plan=Plan(event.steps), progress=event.progress, escalations=listed)
             return _finished(back.replace(stands_at=stands_at), at)
+        case ev.Branched():
+            return state.replace(branch=event.branch)
         case ev.Renamed():
             return state.replace(title=event.title)
         case ev.Edited():

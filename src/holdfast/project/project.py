@@ -239,7 +239,7 @@ class Project:
         self.heal()
         found = []
         store, is_open = self.wired.store, status == "active"
-        for entry in (*store.active(), *self.wired.to_finalize()) if is_open else store.entries():
+        for entry in (*store.active(), *store.unpublished()) if is_open else store.entries():
             if (type and entry.type != type) or (session and entry.session != session):
                 continue
             if status and not (is_open or entry.active) and status not in _words(entry.dialect, entry.status):
@@ -267,7 +267,9 @@ class Project:
 
                 # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
                 fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
-        for name in asked_by("wakes", os.path.isdir, self.root, self.wired.place.worktree):
+        woken = asked_by("wakes", os.path.isdir, self.root, self.wired.place.worktree)
+        ended = [entry.dialect for entry in self.wired.store.unpublished()]  # their folders may be gone with their end
+        for name in dict.fromkeys((*woken, *ended)):
             if name not in self._woken:
                 self._woken.add(name)
                 self.troubles += work(name).arrived(self.wired)

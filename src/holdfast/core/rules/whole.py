@@ -90,6 +90,8 @@ def finalize(draft: Draft, command: cmd.Finalize) -> None:
     lapsed = [one for one in queries.left(state, draft.facts) if one.kind != "finalize"]
     if lapsed and not command.elsewhere:
         raise refusals.gate_unmet(lapsed[0].name, lapsed)
+    if command.branch and command.branch != state.branch:
+        draft.emit(ev.Branched(command.branch))
     draft.emit(ev.Marked("finalized"))
 
 

@@ -103,6 +103,10 @@ def _findings(wired: Wired, state: State) -> Iterator[tuple[HoldfastError, str]]
     wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
     if wrong is not None:
         yield wrong, journal_copy.name(state.id)
+    from holdfast.systems.gated.delivery import clones
+
+    if not words.is_deleted(state) and (said := clones.left(wired, state)):
+        yield Conflict("branch_not_pushed", said, remedy=remedies.go_on(workflow=state.ulid)), ""
 
 
 def _branch(id: str) -> str:

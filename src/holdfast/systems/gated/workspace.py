@@ -79,7 +79,15 @@ def settle(wired: Wired, before: State | None, after: State, summary: str = "") 
     if words.is_deleted(after) or (before is not None and _shown(before) == _shown(after)):
         return ()
     phase, what = _what(before, after)
-    return commit(wired, after, summary or what, phase)
+    said = commit(wired, after, summary or what, phase)
+    return said or _sent(wired, before, after)
+
+
+def _sent(wired: Wired, before: State | None, after: State) -> tuple[str, ...]:
+    """What people decided is pushed at once, where the remote has the branch; otherwise `feature continue` pushes."""
+    from holdfast.systems.gated.delivery import clones
+
+    return clones.send(wired, after) if clones.decided(before, after) else ()
 
 
 def bring_back(wired: Wired, state: State) -> None:
@@ -197,8 +205,10 @@ def uncommitted(_: git.Repository | None, purpose: Purpose, told: Sequence[str])
 def committed(wired: Wired, state: State, summary: str = "", phase: str = "", more: tuple[str, ...] = ()) -> None:
     """Commits the workspace and `more` paths, on the feature's own branch."""
     base, repository = wired.place.base(state.worktree), wired.on_branch(state)
-    git_changes.require_idle(repository)
     home = words.home(state)
+    if not words.is_deleted(state) and git.busy(repository):
+        journal_copy.require_settled(wired, state.id)
+    git_changes.require_idle(repository)
     if not words.is_deleted(state):
         wrong = journal_copy.take(wired, state.id, state.worktree, only_look=True)
         if wrong is not None:

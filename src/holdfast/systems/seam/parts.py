@@ -214,6 +214,8 @@ class Work(Value):
     """The changed files that are left out of these because agents of other steps have locked them."""
     kept: Callable[[State], tuple[str, ...]] = staticmethod(lambda _: ())
     """The system's files that lie among the project's own."""
+    before_approval: Callable[[Wired, State], tuple[str, ...]] = staticmethod(lambda _wired, _state: ())
+    """Called before an approval is decided; refuses where others went on, and gives what the user should be told."""
     apart: Callable[[Wired, State], str] = staticmethod(lambda _wired, _state: "")
     """What is wrong between the state and git; empty when all is well."""
 
