@@ -8,6 +8,7 @@ import json
 import random
 import shlex
 import subprocess
+from typing import Any
 
 import pytest
 
@@ -61,7 +62,8 @@ def typed(house: House, command: str) -> None:
 
 def led_on(house: House, *words: str) -> list[str]:
     """Types a command, and the remedies of what is refused, until it is let through; the codes of the refusals."""
-    codes = []
+    codes: list[str] = []
+    error: dict[str, Any] = {}
     for _ in range(PATIENCE):
         answer = house.person(*words, "--json")
         start = answer.out.find("{")

@@ -182,4 +182,4 @@ def test_nothing_of_what_others_noted_is_lost_on_adoption(tmp_path):
     assert "Nobody answered." in said
     for words in ("Began with the keys.", "2026-02-27T10:30:00Z", "OK"):
         assert words in kept, words
-    assert other.ok("doctor", "--json")
+    assert other.ok("doctor", "--json").code == 0
