@@ -16,6 +16,7 @@ from holdfast.core.commands import (
     EndAgent,
     Fail,
     Iterate,
+    Lock,
     Note,
     Record,
     RecordCheck,
@@ -189,6 +190,30 @@ def test_after_a_takeover_the_old_holder_is_fenced():
     play.refuses(Begin("a"), "lease_held", by=AGENT)
     play.refuses(BeatAgent(1), "fenced", by=AGENT)
     play.do(Begin("a"), by=OTHER_AGENT, token=2)
+
+
+@pytest.mark.parametrize("on", ["a", ""])
+def test_after_a_takeover_under_another_role_the_old_holder_is_fenced(on):
+    play = given(step("a", kind="task"))
+    play.do(StartAgent("coder", on, 600))
+    play.do(Lock(("y.py",)), token=1)
+    *_, event = play.wait(601).do(StartAgent("fixer", on), by=OTHER_AGENT)
+    assert (event.took_over, [lease.token for lease in play.state.leases.values()]) == (1, [event.lease.token])
+    assert "y.py" not in play.state.locks
+    for command in (Begin("a"), BeatAgent(1), Done("a"), EndAgent(1), RecordCheck("a", "tests", passed())):
+        play.refuses(command, "fenced", by=AGENT, token=1)
+    play.refuses(BeatAgent(1), "fenced", by=AGENT)
+    play.refuses(Begin("a"), "lease_held", by=AGENT)
+    play.do(Begin("a"), by=OTHER_AGENT, token=event.lease.token)
+
+
+def test_in_a_worktree_the_next_role_takes_over_from_an_agent_that_is_gone():
+    """The step is no task; still, two agents in one worktree would undo each other's work."""
+    place = {"worktree": ".holdfast/worktrees/x/a", "branch": "hf/x/a", "into": "main"}
+    play = given(step("a"))
+    play.do(StartAgent("creator", "a", 600, place=place))
+    play.wait(601).do(StartAgent("validator", "a", place=place), by=OTHER_AGENT)
+    play.refuses(Begin("a"), "fenced", by=AGENT, token=1)
 
 
 def test_only_the_holder_ends_a_lease_or_keeps_it_alive():

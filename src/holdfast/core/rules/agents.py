@@ -147,27 +147,32 @@ def start_agent(draft: Draft, command: cmd.StartAgent) -> None:
         return
     if held and not _has_ended(draft, held):
         raise refusals.lease_held(held, command.step)
-    _must_be_free(draft, command)
-    if held:
+    over = [*([held] if held else ()), *(one for one in _taken_over(draft, command) if one is not held)]
+    for one in over:
         from holdfast.core.rules import locks
 
-        locks.free(draft, held.token)
+        locks.free(draft, one.token)
+        if one is not held:
+            draft.emit(ev.Released(one.token, f"taken over by {command.role}"))
     claim = {**draft.claim(command.ttl), "step": command.step, "agent": command.agent, "key": command.key}
     lease = Lease(role=command.role, **claim, **place)
-    draft.emit(ev.Leased(lease, took_over=held.token if held else 0))
+    draft.emit(ev.Leased(lease, took_over=over[0].token if over else 0))
 
 
-def _must_be_free(draft: Draft, command: cmd.StartAgent) -> None:
-    """No second role gets a lease of a task, or of the whole, that somebody holds; one above or below it may be had.
+def _taken_over(draft: Draft, command: cmd.StartAgent) -> list[Lease]:
+    """The leases that a new one puts an end to: those that ran out, of any role, where only one agent is to work.
 
-    A step that is no task may be the work of several roles: a creator and a reviewer, or seven validators. An agent
-    that a host was only seen to run is noted in any case.
+    No second role gets a lease of a task, or of the whole, that somebody holds; one above or below it may be had.
+    A step that is no task may be the work of several roles: a creator and a reviewer, or seven validators; but only one
+    works in a worktree. An agent that a host was only seen to run is noted in any case.
     """
     is_for_one = not command.step or draft.state.plan.step(command.step).kind == TASK
-    for lease in draft.state.leases.values() if is_for_one and not command.agent else ():
-        is_other = lease.step == command.step and not lease.agent
-        if is_other and not _has_ended(draft, lease) and not _is_own(draft, lease):
+    same = [one for one in draft.state.leases.values() if one.step == command.step and not (one.agent or command.agent)]
+    over = [one for one in same if _has_ended(draft, one)]
+    for lease in same if is_for_one else ():
+        if lease not in over and not _is_own(draft, lease):
             raise refusals.lease_held(lease, command.step)
+    return [one for one in over if is_for_one or one.worktree]
 
 
 def require_part(draft: Draft) -> None:
