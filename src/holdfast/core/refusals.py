@@ -340,6 +340,12 @@ def lease_held(lease: Lease, target: str) -> Held:
     return Held("lease_held", said, remedy=remedies.held(lease.token), facts=facts)
 
 
+def not_brought_in(path: str, lease: Lease) -> Refused:
+    said = f"{path} is worked on in {lease.worktree}: an edit brings nothing of it into {lease.into}, and does not end it"
+    facts = {"step": path, "worktree": lease.worktree, "branch": lease.branch}
+    return Refused("not_brought_in", said, remedy=remedies.done(path), facts=facts)
+
+
 def fenced(lease: str) -> Held:
     said = f"this token is of no lease here: lease {lease[:10]} ended, or its holder got another token"
     return Held("fenced", said, remedy=(remedies.status(), remedies.agent_start(text="then")), facts={"lease": lease})

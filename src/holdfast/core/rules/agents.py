@@ -56,19 +56,26 @@ def check_fence(draft: Draft, request: cmd.Request) -> None:
     own = lease_of(draft.state, request.token) if request.token else None
     if own is not None:
         draft.token = own.token
-    command = request.command
-    if request.actor.kind in ("agent", "human"):
-        for part in command.commands if isinstance(command, cmd.Together) else (command,):
-            _leave_alone(draft, part, own)
+    for part in parts_of(request.command):
+        leave_alone(draft, part)
 
 
-def _leave_alone(draft: Draft, command: cmd.Command, own: Lease | None) -> None:
+def parts_of(command: cmd.Command) -> tuple[cmd.Command, ...]:
+    """The commands that a request is made of. Those of an edit are decided one by one, each by itself."""
+    return command.commands if isinstance(command, cmd.Together) else (command,)
+
+
+def leave_alone(draft: Draft, command: cmd.Command) -> None:
+    """Refuses a command on what another agent holds."""
+    if draft.actor.kind not in ("agent", "human", "file"):
+        return
+    own = next((one for one in draft.state.leases.values() if draft.token and one.token == draft.token), None)
     target = command.step if isinstance(command, LEASED) else ""
     if not (target or (draft.actor.kind == "agent" and own is None)):
         return
     is_open = isinstance(command, OPEN_TO_ALL)
     for lease in draft.state.leases.values():
-        if lease.agent or lease is own:
+        if lease.agent or lease is own or _is_of_document(draft, lease):
             continue
         if lease.step:
             covers = bool(target) and _is_below(target, lease.step)
@@ -77,6 +84,22 @@ def _leave_alone(draft: Draft, command: cmd.Command, own: Lease | None) -> None:
         nearer = own is not None and _is_below(target, own.step) and len(own.step) >= len(lease.step)
         if covers and not nearer and not _has_ended(draft, lease) and not _is_own(draft, lease):
             raise refusals.lease_held(lease, target)
+    bound = draft.state.bound(target) if isinstance(command, cmd.Done) and draft.actor.kind == "file" else None
+    if bound is not None:
+        raise refusals.not_brought_in(target, bound)
+
+
+def _is_of_document(draft: Draft, lease: Lease) -> bool:
+    """Whether a lease keeps nobody from editing the document: nobody has a token of it, or it is of the whole."""
+    return draft.actor.kind == "file" and not (lease.step and lease.key)
+
+
+def is_kept_from_files(draft: Draft, path: str) -> bool:
+    """Whether a file says nothing of a step: an agent is at work on it, or its work is still to be brought in."""
+    held = (one for one in draft.state.leases.values() if one.step and one.key and not one.agent)
+    return draft.state.bound(path) is not None or any(
+        _is_below(path, one.step) and not _has_ended(draft, one) for one in held
+    )
 
 
 def check_reach(draft: Draft, before: State, role: str = "") -> None:
@@ -89,6 +112,8 @@ def check_reach(draft: Draft, before: State, role: str = "") -> None:
         return
     for lease in before.leases.values():
         if not lease.step or lease.agent or lease in own or any(_is_below(one.step, lease.step) for one in own):
+            continue
+        if _is_of_document(draft, lease):
             continue
         if before.step(lease.step).status in lifecycle.FINISHED:
             continue

@@ -7,8 +7,9 @@ from holdfast.core import events as ev
 from holdfast.core import gates, lifecycle, moment, queries, refusals, remedies
 from holdfast.core.draft import Draft
 from holdfast.core.names import checked_text, optional_text
-from holdfast.core.rules import steps
-from holdfast.core.state import PERSONS, Progress, State
+from holdfast.core.plan import ancestors
+from holdfast.core.rules import agents, steps
+from holdfast.core.state import PERSONS, Alert, Progress, State
 from holdfast.errors import UsageError
 
 
@@ -231,16 +232,25 @@ def _is_won_back(past: State, state: State, path: str) -> bool:
 
 
 def take_over(draft: Draft, command: cmd.TakeOver) -> None:
-    """What git brought is taken, except that it sets nothing going again that only a person may."""
+    """What git brought is taken, except that it sets nothing going again that only a person may.
+
+    What agents are at work on stays as it is, too: a committed document would else be a way past a lease.
+    """
     draft.emit(ev.Edited(path=command.path, document=command.document, source="git"))
     state = draft.state
+    leaves = [path for path in command.progress if agents.is_kept_from_files(draft, path)]
+    held = list(dict.fromkeys((*leaves, *(above for path in leaves for above in ancestors(path)))))
     progress = {
         path: state.step(path)
-        if queries.is_used_up(state, path)
+        if queries.is_used_up(state, path) or path in held
         else gates.with_claims(state.plan.step(path), _counted(said, state.step(path)))
         for path, said in command.progress.items()
     }
     draft.emit(ev.Restored(0, state.plan.steps, progress))
+    other = [path for path in leaves if command.progress[path].status != state.step(path).status]
+    if other:
+        said = f"what git brought of {', '.join(other[:3])} was put back: an agent is at work there"
+        draft.emit(ev.Alerted(Alert(draft.facts.now, cmd.PARTLY, said, command.path)))
 
 
 def refile(draft: Draft, command: cmd.Refile) -> None:
