@@ -165,7 +165,7 @@ def test_other_line_ends_and_a_byte_order_mark_make_no_difference(file, ends):
         ("deadline: 2026-12-01", "bounds are those of the whole run"),
         ("cost: $3", "write 'max_cost: $10'"),
         ("iterations: 5", "write 'max_iterations: 30'"),
-        ("approval: a person", "write 'plan_approval: person'"),
+        ("approval: nobody", "'nobody' is not 'person' or 'relayed'"),
         ("gate: manual", "only the plan is approved"),
         ("depends_on: other.md", "in the task that waits"),
         ("depends_on:\n  - other.md", "in the task that waits"),
