@@ -209,6 +209,10 @@ class Looked:
             from holdfast.systems.seam import worktrees
 
             self.said += worktrees.left(self._wired, before, self.state)
+        if before.leases and self._wired.place.repository and set(before.leases) - set(self.state.leases):
+            from holdfast.systems.seam import seen
+
+            self.said += seen.settle(self._wired, before, self.state)
         return self
 
     def expect(self, revision: int) -> None:

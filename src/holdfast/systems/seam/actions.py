@@ -190,10 +190,10 @@ def commit(
     without the files.
     """
     if state.bound(path):
-        from holdfast.systems.seam import worktrees
+        from holdfast.systems.seam import seen, worktrees
 
         made = _commit(wired, worktrees.enter(wired, state, path), path, message, paths, again)
-        worktrees.seen(wired, state, path)
+        seen.keep(wired, state, path)
         return made
     return _commit(wired, state, path, message, paths, again)
 
