@@ -44,7 +44,8 @@ def _resume_at(draft: Draft, path: str) -> None:
             return
         used_up = queries.is_used_up(draft.state, path)
         if used_up:
-            draft.require_person(f"resume {path}, whose tries are used up", remedies.resume(path))
+            ways = queries.going_on(draft.state, path)
+            draft.require_person(f"resume {path}, whose tries are used up", *ways)
         draft.move("resumed", path, renewed=used_up, blames=queries.judged(draft.state.plan, path) if used_up else "")
     elif progress.status in lifecycle.FINISHED:
         steps.open_again(draft, path)
@@ -141,7 +142,7 @@ def warn(draft: Draft) -> None:
     limit = draft.state.bounds.max_iterations
     tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
     for path in tried if limit else ():
-        attempt = draft.state.step(path).attempt if draft.is_bounded(path) else 0
+        attempt = draft.state.step(path).attempt if queries.is_bounded(draft.state, path) else 0
         for percent in queries.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
             if limit and 100 * attempt // limit >= percent and not said:
