@@ -165,7 +165,7 @@ def tried(brief: Briefing) -> list[dict[str, Any]]:
 
 def work(brief: Briefing, scope: Scope = ANYWHERE, tell: Telling = told) -> dict[str, Any]:
     """What the work of the step is and what was decided about it; what there is nothing of is left out."""
-    lists = {"criteria": list(brief.task.criteria), "files": list(brief.task.files)}
+    lists = {name: list(getattr(brief.task, name)) for name in ("criteria", "files", "asked", "at_end")}
     task = {"text": brief.task.text, "file": brief.task.file, **lists}
     conditions = [
         {"kind": one.kind, "name": one.name, "verdict": one.verdict, "about": one.about, "command": one.command}

@@ -77,9 +77,10 @@ def _using(check: Check) -> Using:
 
 def tries(state: State, path: str) -> str:
     """`try 2 of 3`, from the second try on. Where tasks are iterated, the bound says how many there are."""
-    step, progress, most = state.plan.step(path), state.step(path), state.most_tries(path)
+    step, progress, most = state.plan.step(path), state.step(path), state.bounds.max_iterations
     if most and step.kind in state.conduct.iterated:
-        return f"try {progress.attempt} of {most}" if progress.attempt > 1 else ""
+        counted = state.counted_tries(path)
+        return f"try {counted} of {most}" if counted > 1 else ""
     if step.retry and progress.failures:
         number = progress.failures + (progress.status not in (lifecycle.FAILED, lifecycle.ESCALATED))
         return f"try {number} of {step.retry.max}" if number <= step.retry.max else f"try {number}"

@@ -103,6 +103,8 @@ def _packet(
         _position(brief, f"===== {banner} =====", ids, limit),
         _work(brief, most),
         Part("criteria", "It is done when these hold:", listed(_criteria(brief), item)),
+        Part("asked", "Asked for now, and no gate:", listed(brief.task.asked, item)),
+        Part("at end", "What has to hold at the end:", listed(brief.task.at_end, item)),
         _left_work(brief),
         Part("changes", "Changes asked for:", listed(brief.asked, item)),
         Part("decisions", "What was decided:", listed(brief.decided, item)),

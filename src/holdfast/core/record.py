@@ -6,6 +6,7 @@ from _collections_abc import Iterator, Mapping
 
 from holdfast.core import gates, lifecycle, queries
 from holdfast.core.facts import Facts
+from holdfast.core.plan import parent
 from holdfast.core.state import RELAYED, REMOVED, Alert, Learning, State, Try
 from holdfast.core.value import Any, Value
 from holdfast.plain.plainjson import spaced
@@ -75,7 +76,8 @@ def skipped(state: State) -> dict[str, str]:
     for entry in state.history:
         if entry.get("event") == lifecycle.SKIPPED:
             moves[entry.get("step")] = f" by {entry.get('by')}"
-    found = [path for path in state.plan.leaves() if state.step(path).status == lifecycle.SKIPPED]
+    found = [path for path in state.plan.paths if state.step(path).status == lifecycle.SKIPPED]
+    found = [path for path in found if parent(path) not in found]
     said = {path: f"skipped{moves.get(path, '')}: {state.step(path).reason}".removesuffix(": ") for path in found}
     listed = [one for path in state.plan.paths for one in state.step(path).data.get(REMOVED, ())]
     return said | {str(one["step"]): f"removed: {one['reason']}" for one in listed}

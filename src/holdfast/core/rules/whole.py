@@ -142,7 +142,7 @@ def warn(draft: Draft) -> None:
     limit = draft.state.bounds.max_iterations
     tried = dict.fromkeys(event.step for event in draft.events if isinstance(event, ev.Moved) and event.attempt > 1)
     for path in tried if limit else ():
-        attempt = draft.state.step(path).attempt if queries.is_bounded(draft.state, path) else 0
+        attempt = draft.state.counted_tries(path) if queries.is_bounded(draft.state, path) else 0
         for percent in queries.WARN_AT:
             said = f"iterations {path}:{percent}" in draft.state.warned
             if limit and 100 * attempt // limit >= percent and not said:
