@@ -216,9 +216,9 @@ def blockers(state: State, path: str, facts: Facts) -> list[gates.Unmet]:
     if progress.status == lifecycle.FAILED:
         again = (remedies.resume(path),)
         if is_used_up(state, path):
-            again = going_on(state, path)
+            own = remedies.person(path, *going_on(state, path))
             said = f"failed, its tries are used up and a person decides: {progress.reason}"
-            return [gates.Unmet("failed", path, said, remedies.person(path, *again), progress.reason)]
+            return [gates.Unmet("failed", path, said, own, progress.reason)]
         return [gates.Unmet("failed", path, f"failed: {progress.reason}", again, progress.reason)]
     if progress.status == lifecycle.ESCALATED:
         own = remedies.person(path, remedies.unblock(path, guided=True), gates.approving(step, path))

@@ -341,7 +341,7 @@ def lease_held(lease: Lease, target: str) -> Held:
 
 
 def not_brought_in(path: str, lease: Lease) -> Refused:
-    said = f"{path} is worked on in {lease.worktree}: an edit brings nothing of it into {lease.into}, and does not end it"
+    said = f"{path} is worked on in {lease.worktree}: an edit does not end it, nor bring it into {lease.into}"
     facts = {"step": path, "worktree": lease.worktree, "branch": lease.branch}
     return Refused("not_brought_in", said, remedy=remedies.done(path), facts=facts)
 

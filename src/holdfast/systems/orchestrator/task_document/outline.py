@@ -185,9 +185,7 @@ class Outline:
                 self._label(section, owner, field, piece, line, depth)
             elif piece.heads and (tabled or kind in SETTINGS):
                 continue
-            elif piece.heads and kind in _WITH_BOXES and seeming.is_criteria(piece.source):
-                self.mistakes.append((line, "criteria in a table are not read: write each as '- [ ] …'"))
-            elif piece.row and (self._open[0] == "criteria" or kind == "criteria"):
+            elif piece.row and self._lists_criteria(section, piece):
                 self.mistakes.append((line, "criteria in a table are not read: write each as '- [ ] …'"))
             elif begins_item:
                 self._item(section, piece, line, block.depth)
@@ -197,6 +195,11 @@ class Outline:
                 self._text(section, piece, line)
             else:
                 self._more(section, piece, line, block.depth)
+
+    def _lists_criteria(self, section: Section, row: Piece) -> bool:
+        if row.heads and section.kind in _WITH_BOXES and seeming.is_criteria(row.source):
+            return True
+        return self._open[0] == "criteria" or section.kind == "criteria"
 
     def _box(self, section: Section, piece: Piece, line: int, depth: int) -> None:
         """A check box is a criterion wherever it stands, unless it says that something is enabled."""
@@ -264,8 +267,8 @@ class Outline:
             self._extend(whose, field, content, by_items=field in _LISTS)
         else:
             if self._past is section:
-                said = "this list comes after a sentence below the criteria, and is kept as text only"
-                self.warnings.append((line, f"{said}: write each criterion as '- [ ] …'"))
+                after = "this list comes after a sentence below the criteria, and is kept as text only"
+                self.warnings.append((line, f"{after}: write each criterion as '- [ ] …'"))
             self._text(section, piece, line, "- ")
 
     def _more(self, section: Section, piece: Piece, line: int, depth: int) -> None:

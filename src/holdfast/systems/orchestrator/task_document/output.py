@@ -37,11 +37,13 @@ _LACKS = (
 _RAW = r"(?:output|stdout|matche?s?|hits?|results?|lines?|occurrences?|mentions?|references?|entries|rows)"
 _PRINTED = r"(?:printed|shown|listed|reported|found|returned|displayed|output|left|matched|logged|written)"
 _NOTHING = (
-    r"(?i)\b(?:is|are|stays?|remains?|comes? (?:back|up|out)|(?:returns?|gives?|prints?|yields?|shows?|produces?)(?: an?)?)"
+    r"(?i)\b(?:is|are|stays?|remains?|comes? (?:back|up|out)"
+    r"|(?:returns?|gives?|prints?|yields?|shows?|produces?)(?: an?)?)"
     r" (?:completely |entirely |still )?(?:empty|blank)\b|\bempty (?:output|result|list|response|answer|diff)\b"
     rf"|\bnothing (?:is |was |gets |has been |to be )?(?:{_PRINTED}|there|to commit|remains|matches)\b"
     rf"|\b(?:{_NO}|none of the) (?:[\w-]+ ){{0,2}}?{_RAW}\b"
-    r"|\b(?:prints?|outputs?|shows?|counts?|gives?|reports?|yields?|is|equals?|finds?) (?:exactly |only )?(?:0|zero|none)\b"
+    r"|\b(?:prints?|outputs?|shows?|counts?|gives?|reports?|yields?|is|equals?|finds?)"
+    r" (?:exactly |only )?(?:0|zero|none)\b"
 )
 _NOTHING_AFTER = r"(?i)\W*(?:[\w’']+\s+){0,3}?nothing\b"
 _PRINTED_BEFORE = (
@@ -52,8 +54,9 @@ _HELPS = r"\W*(?:(?:still|also|then|now|only|should|must|will|has to|to|correctl
 _SAYS = (
     rf"(?i){_HELPS}(?:(?:prints?|outputs?|shows?|displays?|lists?|echo(?:es)?|emits?|contains?|includes?|mentions?|says?"
     r"|answers?|responds?|logs?|gives?|yields?|returns?|reports?|finds?|equals?|counts?)\b(?!:)"
-    r"|(?:has|have) (?!been\b|to\b)|(?:is|are) (?:at least|at most|below|above|under|over|less|more|greater|equal|exactly"
-    r"|the same|[0-9])|(?:[’']s )?(?:output|stdout|result)\b)"
+    r"|(?:has|have) (?!been\b|to\b)"
+    r"|(?:is|are) (?:at least|at most|below|above|under|over|less|more|greater|equal|exactly|the same|[0-9])"
+    r"|(?:[’']s )?(?:output|stdout|result)\b)"
 )
 _SUCCEEDS = (
     rf"(?i){_HELPS}(?:returns?|reports?|gives?|shows?|has|have|finds?)\s+(?:an? |the |its |with )*(?:exit |return )?"

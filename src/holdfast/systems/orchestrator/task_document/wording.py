@@ -57,10 +57,12 @@ _UNITS = r"[kmgt]i?b|[mµn]?s|%|x|times|seconds?|minutes?|hours?|days?|or (?:new
 PARALLEL = r"parallel(?:i[sz]able)?(?: with)?|(?:run |runs )?in parallel(?: with)?|concurrent(?: with)?"
 GATED = "only the plan is approved, by '**Plan approval**: person': write what a person has to confirm as a criterion"
 _UNREAD = {
-    r"(?:human |manual |approval |exit |entry |quality |release )?gates?|(?:requires? |needs )?(?:human |manual )?approvals?(?: required| needed| by)?"
+    r"(?:human |manual |approval |exit |entry |quality |release )?gates?"
+    r"|(?:requires? |needs )?(?:human |manual )?approvals?(?: required| needed| by)?"
     r"|approved by|approver|sign ?offs?": GATED,
-    r"(?:maximum )?(?:retries|retry|attempts|tries)(?: limit)?|timeouts?|time ?box|deadline|due(?: date)?|stop (?:when|if|after|at)|abort (?:when|if|after)": "bounds are those "
-    "of the whole run, below '## Safety Bounds'",
+    r"(?:maximum )?(?:retries|retry|attempts|tries)(?: limit)?|timeouts?|time ?box|deadline|due(?: date)?"
+    r"|stop (?:when|if|after|at)|abort (?:when|if|after)": "bounds are those of the whole run, below "
+    "'## Safety Bounds'",
     PARALLEL: "write '**Dependencies**: Task 1.1' for what it has to wait for",
 }
 FREQUENCIES = {
