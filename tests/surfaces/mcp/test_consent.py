@@ -171,5 +171,6 @@ def test_nobody_is_asked_for_a_preview_or_where_there_is_a_conflict(draft):
     draft.bench.write(FILE, "elsewhere\n")
     error = call(draft, "story_session", person, LEGACY, **COMMIT)["error"]
     assert error["code"] == "session_conflict"
-    assert 'story_session {"action": "keep", "path": "PATH"}' in error["remedy"]
+    for side in ("keep", "drop"):
+        assert f'story_session {{"action": "{side}", "path": "{FILE}", "name": "draft"}}' in error["remedy"]
     assert person.asked == []
