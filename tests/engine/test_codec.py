@@ -194,7 +194,7 @@ EVENTS: list[ev.Event] = [
     ev.Granted("verify", GRANT),
     ev.Noted("chose B", "verify"),
     ev.Recorded({"k": {"deep": [1]}}, "verify", ("gone",)),
-    ev.Marked("paused", False, "lunch"),
+    ev.Marked("paused", False, "lunch", "terminal"),
     ev.Founded("1" * 26, "as it is now"),
     ev.Rehomed("darker", "workspace/sessions/darker/", "workspace/", ("generation-runs",)),
     ev.Spent(1000, "coder", "verify"),

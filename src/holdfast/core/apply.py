@@ -201,7 +201,7 @@ def _applied(state: State, event: ev.Event, at: str, actor: Actor) -> State:
                 return state.replace(context=_recorded(state.context, event))
             return _with(state, event.step, data=_recorded(state.step(event.step).data, event))
         case ev.Marked():
-            mark = Mark(at, actor.label, event.reason) if event.on else None
+            mark = Mark(at, actor.label, event.reason, event.person) if event.on else None
             freed: dict[str, Any] = {"leases": {}, "locks": {}} if event.mark == "cancelled" and event.on else {}
             return state.replace(**{event.mark: mark}, **freed)
         case ev.Founded():

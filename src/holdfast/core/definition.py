@@ -111,6 +111,8 @@ class Conduct(Value):
     """Whether a completed run is unfinished until `finalize` has published its result."""
     grounded: bool = False
     """Whether the system says what the work builds on: work stops while that does not hold."""
+    binding: bool = False
+    """Whether others are held to the run although it was given up, unless a person gave it up."""
     phased: bool = False
     """Whether the number of a task begins with that of its phase."""
 

@@ -264,7 +264,19 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
     same = [] if progress.data.get(UNCHANGED) else unchanged(progress, facts)
     if same:
         found.append(Unmet("unchanged", path, unchanged_because(progress, same), (done[0].replace(text=MEND),)))
+    found += blank(step, progress, facts, done if progress.status == lifecycle.ACTIVE else ())
     return found + [Unmet("output", name, f"the output {name!r} is not named", done) for name in unnamed]
+
+
+def blank(step: Step, progress: Progress, facts: Facts, then: tuple[Remedy, ...] = ()) -> list[Unmet]:
+    """The outputs of a step in which nothing is written: nobody hands them in or approves them."""
+    named = {name: progress.artifacts[name].path for name in step.outputs if name in progress.artifacts}
+    after = tuple(one.replace(text="then") for one in then)
+    return [
+        Unmet("output", name, f"the output {name!r} is empty: {file}", (Remedy(text=f"write {file}"), *after))
+        for name, file in named.items()
+        if file in facts.blank
+    ]
 
 
 def unchanged(progress: Progress, facts: Facts) -> list[str]:

@@ -272,6 +272,8 @@ class Mark(Value):
     at: str
     by: str
     reason: str = ""
+    person: str = ""
+    """How a person was recognised whose word it takes."""
 
 
 class Snapshot(Value):

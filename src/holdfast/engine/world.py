@@ -66,7 +66,7 @@ class LocalWorld:
         self._ground = ground
         self._mistaken = mistaken
         self._boot = ""
-        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int]]] = {}
+        self._hashes: dict[str, tuple[tuple[int, int, int], tuple[str, int, bool]]] = {}
 
     def now(self) -> str:
         return moment.from_epoch(clock.seconds())
@@ -75,7 +75,9 @@ class LocalWorld:
         base = self._place.base(state.worktree)
         found = {**self._clock(), **self._approvals.facts(state, needs.grants, needs.approval), "known": needs}
         if needs.hashes:
-            found["hashes"] = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
+            seen = {path: self._hash(os.path.join(base, path)) for path in needs.hashes}
+            found["hashes"] = {path: one and one[:2] for path, one in seen.items()}
+            found["blank"] = tuple(path for path, one in seen.items() if one and one[2])
         if needs.tree:
             tree = self._tree(state)
             found.update(tree=tree.id, head=tree.head, dirty=tree.dirty)
@@ -239,7 +241,13 @@ class LocalWorld:
                 raise
             return ()
 
-    def _hash(self, path: str) -> tuple[str, int] | None:
+    def hash_of(self, state: State, path: str) -> str:
+        """The hash of a file of a workflow, which is named from the top of its worktree; empty where there is none."""
+        seen = self._hash(os.path.join(self._place.base(state.worktree), path))
+        return seen[0] if seen else ""
+
+    def _hash(self, path: str) -> tuple[str, int, bool] | None:
+        """The hash and the size of a file, and whether nothing is in it but blanks."""
         try:
             found = os.stat(path)
             stamp = (found.st_ino, found.st_mtime_ns, found.st_size)
@@ -251,6 +259,6 @@ class LocalWorld:
             return None
         if content is None:
             return None
-        result = (digest(content), len(content))
+        result = (digest(content), len(content), not content.strip())
         self._hashes[path] = (stamp, result)
         return result

@@ -93,6 +93,13 @@ def blueprint(root: str, scene: str, session: str = "") -> str:
     return next(iter(found))
 
 
+def is_blueprint(path: str, scene: str) -> bool:
+    """Whether a path is where the blueprint of a scene belongs, in some act."""
+    parts = path.split("/")
+    inner = f"chapters/chapter-{scene[:2]}/scenes/scene-{scene}-blueprint.md".split("/")
+    return parts[:1] == ["acts"] and parts[1:2] != [] and parts[1].startswith("act-") and parts[2:] == inner
+
+
 def _place_of(root: str, scene: str) -> dict[str, int]:
     """The numbers of a scene: chapter and scene by its id, and the act where just one has the chapter."""
     from glob import escape, glob
