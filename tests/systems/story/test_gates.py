@@ -231,6 +231,21 @@ def test_a_blueprint_that_is_named_is_held_to_the_plan_too(writer):
     writer.until(4)
 
 
+def test_where_the_blueprint_changed_nobody_is_told_to_approve(writer):
+    writer.begin_scene().until(3)
+    writer.handed_in(3)
+    said = writer.tool("get_next_step")
+    assert said["required_action"] == "User must approve or modify verification plan"
+    writer.write(BLUEPRINT, CONSTRAINED.replace("no rain", "no snow"))
+    said = writer.tool("get_next_step")
+    assert "has changed since it was validated" in said["blocking_reason"]
+    assert "approve" not in said["required_action"]
+    assert "blueprint-validation" in said["required_action"]
+    asked = writer.tool("validate_prerequisites", step=4)
+    assert (asked["prerequisites_met"], BLUEPRINT in str(asked["blocking_issues"])) == (False, True)
+    assert writer.refused("approve_step", step=3, approved=True).code == "ground_unmet"
+
+
 @pytest.mark.parametrize("change", ["another", "gone"])
 @pytest.mark.parametrize("step", [5, 6, 7])
 def test_what_is_checked_is_the_draft_that_was_handed_in(writer, step, change):
