@@ -19,7 +19,7 @@ from holdfast.files import system
 from holdfast.machine.place import Place, read_regular
 from holdfast.plain import clock
 from holdfast.plain.digest import digest
-from holdfast.plain.plainjson import object_in
+from holdfast.plain.plainjson import BOM_UTF8, object_in, repeated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,8 +117,15 @@ class LocalWorld:
 
     def _results(self, state: State, base: str, named: tuple[tuple[str, str], ...]) -> dict[str, Any]:
         """What the results of steps say, and what their system finds wrong with them."""
-        said = {path: object_in(read_regular(os.path.join(base, path), LARGEST_RESULT)) for _, path in named}
-        wrong = {path: self._mistaken(state, step, found) for step, path in named if (found := said[path]) is not None}
+        files = {path: read_regular(os.path.join(base, path), LARGEST_RESULT) for _, path in named}
+        data = {path: (found or b"").removeprefix(BOM_UTF8) for path, found in files.items()}
+        said = {path: object_in(found) for path, found in data.items()}
+        twice = {path: [(key, "is there twice") for key in repeated(found)] for path, found in data.items()}
+        wrong = {
+            path: (*twice[path], *self._mistaken(state, step, found))
+            for step, path in named
+            if (found := said[path]) is not None
+        }
         return {"results": said, "mistakes": {path: found for path, found in wrong.items() if found}}
 
     def attested(self, facts: Facts, how: str, where: str) -> Facts:

@@ -270,4 +270,6 @@ def start_workflow(project: Project, given: Mapping[str, Any]) -> dict[str, Any]
         phases=given.get("phases", ()),
         fresh=given.get("fresh", False),
     )
-    return _status(project, workflow.briefing())
+    answer = _status(project, workflow.briefing())
+    said = [one for one in workflow.said if one != answer.get("shadowing")]
+    return {**answer, "said": said} if said else answer

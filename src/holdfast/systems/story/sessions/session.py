@@ -80,7 +80,7 @@ class Sessions(Copies):
         return {
             **self._shown(layout, found, changes),
             "workflows": [runs.summary(state) for state in states],
-            "conflicts": [*changes.conflicts(), *runs.conflicts(layout, states)],
+            "conflicts": [*changes.conflicts(), *runs.conflicts(self._wired, layout, states)],
         }
 
     def preview(self, name: str) -> dict[str, Any]:
@@ -152,7 +152,7 @@ class Sessions(Copies):
             "artifacts": changes.targets(changes_.ARTIFACT),
             "retries": changes.targets(changes_.RETRY),
             "workflows": workflows,
-            "conflicts": [*changes.conflicts(), *runs.conflicts(layout, states)],
+            "conflicts": [*changes.conflicts(), *runs.conflicts(self._wired, layout, states)],
         }
 
     def _orphans(self, layout: Layout) -> list[str]:
@@ -188,7 +188,8 @@ def settling(layout: Layout, changes: Changes, conflicts: list[dict[str, str]]) 
     theirs = {change.target for change in changes.all if change.is_contested}
     made = (changes_.ARTIFACT, changes_.RETRY)
     unfit = [c.source for c in changes.all if c.conflict and c.kind not in made and not c.is_contested]
-    paths = [conflict["path"] for conflict in conflicts]
+    twice = [one["workflow_id"] for one in conflicts if one["reason"] == runs.ACTIVE_TOO]
+    paths = [conflict["path"] for conflict in conflicts if conflict["reason"] != runs.ACTIVE_TOO]
     ways: list[Remedy | str] = []
     if both := [path for path in paths if path in theirs]:
         path = both[0] if len(both) == 1 else remedies.PATH
@@ -202,6 +203,8 @@ def settling(layout: Layout, changes: Changes, conflicts: list[dict[str, str]]) 
         ways.append(shell("rm", f"{layout.folder}/{unfit[0]}", text="remove it from the session"))
     if there := [path for path in paths if path not in theirs and path not in unfit]:
         ways.append(f"move {there[0]} to another place")
+    if twice:
+        ways.append(remedies.cancel(workflow=twice[0], text="give up the run outside of the session"))
     return tuple(ways)
 
 
