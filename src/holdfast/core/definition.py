@@ -65,8 +65,8 @@ class Review(Value):
 class Approval(Value):
     """A person's word. The policy says through which channel it may come.
 
-    `rejected` is what a bare no means: the step has failed, or it is worked on again (`revise`). `of` is the output that
-    is approved, where the others only go with it: after a no, that one has to change.
+    `rejected` is what a bare no means: the step has failed, or it is worked on again (`revise`). `of` is the output
+    that is approved, where the others only go with it: after a no, that one has to change.
     """
 
     by: str = "relayed"

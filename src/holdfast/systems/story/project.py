@@ -37,7 +37,9 @@ def planned(context: Mapping[str, Any]) -> dict[str, Any]:
     context = {name: _number(value) for name, value in context.items()}
     wrong = [name for name in needed if not _is_number(context.get(name))]
     if wrong:
-        said = f"the plan of {'an' if level == 'act' else 'a'} {level} needs {' and '.join(wrong)}, a number from 1 to 99"
+        said = (
+            f"the plan of {'an' if level == 'act' else 'a'} {level} needs {' and '.join(wrong)}, a number from 1 to 99"
+        )
         raise UsageError("bad_number", said, remedy=_planning(context, level, level))
     return {"level": level, **{name: context[name] for name in needed}}
 

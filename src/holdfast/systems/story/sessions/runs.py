@@ -18,7 +18,6 @@ from holdfast.systems.story.sessions.changes import APPEARED
 from holdfast.systems.story.sessions.files import content, drop
 from holdfast.systems.story.sessions.layout import ARTIFACTS, STATES, WORKSPACE, Layout
 
-
 ACTIVE_TOO = "active_too"
 """Why a run of the session cannot become one of the project: the same work is under way there."""
 
