@@ -106,11 +106,11 @@ def test_a_run_that_is_active_outside_too_is_a_conflict_of_the_session(writer):
     path = f"workspace/workflow-state/{outer}.json"
     expected = [{"path": path, "reason": "active_too", "workflow_id": outer}]
     assert writer.ok("session", "commit", "one", "--json").json["conflicts"] == expected
-    assert f"holdfast cancel -w {outer}" in writer.ok("session", "commit", "one").out
+    assert f"holdfast cancel {outer}" in writer.ok("session", "commit", "one").out
     error = writer.agent("session", "commit", "one", "--force", "--json").error
     assert (error["code"], error["facts"]["conflicts"]) == ("session_conflict", expected)
-    assert f"holdfast cancel -w {outer}" in error["remedy"]
-    writer.ok("cancel", "-w", outer)
+    assert f"holdfast cancel {outer}" in error["remedy"]
+    writer.ok("cancel", outer)
     assert writer.ok("session", "commit", "one", "--force", "--json").json["committed"] is True
     assert by_command(writer, "generation", "0204", {}, "")["workflow"] == inner
 

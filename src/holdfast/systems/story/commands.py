@@ -106,7 +106,7 @@ def commit(call: Call) -> None:
         sides = f"holdfast session keep PATH --session {name}, or holdfast session drop PATH --session {name}"
         twice = [one["workflow_id"] for one in done["conflicts"] if "workflow_id" in one]
         ways = [sides] if len(twice) < len(done["conflicts"]) else []
-        ways += [f"holdfast cancel -w {id}" for id in twice[:1]]
+        ways += [f"holdfast cancel {id}" for id in twice[:1]]
         first = f"resolve the conflicts first: {'; '.join(ways)}"
         onward = first if done["conflicts"] else f"holdfast session commit {name} --force"
         return "\n".join([f"A commit of {name} would change:", *(lines or ["  nothing"]), f"→ {onward}"])
