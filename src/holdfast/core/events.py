@@ -86,6 +86,8 @@ class Marked(Value):
     mark: str
     on: bool = True
     reason: str = ""
+    person: str = ""
+    """How a person was recognised whose word it takes; empty where nobody's was needed."""
 
 
 class Founded(Value):

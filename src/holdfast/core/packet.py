@@ -22,8 +22,8 @@ ITEM, FAILURE, DESCRIPTION = 300, 500, 800
 WHOLE = 4000
 """How long an item is told where there is room for all of them."""
 _IMPORTANCE = (
-    *("position", "next command", "actions", "step", "criteria", "left work", "changes", "decisions"),
-    *("violations", "emphasis", "unchanged"),
+    *("position", "next command", "actions", "step", "changes", "decisions", "violations", "emphasis", "unchanged"),
+    *("criteria", "left work"),
     *("news", "claimed", "proof", "blockers", "people", "hand in", "held"),
     *("progress", "reading", "reminders", "alerts", "failures", "do not do again", "already done", "context"),
     *("notes", "learned", "other workflows"),

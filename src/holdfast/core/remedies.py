@@ -205,8 +205,13 @@ def agent_start(**more: Any) -> Remedy:
 
 
 def session(what: str, name: str | Blank = "", **more: Any) -> Remedy:
-    """One of the commands about sessions, with the session or file it takes."""
-    return Remedy(f"session {what}", {"name": name, "path": name}, **more)
+    """One of the commands about a session as a whole, with its name."""
+    return Remedy(f"session {what}", {"name": name}, **more)
+
+
+def session_file(what: str, path: str | Blank, session: str, **more: Any) -> Remedy:
+    """One of the commands about a file in a session, which is named: another one may be in use."""
+    return Remedy(f"session {what}", {"path": path, "session": session}, **more)
 
 
 def usage(command: str, **more: Any) -> Remedy:

@@ -269,7 +269,7 @@ class Standing:
         said = [f"{path} was handed in unchanged: {reason}" for path, reason in given if reason]
         progress = state.step(self.step) if self.step else None
         same = gates.unchanged(progress, self.facts) if progress and not progress.data.get(UNCHANGED) else []
-        return [gates.unchanged_because(progress, same), *said] if progress and same else said
+        return [gates.unchanged_because(progress, same, self.facts), *said] if progress and same else said
 
     @part
     def all_failures(self) -> list[str]:

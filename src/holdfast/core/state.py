@@ -200,6 +200,8 @@ class Progress(Value):
     sent_back: Mapping[str, str] = {}
     """The files that have to change before it is handed in again, by name, with what they were when the work failed or
     people asked for changes."""
+    turned_down: Mapping[str, tuple[str, ...]] = {}
+    """What these files were each time: no earlier one is taken again either."""
 
 
 class Claim(Value):
@@ -272,6 +274,8 @@ class Mark(Value):
     at: str
     by: str
     reason: str = ""
+    person: str = ""
+    """How a person was recognised whose word it takes."""
 
 
 class Snapshot(Value):

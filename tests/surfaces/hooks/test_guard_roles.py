@@ -37,8 +37,8 @@ CHANGING = {
     *("compacted", "set", "snapshot", "restore", "agent start", "agent beat", "agent end", "agent spend", "lock"),
     *("unlock", "task add", "task start", "task done", "task iterate", "task retry", "task skip", "task manual"),
     *("supervise", "commit", "milestone", "amend", "session create", "session use", "session write", "session path"),
-    *("session delete", "session keep", "session retry", "session commit", "session cancel", "workflows new"),
-    *("trust", "clean", "adopt", "demo"),
+    *("session delete", "session keep", "session drop", "session retry", "session commit", "session cancel"),
+    *("workflows new", "trust", "clean", "adopt", "demo"),
 }
 
 

@@ -54,14 +54,20 @@ def _resume_at(draft: Draft, path: str) -> None:
 
 
 def cancel(draft: Draft, command: cmd.Cancel) -> None:
-    if draft.state.cancelled:
+    given_up, is_binding = draft.state.cancelled, draft.state.conduct.binding
+    if given_up and (given_up.person or not is_binding or draft.actor.kind != "human"):
         return
     if draft.state.finished_at:
         raise refusals.already_finished(draft.state)
     optional_text(command.reason, "reason", 500)
     if draft.state.conduct.guarded_end and queries.is_a_persons_turn(draft.state, draft.facts.now):
         draft.require_person("cancel a run that waits for a person's decision", remedies.cancel())
-    draft.emit(ev.Marked("cancelled", reason=command.reason))
+    asked = f"give up {draft.state.id}, so that nobody is held to it"
+    person = draft.facts.person if is_binding and draft.is_person(asked) else ""
+    if given_up and not person:
+        return
+    reason = command.reason or (given_up.reason if given_up else "")
+    draft.emit(ev.Marked("cancelled", reason=reason, person=person))
 
 
 def reinstate(draft: Draft, _: cmd.Reinstate) -> None:

@@ -117,6 +117,7 @@ COMMANDS = {
         ("session read", "sessions", "a file as the session has it", "story:read"),
         ("session delete", "sessions", "delete a file in the session", "story:delete"),
         ("session keep", "sessions", "resolve a conflict: the session's file wins", "story:keep"),
+        ("session drop", "sessions", "resolve a conflict: the project's file wins", "story:drop"),
         ("session retry", "sessions", "try a file again, and keep what is there", "story:retry"),
         ("session commit", "sessions", "what a commit would do; with --force, do it", "story:commit"),
         ("session cancel", "sessions", "delete a session and all it holds", "story:cancel"),

@@ -14,7 +14,7 @@ from holdfast.core.value import Any
 from holdfast.documents.learnings import read
 from holdfast.errors import HoldfastError, NotFound, Refused, UsageError
 from holdfast.machine.place import read_regular
-from holdfast.plain.plainjson import parse, spaced
+from holdfast.plain.plainjson import BOM_UTF8, parse, repeated, spaced
 from holdfast.plain.terminal import escape
 from holdfast.systems.orchestrator import subject, words
 from holdfast.systems.orchestrator.rules import supervision
@@ -179,6 +179,9 @@ def _read(file: str) -> Mapping[str, Any]:
     data = sys.stdin.buffer.read(LARGEST + 1) if file == "-" else read_regular(file, LARGEST)
     if data is None:
         raise NotFound("no_file", f"there is no file {file[:200]}", remedy=shell("ls", "-l", file[:200]))
+    data = data.removeprefix(BOM_UTF8)
+    if twice := repeated(data):
+        raise _bad_answer(f"it has {twice[0]!r} twice")
     try:
         said = parse(data)
     except ValueError as wrong:
