@@ -9,14 +9,14 @@ import os
 from _collections_abc import Mapping
 
 from holdfast.core import commands as cmd
-from holdfast.core import lifecycle, moment, queries, remedies
+from holdfast.core import lifecycle, moment, queries, record, remedies
 from holdfast.core.remedy import naming, typed
 from holdfast.core.state import Actor, Alert, State
 from holdfast.core.value import Any
 from holdfast.documents.lens.edits import finishing
 from holdfast.documents.reconcile import FILE
 from holdfast.errors import HoldfastError
-from holdfast.systems.compaction.document import DIALECT, left_out, position
+from holdfast.systems.compaction.document import DIALECT, left_out, position, shown
 from holdfast.systems.compaction.rules import seen
 from holdfast.systems.seam.wired import Wired
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 NOTES = ("CLAUDE.local.md", "CLAUDE/Plan")
 """Where a project keeps notes of workflows."""
 _ENDS = ("completed", "cancelled")
-_DIFFERS = "notes_differ"
 
 
-def merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None:
+def merge(wired: Wired, sighting: Sighting, known: State, actor: Actor, *, again: bool = False) -> None:
+    """`again` where a plan that had ended the workflow has just taken that back: then it says where the work is."""
     shown_at = written(wired, DIALECT.document.path(known))
     state = wired.reconciler.reconcile(known)
     before = seen(state).get(sighting.source) or None
     if before == account(sighting) or not queries.is_active(state):
         return
     moved_at = shown_at if before is None or state.revision != known.revision else _moved_at(state)
-    is_newer = written(wired, sighting.source) > moved_at
+    is_newer = again or written(wired, sighting.source) > moved_at
     if is_plan(sighting) and sighting.status in _ENDS:
         if before is not None and before["phase"]["status"] not in _ENDS:
             how = _brought(wired, sighting.source)
@@ -47,7 +47,7 @@ def merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None:
         return
     told: list[cmd.Command] = []
     try:
-        moves = _moves(wired, state, sighting, before, is_newer)
+        moves = _moves(wired, state, sighting, before, is_newer, again=again)
     except HoldfastError as refusal:  # a gate holds
         moves, told = [], [_not_taken(wired, state, sighting, refusal)]
     additions = _additions(state, sighting, before or {}, is_newer)
@@ -67,6 +67,13 @@ def merge(wired: Wired, sighting: Sighting, known: State, actor: Actor) -> None:
 
 def is_plan(sighting: Sighting) -> bool:
     return sighting.source.startswith(NOTES[1])
+
+
+def was_ended(state: State, sighting: Sighting) -> bool:
+    """Whether the workflow ended by what the plan said when it was last looked at."""
+    last = seen(state).get(sighting.source) or {}
+    by_file = state.cancelled.by == FILE.kind if state.cancelled else bool(record.finished_by(state, FILE.kind))
+    return bool(last) and last["phase"]["status"] in _ENDS and by_file
 
 
 def written(wired: Wired, path: str) -> float:
@@ -111,7 +118,7 @@ def _end(wired: Wired, state: State, sighting: Sighting) -> None:
     path, said = DIALECT.document.path(state), f"{sighting.source} says: {sighting.reason}"
     data = wired.documents.read(state, path) if path else None
     kept = wired.documents.quarantine(path, data, said) if data else ""
-    alert = cmd.Alarm(Alert(wired.world.now(), "ended_by_plan", f"{said}, so the workflow ended", path, kept))
+    alert = cmd.Alarm(Alert(wired.world.now(), record.ENDED, f"{said}, so the workflow ended", path, kept))
     ending = [cmd.Cancel(said)] if sighting.status == "cancelled" else finishing(state, said)
     wired.execute(state.ulid, cmd.Together((sight(sighting), alert, *ending)), FILE)
 
@@ -152,28 +159,37 @@ def _additions(state: State, sighting: Sighting, before: Mapping[str, Any], is_n
 
 
 def _moves(
-    wired: Wired, state: State, sighting: Sighting, before: Mapping[str, Any] | None, is_newer: bool
+    wired: Wired, state: State, sighting: Sighting, before: Mapping[str, Any] | None, is_newer: bool, *, again: bool
 ) -> list[cmd.Command]:
     """A position that changed in the notes since they were last looked at is news, like an edit of the document.
 
     Where the document has moved meanwhile, or was there first, the newer of the two counts, and that is told.
     """
     said = phase(sighting)
-    if before is not None and before.get("phase") == said:
+    is_worded = said["status"] == "blocked" and before is not None and before["reason"] != sighting.reason
+    if before is not None and before.get("phase") == said and not is_worded:
         return []
-    shown = wired.documents.value(state)
-    agrees = before is not None and _is_as_sighted(shown, before["phase"])
-    if not agrees and _is_as_sighted(shown, said):
+    document = wired.documents.value(state)
+    agrees = again or (before is not None and _is_as_sighted(document, before["phase"]))
+    if not agrees and _is_as_sighted(document, said):
         return []
     taken = said if is_plan(sighting) else _going_on(state, said)
-    both = shown, {**shown, "phase": taken}
+    both = document, {**document, "phase": taken}
     moves = [*position(state, *both), *left_out(state, *both)] if agrees or is_newer else []
-    reason = f"{sighting.source} says: {sighting.reason}"
-    moves = [one.replace(reason=reason) if isinstance(one, cmd.Block) else one for one in moves]
-    told = [] if agrees else [_told_newer(sighting, said, shown["phase"], is_newer)]
+    moves = _blocked(state, sighting, moves, is_worded=is_worded and agrees)
+    told = [] if agrees else [_told_newer(sighting, said, document["phase"], is_newer)]
     if taken != said and (agrees or is_newer):
         told.append(_told_open(state, sighting, said, moves))
-    return [*moves, *(_alarm(wired, state, _DIFFERS, one) for one in told)]
+    return [*moves, *(_alarm(wired, state, record.DIFFERS, one) for one in told)]
+
+
+def _blocked(state: State, sighting: Sighting, moves: list[cmd.Command], *, is_worded: bool) -> list[cmd.Command]:
+    """What stops a phase, with the words of the file. Another reason than the file gave before takes its place."""
+    source, reason = f"{sighting.source} says: ", f"{sighting.source} says: {sighting.reason}"
+    path = shown(state)
+    if is_worded and not moves and state.step(path).reason.startswith(source):
+        return [cmd.Resume(path), cmd.Block(path, reason)]
+    return [one.replace(reason=reason) if isinstance(one, cmd.Block) else one for one in moves]
 
 
 def _going_on(state: State, said: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -206,7 +222,7 @@ def _not_taken(
     wired: Wired, state: State, sighting: Sighting, refusal: HoldfastError, *, is_position: bool = True
 ) -> cmd.Alarm:
     what = f"phase {_position(phase(sighting))}" if is_position else "more to read, to remember or to know"
-    return _alarm(wired, state, _DIFFERS, f"{sighting.source} says {what}, which was not taken: {refusal.message}")
+    return _alarm(wired, state, record.DIFFERS, f"{sighting.source} says {what}, which was not taken: {refusal.message}")
 
 
 def _alarm(wired: Wired, state: State, code: str, told: str) -> cmd.Alarm:

@@ -10,13 +10,14 @@ import os
 from holdfast.core import commands as cmd
 from holdfast.core import moment, queries
 from holdfast.core.facts import Facts
-from holdfast.core.state import Actor, State
+from holdfast.core.state import Actor, Alert, State
+from holdfast.documents.reconcile import FILE
 from holdfast.engine.ports import Entry
 from holdfast.errors import HoldfastError
 from holdfast.plain import ulid
 from holdfast.systems.compaction.adoption import file_of
 from holdfast.systems.compaction.document import DIALECT
-from holdfast.systems.compaction.merging import NOTES, account, is_plan, merge, phase, sight
+from holdfast.systems.compaction.merging import NOTES, account, is_plan, merge, phase, sight, was_ended, written
 from holdfast.systems.compaction.rules import seen
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.parts import Upkeep
@@ -64,11 +65,13 @@ def _forget(wired: Wired, named: set[str], actor: Actor) -> None:
 
 def _take(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     """The ULID of the active workflow that the sighting is about; empty where there is none."""
-    known = _known(wired, sighting)
+    known, again = _known(wired, sighting), False
+    if known is None and (known := _reopened(wired, sighting)) is not None:
+        again = True
     if known is None:
         starts = _goes_on(sighting) and not _is_over(wired, sighting) and not _is_read(wired, sighting)
         return _begin(wired, sighting, actor) if starts else ""
-    merge(wired, sighting, known, actor)
+    merge(wired, sighting, known, actor, again=again)
     return known.ulid
 
 
@@ -79,17 +82,33 @@ def _goes_on(sighting: Sighting) -> bool:
     return sighting.status != "completed" or sighting.current < sighting.total
 
 
+def _reopened(wired: Wired, sighting: Sighting) -> State | None:
+    """The workflow that a plan ended and that goes on, as the plan says that it is worked on again."""
+    if not is_plan(sighting) or not _goes_on(sighting):
+        return None
+    over = [entry for entry in wired.store.entries() if not entry.active and _is_ours(wired, entry)]
+    over.sort(key=lambda entry: entry.updated_at, reverse=True)
+    states = loaded(wired, [entry.ulid for entry in over[:MOST_COMPARED]], quietly=True)
+    last = next((state for state in states if sighting.source in seen(state)), None)
+    if last is None or last.finalized or not was_ended(last, sighting) or _is_older(wired, sighting, last):
+        return None
+    said = f"{sighting.source} says: {sighting.reason}, so {last.id}, which had ended by it, goes on"
+    alert = cmd.Alarm(Alert(wired.world.now(), "plan_goes_on", said, sighting.source))
+    return wired.execute(last.ulid, cmd.Together((cmd.Resume(), alert)), FILE)
+
+
+def _is_older(wired: Wired, sighting: Sighting, last: State) -> bool:
+    """Whether notes were last written before a workflow ended."""
+    return written(wired, sighting.source) <= moment.to_epoch(last.updated_at)
+
+
 def _is_over(wired: Wired, sighting: Sighting) -> bool:
     """Whether the notes are about a workflow that ended, and nobody has touched them since."""
     same = _called(wired, sighting.workflow, [entry for entry in wired.store.entries() if not entry.active])
     last = max(same, key=lambda state: state.updated_at, default=None)
-    if last is None:
-        return False
-    try:
-        written = os.stat(os.path.join(wired.place.worktree, sighting.source)).st_mtime
-    except OSError:
-        return True
-    return seen(last).get(sighting.source) == account(sighting) or written <= moment.to_epoch(last.updated_at)
+    if last is None or not written(wired, sighting.source):
+        return last is not None
+    return seen(last).get(sighting.source) == account(sighting) or _is_older(wired, sighting, last)
 
 
 def _known(wired: Wired, sighting: Sighting) -> State | None:
@@ -119,9 +138,20 @@ def _is_about(state: State, sighting: Sighting) -> bool:
 
 
 def _is_named_by(state: State, sighting: Sighting) -> bool:
-    number, name = sighting.context.get("plan_number"), _plain(str(sighting.context["plan_name"]))
-    said = str(state.context.get("plan_number", "")).lstrip("0")
-    return (number is not None and said == str(number)) or _plain(state.title) == name
+    """Whether a workflow has the title of a plan, or its number and no name that contradicts the title."""
+    number, title = sighting.context.get("plan_number"), str(sighting.context["plan_name"])
+    said = str(state.context.get("plan_number", "")).strip().lstrip("0")
+    is_numbered = number is not None and said == str(number)
+    if said and not is_numbered:
+        return False
+    if _plain(state.title) == _plain(title):
+        return True
+    if not is_numbered or f"@{sighting.source}" in state.reading:
+        return is_numbered
+    from holdfast.systems.compaction.detection.prose import speak_of_one
+
+    known = (state.title, *(value for value in state.context.values() if isinstance(value, str)))
+    return speak_of_one(f"{title} {sighting.source.split('/')[-2]}", known)
 
 
 def _is_read(wired: Wired, sighting: Sighting) -> bool:

@@ -101,5 +101,5 @@ def _is_choice(plain: str) -> bool:
 
 def _is_whole(word: str, rest: str) -> bool:
     """Whether what follows a word for an end leaves it one. Why something was given up is no reservation."""
-    follows, hedges = (_GOES_ON, _HEDGES) if word == DONE else (_WHY, "$^")
+    follows, hedges = (_GOES_ON, _HEDGES) if word == DONE else (_WHY, "(?!)")
     return bool(re.match(follows, rest.strip())) and not re.search(rf"{hedges}|{_EXCEPTED}", rest)
