@@ -17,6 +17,7 @@ from holdfast.core.packet_parts import clean
 from holdfast.core.remedy import Scope, naming, told, typed
 from holdfast.core.secrets import harmless
 from holdfast.core.standing import position
+from holdfast.core.state import State
 from holdfast.core.value import Any
 from holdfast.errors import Broken, HoldfastError
 from holdfast.machine import place as places
@@ -26,6 +27,7 @@ from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.workflow import Workflow
 from holdfast.surfaces.hooks import notes, quick
+from holdfast.surfaces.hooks.calls import begun
 from holdfast.systems.seam.found import loaded
 from holdfast.systems.seam.registry import asked_by, dialect, system, upkeep
 
@@ -237,19 +239,40 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     wired = project.wired
     if wired.store.read_only:
         return ""
+    before = {entry.ulid for entry in wired.store.active()}
     _adopt(project)
-    own, said = seats.bound(project, session), compact(event.get("tool_input") or {})
+    own, given = seats.bound(project, session), event.get("tool_input")
+    said, line = compact(given or {}), isinstance(given, Mapping) and "file_path" not in given
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
     known = loaded(wired, here if len(here) <= MOST_LOOKED_AT else [], quietly=True)
-    written = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
-    complete = bool(written) and not _goes_on(event.get("tool_input"))
-    for state in written or ([own] if own else known[:1]):
+    named = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
+    written = _written(project, event, known, before) if line else named
+    complete = bool(named) and not _goes_on(given)
+    looked = {state.ulid: state for state in (*named, *written) or ([own] if own else known[:1])}
+    for state in looked.values():
         seats.looked_at(project, state, complete=complete)
-    if len(written) == 1 and session and session not in written[0].seats:
-        wired.execute(written[0].ulid, cmd.Sit(), wired.settings.actor)  # who writes it is at that workflow
+    if len(written) == 1:
+        seats.sit(project, written[0], session)  # who writes it is at that workflow
     told = [clean(alert_text(alert)) for alert in wired.take_news(raised_here=True)]
     told += [clean(one) for one in dict.fromkeys((*wired.troubles, *_redacted(project)))]
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
+
+
+def _written(project: Project, event: Mapping[str, Any], known: list[State], before: set[str]) -> list[State]:
+    """The workflows whose documents were written while a shell line ran, and that no other call has looked at since.
+
+    A line that only names a document may have read it.
+    """
+    documents, since = project.wired.documents, begun(dict(event))
+    found = []
+    for state in known:
+        path = dialect(state.dialect).document.path(state)
+        if state.ulid not in before or not documents.is_untouched(state, path):
+            try:
+                found += [state] if os.stat(documents.full(state, path)).st_mtime >= since else []
+            except (OSError, HoldfastError):
+                continue
+    return found
 
 
 def _goes_on(given: Any) -> bool:
