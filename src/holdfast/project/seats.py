@@ -44,6 +44,13 @@ def _seated(project: Project, session: str) -> list[str]:
     return [str(one["ulid"]) for one in entries if session in one.get("sessions", ())]
 
 
+def unreadable(project: Project, session: str) -> list[str]:
+    """The workflows that a session sat down at and whose journals cannot be read."""
+    ulids = _seated(project, session)
+    found = {state.ulid for state in loaded(project.wired, ulids, quietly=True)}
+    return [ulid for ulid in ulids if ulid not in found]
+
+
 def _newest(session: str, states: list[State]) -> State | None:
     found = [state for state in states if session in state.seats and queries.is_active(state)]
     return max(found, key=lambda state: state.seats[session].at, default=None)

@@ -157,7 +157,7 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
         workflow, others, broken = None, [], wrong
         project.troubles.append(wrong.message)
     if workflow is None:
-        return _without_journal(project, broken, str(source)) if project.troubles else ""
+        return _without_journal(project, broken, session, str(source)) if project.troubles else ""
     if source in FRESH and not (session and session in workflow.state.seats):
         return _one_line(workflow, others)
     if source == "compact" and session and queries.has_caught_up(workflow.state, session):
@@ -188,12 +188,12 @@ def _taken_up(project: Project, workflow: Workflow) -> Workflow:
     return workflow
 
 
-def _without_journal(project: Project, wrong: HoldfastError | None, occasion: str) -> str:
-    """What the newest state file says, where no journal can be read."""
+def _without_journal(project: Project, wrong: HoldfastError | None, session: str, occasion: str) -> str:
+    """What the session's own state file says, else the newest, where a journal cannot be read."""
     from holdfast.surfaces.hooks import fallback
 
     wrong = wrong or Broken("journal_in_doubt", project.troubles[0], remedy=remedies.doctor())
-    return fallback.restored(project, wrong, occasion, MOST) or quick.UNREADABLE
+    return fallback.restored(project, wrong, session, occasion, MOST) or quick.UNREADABLE
 
 
 def _count_compaction(workflow: Workflow, project: Project) -> None:

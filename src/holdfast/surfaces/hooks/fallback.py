@@ -15,6 +15,7 @@ from holdfast.core.packet_parts import Line, Part, assembled, told
 from holdfast.core.remedy import Scope
 from holdfast.errors import Broken, HoldfastError
 from holdfast.plain import ulid
+from holdfast.project import seats
 from holdfast.project.project import Project
 from holdfast.project.required import look as look_at
 from holdfast.systems.seam.found import Found, kept_by_agents
@@ -25,10 +26,14 @@ LEAST = 600
 """Characters that a file is worth telling in."""
 
 
-def restored(project: Project, wrong: HoldfastError, occasion: str, limit: int) -> str:
-    """The packet of the state file that was written last; empty where there is none."""
+def restored(project: Project, wrong: HoldfastError, session: str, occasion: str, limit: int) -> str:
+    """The packet of the session's state file, where its journal is the one that cannot be read, else of the one that
+    was written last; empty where there is none."""
     wired = project.wired
-    for found in kept_by_agents(wired.place.worktree):
+    lost = seats.unreadable(project, session)
+    files = list(kept_by_agents(wired.place.worktree))
+    own = [one for one in files if any(wired.documents.may_be_of(ulid, one.path) for ulid in lost)]
+    for found in own or files:
         if found.is_broken:
             return unread(found, limit)
         spoken = found.dialect
