@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 20
 DEEPEST = 100
-_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None, "NaN": None}
+_TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
+"""How a text in UTF-16 begins."""
 _MARK = "\ufeff"
 _DOUBTFUL = (*"{}[]\0", "<<<<<<<", "=======", ">>>>>>>")
 """What stands around an object that is not all of it: other values, zeros of a crash, a conflict of git."""
@@ -23,13 +25,15 @@ def object_in(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]] | None:
     try:
         if len(data) > LARGEST:
             return None
-        text = data.decode()
+        is_wide = data[:2] in _TWO_BYTES
+        text = data.decode("utf-16" if is_wide else "utf-8")
         try:
             reader = _Reader(text)
             value = reader.whole()
         except ValueError:
             reader = _Reader(text)
             value = reader.among_prose()
+        reader.overlooked += ["UTF-16"] if is_wide else []
         compact(value).encode()  # half a character is text for Python, and cannot be kept
     except ValueError:
         return None
@@ -44,6 +48,21 @@ def with_all_keys(data: bytes, document: Mapping[str, Any]) -> tuple[dict[str, A
         return None
     read = object_in(data)
     return read if read and any(one.endswith(" twice") for one in read[1]) else None
+
+
+def fault(data: bytes) -> str:
+    """Where a text stops to be a JSON object, and what is wrong there."""
+    from json import JSONDecodeError, loads
+
+    try:
+        found = loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as wrong:
+        return f"byte {wrong.start + 1} is no UTF-8"
+    except JSONDecodeError as wrong:
+        return f"line {wrong.lineno}, column {wrong.colno}: {wrong.msg[:1].lower()}{wrong.msg[1:]}"
+    except (ValueError, RecursionError):
+        return "it is nested too deeply, or has a number that is too long"
+    return "it cannot be kept" if isinstance(found, dict) else "it is no object in braces"
 
 
 class _Reader:

@@ -169,6 +169,12 @@ def _at_start(project: Project, event: Mapping[str, Any], session: str) -> str:
     except HoldfastError as mistake:  # in the project's settings: the packet matters more
         notes.log(project.root, str(event["hook_event_name"]), mistake.message)
         most = configuration.Resuming.packet_limit
+    if project.wired.troubles and session and session not in workflow.state.seats:
+        from holdfast.surfaces.hooks import fallback
+
+        # The session may have written the file: it is not sent to the work of others instead.
+        if text := fallback.unreadable(project, most // 2, since=workflow.state.updated_at):
+            return f"{text}\n\n{_one_line(workflow, others)}"
     told = _taken_up(project, workflow).packet(occasion=str(source), others=others, limit=most)
     if project.wired.troubles or any(alert.code == UNREAD for alert in workflow.state.alerts):
         from holdfast.surfaces.hooks import fallback
@@ -239,14 +245,13 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     wired = project.wired
     if wired.store.read_only:
         return ""
-    before = {entry.ulid for entry in wired.store.active()}
     _adopt(project)
     own, given = seats.bound(project, session), event.get("tool_input")
     said, line = compact(given or {}), isinstance(given, Mapping) and "file_path" not in given
     here = [entry.ulid for entry in wired.store.active() if entry.worktree == wired.place.key()]
     known = loaded(wired, here if len(here) <= MOST_LOOKED_AT else [], quietly=True)
     named = [state for state in known if os.path.basename(dialect(state.dialect).document.path(state)) in said]
-    written = _written(project, event, known, before) if line else named
+    written = _written(project, event, known) if line else named
     complete = bool(named) and not _goes_on(given)
     looked = {state.ulid: state for state in (*named, *written) or ([own] if own else known[:1])}
     for state in looked.values():
@@ -258,8 +263,8 @@ def _after_write(project: Project, event: Mapping[str, Any], session: str) -> st
     return _context("PostToolUse", "\n".join(f"Holdfast: {one}" for one in told)) if told else ""
 
 
-def _written(project: Project, event: Mapping[str, Any], known: list[State], before: set[str]) -> list[State]:
-    """The workflows whose documents were written while a shell line ran, and that no other call has looked at since.
+def _written(project: Project, event: Mapping[str, Any], known: list[State]) -> list[State]:
+    """The workflows whose documents were written while a shell line ran, and that nobody is known to have written.
 
     A line that only names a document may have read it.
     """
@@ -267,12 +272,18 @@ def _written(project: Project, event: Mapping[str, Any], known: list[State], bef
     found = []
     for state in known:
         path = dialect(state.dialect).document.path(state)
-        if state.ulid not in before or not documents.is_untouched(state, path):
+        if _is_nobodys(project, state) or not documents.is_untouched(state, path):
             try:
                 found += [state] if os.stat(documents.full(state, path)).st_mtime >= since else []
             except (OSError, HoldfastError):
                 continue
     return found
+
+
+def _is_nobodys(project: Project, state: State) -> bool:
+    """Whether a document was found, and no session is known to be at its workflow."""
+    first = next(iter(project.wired.store.history(state.ulid, until=1)), None) if not any(state.seats) else None
+    return first is not None and first.actor.kind == "file"
 
 
 def _goes_on(given: Any) -> bool:
