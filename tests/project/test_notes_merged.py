@@ -210,3 +210,10 @@ def test_what_notes_said_of_another_position_is_told_until_a_phase_moves(house):
     time.sleep(0.01)
     workflow.done("phase-4")
     assert not any("the newer was taken" in alert.message for alert in workflow.briefing().alerts)
+
+
+def test_notes_that_begin_a_blocked_workflow_say_why(house):
+    house.write(NOTES, "# Workflow State\n\nWorkflow: Job\nPhase: 2/3 - X\nStatus: Blocked - waiting for DBA\n")
+    (state,) = seen(house)
+    assert queries.status(state) == "blocked"
+    assert state.step("phase-2").reason == "CLAUDE.local.md says: Blocked - waiting for DBA"

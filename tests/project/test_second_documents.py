@@ -89,14 +89,19 @@ def test_a_file_that_is_no_json_says_where_it_goes_wrong_and_what_to_write(house
     assert told.endswith("write it again as JSON; its form: holdfast schema compaction")
 
 
-def test_a_file_in_utf_16_and_one_with_nan_are_read(house):
-    path = house.account(context={"rate": 1})
-    text = house.read(path)
-    (house.root / path).write_bytes(text.encode("utf-16"))
-    put(house, SECOND, text.replace('"rate": 1', '"rate": NaN').replace("Case Studies", "Other"))
-    told = " ".join(looked(house))
-    assert ("UTF-16" in told, "NaN" in told) == (True, True)
-    assert [dict(state.context) for state in running(house)] == [{"rate": 1}, {"rate": None}]
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ('{"workflow": "A"}'.encode("utf-16"), "it is UTF-16: write it in UTF-8"),
+        (b'{"workflow": NaN}', "NaN is no JSON: write null, or leave it out"),
+        (b'{"workflow": "\xff"}', "byte 15 is no UTF-8"),
+        (b"[]", "it is no object in braces"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(house, data, said):
+    put(house, SECOND, "x")
+    (house.root / SECOND).write_bytes(data)
+    assert f"is not a JSON object ({said})" in looked(house)[0]
 
 
 def test_what_is_found_while_notes_of_hooks_are_taken_over_is_told_by_the_same_process(house, known):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1 << 20
 DEEPEST = 100
-_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None, "NaN": None}
+_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _TWO_BYTES = (b"\xff\xfe", b"\xfe\xff")
 """How a text in UTF-16 begins."""
 _MARK = "\ufeff"
@@ -25,15 +25,13 @@ def object_in(data: bytes) -> tuple[dict[str, Any], tuple[str, ...]] | None:
     try:
         if len(data) > LARGEST:
             return None
-        is_wide = data[:2] in _TWO_BYTES
-        text = data.decode("utf-16" if is_wide else "utf-8")
+        text = data.decode()
         try:
             reader = _Reader(text)
             value = reader.whole()
         except ValueError:
             reader = _Reader(text)
             value = reader.among_prose()
-        reader.overlooked += ["UTF-16"] if is_wide else []
         compact(value).encode()  # half a character is text for Python, and cannot be kept
     except ValueError:
         return None
@@ -54,14 +52,21 @@ def fault(data: bytes) -> str:
     """Where a text stops to be a JSON object, and what is wrong there."""
     from json import JSONDecodeError, loads
 
+    def refuse(name: str) -> object:
+        raise ValueError(f"{name} is no JSON: write null, or leave it out")
+
+    if data[:2] in _TWO_BYTES:
+        return "it is UTF-16: write it in UTF-8"
     try:
-        found = loads(data.decode("utf-8-sig"))
+        found = loads(data.decode("utf-8-sig"), parse_constant=refuse)
     except UnicodeDecodeError as wrong:
         return f"byte {wrong.start + 1} is no UTF-8"
     except JSONDecodeError as wrong:
         return f"line {wrong.lineno}, column {wrong.colno}: {wrong.msg[:1].lower()}{wrong.msg[1:]}"
-    except (ValueError, RecursionError):
-        return "it is nested too deeply, or has a number that is too long"
+    except RecursionError:
+        return "it is nested too deeply"
+    except ValueError as wrong:
+        return str(wrong)[:200]
     return "it cannot be kept" if isinstance(found, dict) else "it is no object in braces"
 
 

@@ -189,6 +189,10 @@ def _begin(wired: Wired, sighting: Sighting, actor: Actor) -> str:
     if sighting.names:
         pairs = zip(state.plan.steps, sighting.names, strict=True)
         state = state.replace(plan=type(state.plan)(tuple(step.replace(name=name) for step, name in pairs)))
+    if sighting.status == "blocked":
+        at, progress = state.plan.children("")[sighting.current - 1], dict(state.progress)
+        progress[at] = progress[at].replace(reason=f"{sighting.source} says: {sighting.reason}")
+        state = state.replace(progress=progress)
     wired.prepare(DIALECT.name)
     outcome = wired.engine.start(cmd.Adopt(state.replace(worktree=wired.place.key()), document), actor)
     state = wired.reconciler.settle(outcome)

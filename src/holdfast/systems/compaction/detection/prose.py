@@ -15,8 +15,8 @@ UNSAFE = (
     r"[\x00-\x08\x0a-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     r"\U000e0000-\U000e007f]"
 )
-MARKS = "🔄🟡✅☑✔⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe0f"
-_STATUS_WORDS = r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped)"
+MARKS = "🔄🟡✅☑✔☐⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe0f"
+_STATUS_WORDS = r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped|[0-9]{1,3} ?%)"
 _EDGES = " -–—:：|,"
 _OF = r"\s*(?:/|(?:of|von|sur|de|di|из)\s)\s*"
 _PROGRESS = (
