@@ -47,7 +47,7 @@ class Project:
 
     def run(self, line: str, by: Session) -> None:
         """A shell line of a session, which its hook hears of."""
-        subprocess.run(["sh", "-c", line], cwd=self.house.root, check=True)  # noqa: S603, S607
+        subprocess.run(["sh", "-c", line], cwd=self.house.root, check=True)
         call = {"tool_name": "Bash", "tool_input": {"command": line}, "tool_use_id": "toolu_1"}
         by.send("PostToolUse", **call, tool_response={}, duration_ms=7)
 
@@ -147,7 +147,8 @@ def test_a_state_file_that_a_shell_line_wrote_is_its_session_s_although_holdfast
 
 
 @pytest.mark.parametrize(
-    "line", [f"sed -i 's/\"current\": 2/\"current\": 4/' {_FILE}", "python3 edit.py", f"sed s/2,/4,/ {_FILE} > x; mv x {_FILE}"]
+    "line",
+    [f'sed -i \'s/"current": 2/"current": 4/\' {_FILE}', "python3 edit.py", f"sed s/2,/4,/ {_FILE} > x; mv x {_FILE}"],
 )
 def test_a_session_that_changes_its_earlier_state_file_by_a_shell_line_is_at_that_one(house, project, line):
     one = Session(house, "S1")

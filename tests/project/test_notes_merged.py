@@ -8,7 +8,6 @@ import time
 import pytest
 
 from holdfast.core import queries
-from holdfast.core.state import Actor
 from holdfast.errors import Refused
 from holdfast.systems.seam.adoption import adopt_at_once
 from tests.project.test_found_notes import later, noted, seen, standing

@@ -50,7 +50,7 @@ def test_a_newer_file_of_the_same_beginning_is_an_edit_of_the_workflow(house, kn
 
 
 def test_an_older_file_of_the_same_beginning_changes_nothing_and_that_is_told_once(house, known):
-    path, document = known
+    _, document = known
     put(house, SECOND, {**document, "key_reminders": ["old"]}, age=3600)
     assert [one.endswith("and older: it changes nothing") for one in looked(house)] == [True]
     assert looked(house) == []

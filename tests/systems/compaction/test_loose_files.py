@@ -51,7 +51,11 @@ def taken(house, text):  # noqa: F811
         ({**WHOLE, "phase": {**PHASE, "current": "2 - Build", "total": "5 phases"}}, (2, 5), ""),
         ({**WHOLE, "phase": {**PHASE, "current": "two", "total": "five"}}, (2, 5), ""),
         ({**WHOLE, "phase": {**PHASE, "current": "2", "total": "five"}}, (2, 5), ""),
-        ({**WHOLE, "phase": {**PHASE, "current": "soon", "total": [5]}}, (1, 1), "phase.current is 'soon': 1 is assumed"),
+        (
+            {**WHOLE, "phase": {**PHASE, "current": "soon", "total": [5]}},
+            (1, 1),
+            "phase.current is 'soon': 1 is assumed",
+        ),
         ({**WHOLE, "phase": {**PHASE, "status": "🔄 Working on it"}}, (2, 5), "'🔄 Working on it'"),
         ({**WHOLE, "context": ["a", "b"]}, (2, 5), "context"),
         ({**WHOLE, "required_reading": "@docs/a.md"}, (2, 5), "required_reading"),

@@ -32,7 +32,9 @@ def is_written_since(folder: str, then: float) -> bool:
         for name in posix.listdir(folder)[:_MOST_LISTED]:
             inner = f"{folder}/{name}"
             files = posix.listdir(inner) if is_folder(inner) else []
-            if any(posix.stat(f"{inner}/{one}").st_mtime >= then for one in files[:_MOST_LISTED] if one[-5:] == ".json"):
+            if any(
+                posix.stat(f"{inner}/{one}").st_mtime >= then for one in files[:_MOST_LISTED] if one[-5:] == ".json"
+            ):
                 return True
     except (OSError, ValueError):
         pass

@@ -222,7 +222,9 @@ def _not_taken(
     wired: Wired, state: State, sighting: Sighting, refusal: HoldfastError, *, is_position: bool = True
 ) -> cmd.Alarm:
     what = f"phase {_position(phase(sighting))}" if is_position else "more to read, to remember or to know"
-    return _alarm(wired, state, record.DIFFERS, f"{sighting.source} says {what}, which was not taken: {refusal.message}")
+    return _alarm(
+        wired, state, record.DIFFERS, f"{sighting.source} says {what}, which was not taken: {refusal.message}"
+    )
 
 
 def _alarm(wired: Wired, state: State, code: str, told: str) -> cmd.Alarm:

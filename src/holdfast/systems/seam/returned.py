@@ -145,5 +145,7 @@ def tell_namesake(wired: Wired, state: State) -> None:
     if other is None or not queries.is_active(state):
         return
     given_up = typed(remedies.cancel(workflow=other.ulid), Scope(active={other.ulid: other.id}, about=other.ulid))
-    said = f"{other.id} is active too and has the same name, but another created_at. If this is the same work: {given_up}"
+    said = (
+        f"{other.id} is active too and has the same name, but another created_at. If this is the same work: {given_up}"
+    )
     wired.execute(state.ulid, cmd.Alarm(Alert(wired.world.now(), "same_name", said)), FILE)

@@ -10,7 +10,10 @@ from holdfast.systems.compaction.detection import numerals, prose, words
 _UNDERLINE = r" {0,3}(=+|-{2,})\s*"
 _NO_HEADING = r"\s*(?:$|[-*+>|#•]|[0-9]{1,3}[.)]\s|-{3,}|(?:\*\*|__)?[\w -]{1,30}(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s)"
 _PART_TITLE = rf"(?i)\s*(?:{numerals.KIND})\s*#?(?:[0-9]|\w+\s*[:：])"
-_SUMMARY = rf"(?i)^\s*(?:<details[^<>]*>\s*)?<summary>\s*(?:<\w+>\s*)?((?:{numerals.KIND})\s*#?(?:[0-9]|\w+\s*[:：]).*?)\s*(?:</\w+>\s*)?</summary>.*"
+_SUMMARY = (
+    rf"(?i)^\s*(?:<details[^<>]*>\s*)?<summary>\s*(?:<\w+>\s*)?((?:{numerals.KIND})\s*#?(?:[0-9]|\w+\s*[:：]).*?)"
+    r"\s*(?:</\w+>\s*)?</summary>.*"
+)
 _DELIMITER = r"[\s|:-]*-[\s|:-]*"
 _LARGE = "|".join((*numerals.KINDS[:5], numerals.KINDS[5]))
 _NUMBERS = ("#", "no", "no.", "nr", "nr.", "№", "number", "id")

@@ -16,7 +16,9 @@ UNSAFE = (
     r"\U000e0000-\U000e007f]"
 )
 MARKS = "🔄🟡✅☑✔☐⬜⏳🔲🟢🔴⏸🚧❌⭕📋🎯⚪🔵🟠\ufe0f"
-_STATUS_WORDS = r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped|[0-9]{1,3} ?%)"
+_STATUS_WORDS = (
+    r"(?i:completed?|done|finished|in[ -]progress|not started|pending|blocked|current|active|skipped|[0-9]{1,3} ?%)"
+)
 _EDGES = " -–—:：|,"
 _OF = r"\s*(?:/|(?:of|von|sur|de|di|из)\s)\s*"
 _PROGRESS = (

@@ -9,7 +9,8 @@ from holdfast.systems.compaction.detection import prose
 RUNNING, DONE, OPEN, HELD, DROPPED, OTHER = "in_progress", "completed", "not_started", "blocked", "cancelled", "other"
 _WORDS = {
     RUNNING: "in progress|in work|active(?:ly)?|on ?going|under ?way|wip|work in progress|working|started|running|doing"
-    "|executing|implementing|in development|in arbeit|in bearbeitung|läuft|laufend|begonnen|en cours|en curso|en progreso"
+    "|executing|implementing|in development|in bearbeitung|in arbeit|läuft|laufend|begonnen"
+    "|en cours|en curso|en progreso"
     "|em andamento|in corso|進行中|作業中|进行中|진행 ?중|в работе|в процессе",
     DONE: "completed?|done|finished|closed|abgeschlossen|fertig|erledigt|beendet|terminée?|achevée?|finie?"
     "|completad[oa]|terminad[oa]|finalizad[oa]|conclu[ií]d[oa]|completat[oa]|完了|已?完成|완료|завершен[оа]?|готово",
