@@ -79,7 +79,7 @@ def test_a_second_workflow_of_the_same_name_is_told(house, known):
     (told,) = looked(house)
     first = min(running(house), key=lambda state: state.created_at)
     assert told.startswith(f"{first.id} is active too and has the same name")
-    assert told.endswith(f"holdfast cancel -w {first.id}")
+    assert told.endswith(f": holdfast cancel {first.id}")
 
 
 def test_a_file_that_is_no_json_says_where_it_goes_wrong_and_what_to_write(house):

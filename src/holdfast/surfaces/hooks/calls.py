@@ -73,6 +73,6 @@ def begun(event: dict[str, Any]) -> float:
     took, ten seconds ago."""
     from time import CLOCK_REALTIME, clock_gettime
 
-    took = event.get("duration_ms")
-    is_said = isinstance(took, int | float) and not isinstance(took, bool) and 0 <= took < 1e9
-    return clock_gettime(CLOCK_REALTIME) - (took / 1000 if is_said else 10) - 2
+    said = event.get("duration_ms")
+    took = said / 1000 if isinstance(said, int | float) and 0 <= said < 1e9 else 10
+    return clock_gettime(CLOCK_REALTIME) - took - 2
