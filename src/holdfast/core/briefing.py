@@ -226,7 +226,7 @@ class Briefing(Standing):
         begun = self.step_status in (lifecycle.PENDING, lifecycle.ACTIVE)
         if not self.step or not begun or self.turn != "agent" or self.first is None:
             return None
-        if self.first.kind in ("mark", "requires", "ack", "read_only") or any(
+        if self.first.kind in ("mark", "requires", "ack", "read_only", "system") or any(
             way.command == "done" for way in self.now
         ):
             return None

@@ -286,7 +286,7 @@ def _actions(brief: Briefing, name: str, voice: Voice) -> Part:
     if has_reading:
         todo.append(("Read every file under REQUIRED READING.", ()))
     known = "here or in those files" if has_reading else "here"
-    look = voice.tell((remedies.next_step(),), scope)
+    look = voice.tell(brief.refusal.remedies if brief.refusal else (remedies.next_step(),), scope)
     todo.append((f"Do not proceed on assumptions. What is not written {known}, look up: {look}", ()))
     numbered = ((Line(f"{number}. {text}", whole=True), *more) for number, (text, more) in enumerate(todo, 1))
     return Part("actions", "ACTION REQUIRED:", tuple(line for lines in numbered for line in lines))

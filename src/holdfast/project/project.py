@@ -266,7 +266,9 @@ class Project:
                 from holdfast.project.inbox import fold
 
                 # With handles of its own: a lock that is not given there must not spoil the look at a journal here.
-                fold(Project(bootstrap.wire(self.wired.place, self.wired.settings)))
+                apart = Project(bootstrap.wire(self.wired.place, self.wired.settings))
+                fold(apart)
+                self.wired.reconciler.hear(apart.wired.reconciler)
         woken = asked_by("wakes", os.path.isdir, self.root, self.wired.place.worktree)
         ended = [entry.dialect for entry in self.wired.store.unpublished()]  # their folders may be gone with their end
         for name in dict.fromkeys((*woken, *ended)):

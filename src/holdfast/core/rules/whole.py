@@ -14,7 +14,10 @@ from holdfast.errors import UsageError
 
 
 def resume(draft: Draft, command: cmd.Resume) -> None:
-    """Takes the marks away and gets the first stuck step going again, or the one that is named."""
+    """Takes the marks away and gets the first stuck step going again, or the one that is named.
+
+    What a file ended goes on at the first step that it finished; what a command finished is not resumed.
+    """
     state = draft.state
     draft.require_bounds()
     if state.cancelled:
@@ -25,9 +28,16 @@ def resume(draft: Draft, command: cmd.Resume) -> None:
         draft.emit(ev.Marked("paused", on=False))
     stuck = (path for path in state.plan.paths if state.step(path).status in lifecycle.STUCK)
     at = command.step or next(stuck, "")
-    if at:
-        _resume_at(draft, at)
-    elif not draft.events and state.finished_at:
+    if at or draft.events or not state.finished_at:
+        if at:
+            _resume_at(draft, at)
+        return
+    from holdfast.core.record import finished_by
+
+    ended = finished_by(state, "file")
+    if ended and not state.finalized:
+        steps.open_again(draft, ended)
+    else:
         refusal = refusals.nothing_to_resume(state)
         left = queries.left(state, draft.facts)
         if left:
