@@ -83,6 +83,9 @@ def run(
         told = _lost(check, seen, state, path, verdict)
         verdict, compared = _compared(check, seen, others, state, path, world, task or begun, verdict, how)
         told |= compared
+        if verdict.by_exit_code and verdict.passed and (task or begun):
+            gone = packages.deleted_tests(task or begun, state.head)
+            told |= {provenance.DELETED: gone} if gone else {}
         if task and task.repository and verdict.passed and verdict.file:
             verdict, more = _held(check, seen, state, path, task, verdict, how)
             told |= more
@@ -141,7 +144,8 @@ def _surroundings(check: Check, base: str, beside: list[str], task: Task | None,
     folder = os.path.join(base, check.folder)
     if check.uses:
         said |= {provenance.COMMAND: " ".join(map(quoted, check.run)), **packages.stands_for(check.run, folder)}
-    changed = packages.was_another(check, folder, task, state.head) if task else []
+    changed = [one for one in (provenance.replaced(check),) if one]
+    changed += packages.was_another(check, folder, task, state.head) if task else []
     said |= {provenance.CHANGED: changed} if changed else {}
     found = variables.found(check.run, folder, base, os.environ) if task else {}
     said |= {provenance.VARIABLES: found} if found else {}
@@ -170,8 +174,9 @@ def _verdict(
         return judge.Verdict(False, named, said, not_started=bool(ran.error))
     if results is None and check.report:
         return judge.Verdict(False, named, f"the command did not write its report {check.report}")
-    if results is None and check.test == "fails" and (why := packages.unread(base, check, task.paths_in(base))):
-        return judge.Verdict(False, "", why, by_exit_code=True, unnamed=bool(check.source))
+    unread = packages.unread(base, check, task, state.head) if results is None and check.test == "fails" else None
+    if unread is not None:
+        return unread
     if (
         results is None
         and ran.exit_code
@@ -300,6 +305,7 @@ def _data(
     said |= {"test": verdict.test} if verdict.test else {}
     said |= {"unnamed": True} if verdict.unnamed else {}
     said |= {provenance.NOT_STARTED: True} if verdict.not_started else {}
+    said |= {provenance.UNREAD: True} if verdict.unread else {}
     said |= {provenance.BY_EXIT_CODE: True} if verdict.by_exit_code else {}
     if found is not None:
         said["count"] = found.total

@@ -7,8 +7,10 @@ import re
 from _collections_abc import Iterable, Sequence
 
 from holdfast.checks import logs, tooling
+from holdfast.checks.counterproof import without_work
 from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results import asking, model
+from holdfast.checks.results.judge import Verdict
 from holdfast.checks.results.sources import Sources
 from holdfast.checks.task import Task
 from holdfast.checks.test_side import is_test
@@ -20,6 +22,7 @@ from holdfast.core.tasks import task_of
 from holdfast.core.value import Any
 from holdfast.git import changes
 
+_LISTED = 50
 _RUST_TEST = rb"#\[\s*(?:\w+::)*(?:test|rstest)\b"
 
 
@@ -40,23 +43,68 @@ def _is_test(file: str, sources: Sources) -> bool:
     return is_rust or is_test(file)
 
 
-def unread(base: str, check: Check, files: Iterable[str]) -> str:
-    """Why an exit code alone shows nothing: a package nearest to a file has a tool whose results can be read.
+def is_chosen(check: Check) -> bool:
+    """Whether a person said which command counts."""
+    return check.source == tooling.CONFIG or provenance.is_person(check.by)
 
-    Empty where there is none, or where a person said which command counts.
+
+def unread(base: str, check: Check, task: Task, head: str | None) -> Verdict | None:
+    """Why an exit code alone is no red: a package nearest to a file has a tool whose results can be read, or had one.
+
+    None where there is none, or where a person said which command counts.
     """
-    if check.source == tooling.CONFIG or provenance.is_person(check.by):
-        return ""
+    if is_chosen(check):
+        return None
+    tool = _readable(base, task.paths_in(base), check)
+    if tool is not None:
+        typed = f"set that command: holdfast set test_command={quoted(' '.join(map(quoted, tool.run)))}"
+        way = "write the test in one package, or name it with --test" if check.source else typed
+        said = f"{_ALONE}, as Holdfast can read the results of {_told(tool)}: {way}"
+        return Verdict(False, "", said, by_exit_code=True, unnamed=bool(check.source))
+    if task.repository is None or asking.known(check.run, os.path.join(base, check.folder)):
+        return None
+    for commit in dict.fromkeys(filter(None, (task.since, head))):
+        tool = _readable_at(commit, base, task)
+        if tool is not None:
+            when = "the task" if commit == task.since else "the workflow"
+            said = f"{_ALONE}, as Holdfast could read the results of {_told(tool)} when {when} began"
+            return Verdict(False, "", said, by_exit_code=True, unread=True)
+    return None
+
+
+_ALONE = "an exit code alone is no red here"
+
+
+def _readable(base: str, files: Iterable[str], but: Check | None = None) -> tooling.Tool | None:
+    """The first command nearest to one of the files whose results can be read; not that of a check."""
     for folder in dict.fromkeys(os.path.dirname(file) for file in files):
         tool = tooling.nearest(base, [os.path.join(folder, "_")]).get("test")
-        if tool is None or (tool.run, tool.folder) == (check.run, check.folder):
+        if tool is None or (but is not None and (tool.run, tool.folder) == (but.run, but.folder)):
             continue
         if asking.known(tool.run, os.path.join(base, tool.folder)):
-            near = provenance.command(Check("", tool.run, source=tool.source, folder=tool.folder))
-            typed = f"set that command: holdfast set test_command={quoted(' '.join(map(quoted, tool.run)))}"
-            way = "write the test in one package, or name it with --test" if check.source else typed
-            return f"an exit code alone is no red here, as Holdfast can read the results of {near}: {way}"
-    return ""
+            return tool
+    return None
+
+
+def _readable_at(commit: str, base: str, task: Task) -> tooling.Tool | None:
+    """The same in the tree of a commit; looked at only where what shows the commands has changed since."""
+    changed = task.changed_since(commit)
+    if all(one.blob and os.path.basename(name) not in tooling.MANIFESTS for name, one in changed.items()):
+        return None
+    with without_work(task, None, commit) as (folder, _):
+        top = os.path.normpath(os.path.join(folder, os.path.relpath(base, task.base)))
+        return _readable(top, task.paths_in(base, gone=True))
+
+
+def _told(tool: tooling.Tool) -> str:
+    return provenance.command(Check("", tool.run, source=tool.source, folder=tool.folder))
+
+
+def deleted_tests(task: Task, head: str | None) -> dict[str, Any]:
+    """The files of tests that were there when the workflow began and are gone: how many, and the first names."""
+    changed = task.changed_since(head) if head else {}
+    names = [name for name, one in changed.items() if not one.blob and is_test(name)]
+    return {"count": len(names), "names": names[:_LISTED]} if names else {}
 
 
 def stands_for(argv: Sequence[str], folder: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from _collections_abc import Container
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts
-from holdfast.core.provenance import LOST, NOT_STARTED
+from holdfast.core.provenance import LOST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import (
     BESIDE,
@@ -311,6 +311,8 @@ def _checking(check: Check, progress: Progress, way: str, *, failed: bool) -> tu
     again = (remedies.reopen(shown, text="show it again"),) if shown else ()
     if failed and evidence and evidence.data.get(NOT_STARTED) and check.uses:
         text, again = "install it, then", (remedies.set_command(check.uses, text="name another"),)
+    if failed and evidence and evidence.data.get(UNREAD):
+        text, again = "bring the tests and their command back, then", (remedies.choose_command(check.uses),)
     return remedies.check(check.name, text=text).given(test=test), *again
 
 

@@ -49,7 +49,11 @@ VARIABLES = "variables"
 """In the data of evidence: what of the environment can change which code or tests run, by name."""
 NOT_STARTED = "not_started"
 """In the data of evidence: the command came to no test, as its program is not there."""
-INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED)
+UNREAD = "unread"
+"""In the data of evidence that failed because only an exit code is known where test results could be read."""
+DELETED = "deleted_tests"
+"""In the data of evidence by exit code: files of tests that were there when the workflow began and are gone."""
+INTERNAL = (PASSING, "test_contents", COMMAND, NOT_STARTED, UNREAD)
 """What of the data of evidence only Holdfast itself compares: no answer has it."""
 _MOST_LISTED = 5
 
@@ -68,7 +72,8 @@ def remarks(evidence: Evidence) -> list[str]:
     if not evidence.passed:
         return []
     data = evidence.data
-    return [*_not_run(data.get(NOT_RUN)), *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
+    tests = [*_not_run(data.get(NOT_RUN)), *_deleted(data.get(DELETED))]
+    return [*tests, *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
 
 
 def not_of(evidence: Evidence) -> list[str]:
@@ -103,6 +108,12 @@ def _not_run(found: Any) -> list[str]:
     when = "earlier" if found.get(SINCE) == START else "before this task"
     what = f"1 test that passed {when} is" if count == 1 else f"{count} tests that passed {when} are"
     return [f"{what} not run any more{listed(found.get('names'), count)}"]
+
+
+def _deleted(found: Any) -> list[str]:
+    count = _count(found)
+    files = "1 file of tests" if count == 1 else f"{count} files of tests"
+    return [f"{files} from before this workflow deleted{listed(found.get('names'), count)}"] if count else []
 
 
 def run_under(evidence: Evidence) -> str:
@@ -166,6 +177,19 @@ def command(check: Check) -> str:
     words = " ".join(map(quoted, check.run))
     where = f" in {check.folder}" if check.folder else ""
     return f"{words}{where} ({f'from {check.source}' if check.source else typed(check.by) or 'set by hand'})"
+
+
+def first(before: Check, now: Check) -> str:
+    """The command that a check had before another one took its place in the same folder; empty where that is back."""
+    if not now.run or not before.run or before.folder != now.folder:
+        return before.was
+    was = before.was or (command(before) if before.run != now.run else "")
+    return "" if was == command(now) else was
+
+
+def replaced(check: Check) -> str:
+    """The sentence about a command that took the place of another one in its folder; empty where none did."""
+    return f"the {check.uses} command changed: {command(check)}; before: {check.was}" if check.was else ""
 
 
 def typed(by: str) -> str:

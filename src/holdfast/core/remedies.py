@@ -174,6 +174,11 @@ def set_command(uses: str, **more: Any) -> Remedy:
     return Remedy("set", {"values": [Blank(f"{uses}_command='COMMAND'")]}, **more)
 
 
+def choose_command(uses: str) -> Remedy:
+    """What an exit code is only worth where a person says which command counts."""
+    return set_command(uses, text="to choose the command that counts", who=_PERSON)
+
+
 def equip(uses: str, *, is_listed: bool = False) -> tuple[Remedy, ...]:
     """What helps where only Holdfast's own run counts and no command was found: say it, write it, or allow reports.
 
