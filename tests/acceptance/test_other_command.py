@@ -105,7 +105,7 @@ def test_a_command_that_a_person_chose_counts_and_the_change_and_the_deleted_tes
     status = " ".join(bench.ok("status").out.split())
     for said in (
         "1 file of tests from before this workflow deleted: tests/test_old.py",
-        f"the test command changed: sh run.sh (set by human",
+        "the test command changed: sh run.sh (set by human",
         f"before: {PYTEST}",
     ):
         assert said in request
@@ -126,3 +126,69 @@ def test_a_command_that_comes_back_is_not_named(bench):
     bench.ok("done", "--test", "test_new")
     plan = bench.open().workflow().state.plan
     assert [check.was for path in plan.paths for check in plan.step(path).checks if check.was] == []
+
+
+NEW = "def test_new():\n    import new\n"
+
+
+def proved(bench: Bench, script: str = "") -> None:
+    """The first task, proved by pytest, or by a script of `package.json`."""
+    if script:
+        need("npm")
+        for name in ("pytest.ini", "tests/test_old.py"):
+            (bench.root / name).unlink()
+        bench.write("package.json", f'{{"scripts": {{"test": "{script}"}}}}')
+    begun(bench, "One", "Two (no tests)")
+    if script:
+        text = "import test from 'node:test';\ntest('new', async () => { await import('./new.mjs'); });\n"
+        bench.write("new.test.mjs", text)
+        bench.ok("done", "--test", "new")
+        bench.write("new.mjs", "export const one = 1;\n")
+    else:
+        bench.write("tests/test_new.py", NEW)
+        bench.write("pytest.ini", "[pytest]\npythonpath = .\naddopts = -p no:cacheprovider\n")
+        bench.ok("done", "--test", "test_new")
+        bench.write("new.py", "")
+    bench.ok("done")
+    bench.ok("done")
+
+
+def test_a_run_by_exit_code_does_not_show_that_an_earlier_proof_ran(bench):
+    proved(bench, "node --test")
+    (bench.root / "new.test.mjs").unlink()
+    bench.write("package.json", '{"scripts": {"test": "sh run.sh"}}')
+    bench.write("run.sh", "true\n")
+    bench.ok("done")
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    lost = "which proved task_execution/1, was not seen to run: npm test --silent (from package.json) tells an exit code"
+    assert lost in refused.out
+    for check in ("lint", "security_review", "code_simplifier"):
+        bench.ok("check", check, "--passed")
+    refused = bench.agent("done")
+    assert "holdfast reopen task_execution/1/red" in refused.err
+    assert "for a person: to choose the command that counts" in refused.err
+
+
+def test_of_a_command_that_a_person_chose_it_is_named_everywhere(bench):
+    proved(bench)
+    bench.write("run.sh", "true\n")
+    (bench.root / "tests/test_new.py").unlink()
+    bench.ok("done")
+    assert bench.person("set", "test_command=sh run.sh").code == 0
+    for check in ("lint", "security_review", "code_simplifier"):
+        bench.ok("check", check, "--passed")
+    said = "not seen to run: tests/test_new.py::test_new, which proved task_execution/1"
+    assert said in bench.ok("done").out
+    bench.git("remote", "add", "origin", "https://example.com/ada/engine.git")
+    bench.agent("done")
+    assert said in next(bench.root.glob(".holdfast/checks/*/pull-request.md")).read_text()
+    assert said in " ".join(bench.ok("status").out.split())
+
+
+def test_where_the_command_that_proved_it_is_still_there_it_runs_beside(bench):
+    proved(bench)
+    bench.git("mv", "pytest.ini", "setup.cfg")
+    bench.write("setup.cfg", "[tool:pytest]\npythonpath = .\naddopts = -p no:cacheprovider\n")
+    bench.ok("done")
+    bench.ok("check", "test")

@@ -147,13 +147,65 @@ def test_a_command_that_appears_at_the_top_leaves_the_tasks_before_it_alone(benc
     assert (folder(bench), folder(bench, "task_execution/2/red")) == ("packages/a", "")
 
 
-def test_a_package_that_is_gone_is_said_not_to_be_tested(bench):
+def test_a_package_that_is_gone_is_said_not_to_be_tested_and_its_task_is_not_proved(bench):
     bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
     bench.save()
     finish(bench, "a")
     finish(bench, "b")
     bench.git("rm", "-rq", "packages/b")
-    assert "not tested, as the folder is gone: packages/b" in bench.ok("check", "test").out
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    assert "not tested, as the folder is gone: packages/b" in refused.out
+    gone = "was deleted: packages/b/test_b.py is not there any more"
+    assert f"test_b.py::test_one, which proved task_execution/2, {gone}" in refused.out
+
+
+HURT = {
+    "deleted": None,
+    "another of the same name": "def test_other(): ...\n",
+    "skipped": "import pytest\n@pytest.mark.skip\ndef test_one(): ...\n",
+}
+
+
+@pytest.mark.parametrize("harm", HURT)
+def test_the_proof_of_a_task_in_another_package_has_to_run_at_the_end(bench, harm):
+    """Also where the other package has a test of the same name."""
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.write("packages/a/test_old.py", "def test_old(): ...\n")
+    bench.save()
+    finish(bench, "a")
+    if HURT[harm] is None:
+        (bench.root / "packages/a/test_a.py").unlink()
+    else:
+        bench.write("packages/a/test_a.py", str(HURT[harm]))
+    finish(bench, "b")
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    assert "test_a.py::test_one, which proved task_execution/1, " in refused.out
+    assert "test_a.py::test_one, which proved task_execution/1, " in " ".join(bench.ok("next").out.split())
+    for check in ("lint", "security_review", "code_simplifier"):
+        bench.ok("check", check, "--passed")
+    assert "holdfast reopen task_execution/1/red" in bench.agent("done").err
+
+
+def test_a_proof_that_is_the_only_test_of_its_package_is_missed_too(bench):
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.save()
+    finish(bench, "a")
+    (bench.root / "packages/a/test_a.py").unlink()
+    finish(bench, "b")
+    refused = bench.agent("check", "test")
+    assert refused.code == 3
+    assert "test_a.py::test_one, which proved task_execution/1, was deleted" in refused.out
+
+
+def test_a_move_within_the_package_goes_on_proving(bench):
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.save()
+    finish(bench, "a")
+    (bench.root / "packages/a/test_a.py").rename(bench.root / "packages/a/test_moved.py")
+    finish(bench, "b")
+    bench.ok("check", "test")
 
 
 def test_a_nearer_command_is_told_with_the_old_one(bench):

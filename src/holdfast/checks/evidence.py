@@ -76,12 +76,14 @@ def run(
     try:
         seen = observe(check.run, cwd=folder, report=report_in(check), ask=_is_of_tests(check), log=log, **how)
         others = packages.left_out(state, path, check, seen.results) if seen.ran.passed else []
-        seen, beside = packages.all_of(base, seen, others, {"log": log, **how})
+        found = seen.results
+        seen, beside, more = packages.all_of(base, seen, others, {"log": log, **how})
+        runs = [packages.ran(base, *one, is_versioned=git.find(base) is not None) for one in ((check, found), *more)]
         after = world.tree(state, listing=True)
         task = None if not check.test else begun if after.id == tree.id else Task(world, folder, state)
         verdict = _verdict(check, seen, state, path, given, task, base)
         told = _lost(check, seen, state, path, verdict)
-        verdict, compared = _compared(check, seen, others, state, path, world, task or begun, verdict, how)
+        verdict, compared = _compared(check, seen, others, runs, state, path, world, task or begun, verdict, how)
         told |= compared
         if verdict.by_exit_code and verdict.passed and (task or begun):
             gone = packages.deleted_tests(task or begun, state.head)
@@ -223,6 +225,7 @@ def _compared(
     check: Check,
     seen: Observed,
     others: Sequence[Check],
+    runs: Sequence[earlier.Run],
     state: State,
     path: str,
     world: LocalWorld,
@@ -232,17 +235,25 @@ def _compared(
 ) -> tuple[judge.Verdict, dict[str, Any]]:
     """The verdict, compared with the tests from before: a run without one that proved an earlier task does not pass."""
     results = seen.results
-    if task is None or results is None or not verdict.passed:
+    is_unclear = not check.test and not verdict.detail
+    if task is None or not (verdict.passed or is_unclear):
+        return verdict, {}
+    if check.test == "fails" and results is None:
         return verdict, {}
     if check.test == "fails":
         before = baseline.of_task(check, task, verdict.test, how)
         gone = earlier.told(earlier.gone(before, results)) if not results.broken else {}
         kept = {provenance.PASSING: earlier.passing(results, verdict.test, before)}
         return verdict, kept | ({provenance.NOT_RUN: gone} if gone else {})
-    lost = earlier.lost(state, path, check, results, task.sources)
+    told_of = runs if verdict.passed else [run for run in runs if run.results is not None]
+    whole = verdict.passed and not check.test
+    lost, unseen = earlier.lost(state, path, told_of, whole=whole) if told_of else (None, [])
     if lost:
-        return verdict.replace(passed=False, detail=lost.why), {provenance.LOST: lost.step}
-    told: dict[str, Any] = {}
+        verdict = verdict.replace(passed=False, detail=lost.why, unread=lost.is_unread)
+        return verdict, {provenance.LOST: lost.step}
+    told: dict[str, Any] = {provenance.UNSEEN: unseen} if unseen else {}
+    if results is None or not verdict.passed:
+        return verdict, told
     if check.test and not earlier.has_baseline(state, path, check):
         told[provenance.PASSING] = earlier.passing(results, "")
     if check.test:

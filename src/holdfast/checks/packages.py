@@ -6,7 +6,7 @@ import os
 import re
 from _collections_abc import Iterable, Sequence
 
-from holdfast.checks import logs, tooling
+from holdfast.checks import earlier, logs, tooling
 from holdfast.checks.counterproof import without_work
 from holdfast.checks.observed import Observed, observe, report_in
 from holdfast.checks.results import asking, model
@@ -134,30 +134,40 @@ def was_another(check: Check, folder: str, task: Task, head: str | None) -> list
 
 
 def left_out(state: State, path: str, check: Check, found: model.Results | None) -> list[Check]:
-    """The commands that proved tasks in other packages, of which a run outside of tasks shows no test."""
+    """The commands that proved tasks, in other packages or here, of which a run outside of tasks shows no test."""
     if check.uses != "test" or task_of(state, path):
         return []
-    proved: dict[str, Check] = {}
+    proved: dict[tuple[tuple[str, ...], str], Check] = {}
     for step in state.plan.paths:
         for other in state.plan.step(step).checks if task_of(state, step) else ():
             evidence = state.step(step).evidence.get(other.name)
             seen = evidence is not None and evidence.passed and evidence.run_by == "engine" and not evidence.claimed
-            if seen and other.uses == check.uses and other.run and other.folder != check.folder:
-                proved[other.folder] = other
-    return [other for folder, other in proved.items() if not _has_tests(found, folder, check.folder)]
+            if seen and other.uses == check.uses and other.run:
+                proved[other.run, other.folder] = other
+    proved.pop((check.run, check.folder), None)
+    return [other for other in proved.values() if not _has_tests(found, other.folder, check.folder)]
 
 
 def _has_tests(found: model.Results | None, folder: str, seen_from: str) -> bool:
-    inside = os.path.join(os.path.relpath(folder or os.curdir, seen_from or os.curdir), "")
+    inside = "" if folder == seen_from else os.path.join(os.path.relpath(folder or ".", seen_from or "."), "")
     return found is not None and any(case.file.startswith(inside) for case in found.tests)
 
 
-def all_of(base: str, main: Observed, others: Sequence[Check], how: dict[str, Any]) -> tuple[Observed, list[str]]:
-    """A run together with those of the packages that it left out, and a line about each of these.
+def ran(base: str, check: Check, found: model.Results | None, *, is_versioned: bool) -> earlier.Run:
+    """A run of a check as later ones are compared with it."""
+    sources = Sources(os.path.join(base, check.folder), () if is_versioned else None)
+    return earlier.Run(check, found, sources, is_chosen(check))
+
+
+def all_of(
+    base: str, main: Observed, others: Sequence[Check], how: dict[str, Any]
+) -> tuple[Observed, list[str], list[tuple[Check, model.Results | None]]]:
+    """A run together with those of the packages that it left out, a line about each of these, and what each found.
 
     The first that fails is what is told of all. A package that is gone is not tested, and that is said.
     """
     said: list[str] = []
+    runs: list[tuple[Check, model.Results | None]] = []
     for check in others:
         folder = os.path.join(base, check.folder)
         if not os.path.isdir(folder):
@@ -166,8 +176,9 @@ def all_of(base: str, main: Observed, others: Sequence[Check], how: dict[str, An
         with logs.added(how["log"], f"{check.folder or 'the top'}: {' '.join(map(quoted, check.run))}"):
             seen = observe(check.run, cwd=folder, report=report_in(check), ask=True, **how)
         said.append(f"{'passed' if seen.ran.passed else 'failed'} too: {provenance.command(check)}")
+        runs.append((check, seen.results))
         both = [one for one in (main.results, seen.results) if one is not None]
         main = Observed(main.ran if seen.ran.passed else seen.ran, model.together(both) if len(both) > 1 else None)
         if not seen.ran.passed:
             break
-    return main, said
+    return main, said, runs

@@ -255,7 +255,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         lost = str(progress.evidence[check.name].data.get(LOST) or "") if verdict == "failed" else ""
         if lost and not untrusted:
             again = remedies.reopen(lost, text="give that task another test, from red on")
-            how = (how[0].replace(text="bring the test back, then"), again)
+            chosen = how[1:] if progress.evidence[check.name].data.get(UNREAD) else ()
+            how = (how[0].replace(text="bring the test back, then"), again, *chosen)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and way in _NO_WAYS:
             whose = "the project has" if not way else "the configuration says that there is"

@@ -49,6 +49,8 @@ VARIABLES = "variables"
 """In the data of evidence: what of the environment can change which code or tests run, by name."""
 NOT_STARTED = "not_started"
 """In the data of evidence: the command came to no test, as its program is not there."""
+UNSEEN = "unseen_proof"
+"""In the data of evidence: the tests that proved earlier tasks and that nobody saw run, in one phrase each."""
 UNREAD = "unread"
 """In the data of evidence that failed because only an exit code is known where test results could be read."""
 DELETED = "deleted_tests"
@@ -73,7 +75,7 @@ def remarks(evidence: Evidence) -> list[str]:
         return []
     data = evidence.data
     tests = [*_not_run(data.get(NOT_RUN)), *_deleted(data.get(DELETED))]
-    return [*tests, *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
+    return [*tests, *_unseen(data.get(UNSEEN)), *_filtered(data.get(FILTERED)), *_ignored(data.get(IGNORED))]
 
 
 def not_of(evidence: Evidence) -> list[str]:
@@ -108,6 +110,10 @@ def _not_run(found: Any) -> list[str]:
     when = "earlier" if found.get(SINCE) == START else "before this task"
     what = f"1 test that passed {when} is" if count == 1 else f"{count} tests that passed {when} are"
     return [f"{what} not run any more{listed(found.get('names'), count)}"]
+
+
+def _unseen(found: Any) -> list[str]:
+    return [f"not seen to run: {one}" for one in found] if isinstance(found, (list, tuple)) else []
 
 
 def _deleted(found: Any) -> list[str]:
