@@ -313,3 +313,57 @@ def test_without_a_command_at_the_top_the_end_tests_every_package_with_tasks(ben
     said = bench.ok("check", "test").out
     assert "test passed" in said
     assert "passed too: python3 -m pytest -v in packages/" in said
+
+
+def two_packages(bench: Bench, definition: str) -> str:
+    """A cycle whose test is in one package, red; its work and the other package are still to come."""
+    bench.write("packages/b/test_old.py", "from code_ import one\ndef test_old():\n    assert one == 1\n")
+    bench.write("packages/b/code_.py", "one = 1\n")
+    bench.save()
+    bench.ok("cancel")
+    bench.ok("start", *(("dev", LOGIN) if definition == "dev" else ("tdd", "--set", "task=Two")))
+    bench.write("packages/a/test_new.py", "def test_new():\n    import new\n")
+    bench.ok("done", "--test", "test_new")
+    bench.write("packages/a/new.py", "")
+    return bench.head
+
+
+@pytest.mark.parametrize("definition", ["dev", "tdd"])
+def test_a_task_that_breaks_another_package_that_it_changed_is_not_green(bench, definition):
+    head = two_packages(bench, definition)
+    bench.write("packages/b/code_.py", "one = 2\n")
+    refused = bench.agent("done")
+    assert refused.code == 3
+    assert "test_old.py::test_old" in refused.err
+    assert "python3 -m pytest -v in packages/b (from packages/b/pyproject.toml)" in refused.err
+    bench.write("packages/b/code_.py", "one = 1  # the same\n")
+    bench.write("packages/b/test_more.py", "def test_more():\n    open('left.txt', 'w').close()\n")
+    bench.ok("done")
+    status = " ".join(bench.ok("status").out.split())
+    assert "passed too: python3 -m pytest -v in packages/b" in status
+    assert "stale" not in status
+    bench.write("packages/b/code_.py", "one = 2\n")
+    assert bench.agent("done").code == 3
+    assert bench.head == head
+
+
+def test_what_failed_before_in_another_package_is_not_held_against_the_task(bench):
+    bench.write("packages/b/test_old.py", "def test_old():\n    assert 0\n")
+    bench.save()
+    bench.ok("start", "dev", LOGIN, "--fresh")
+    bench.write("packages/a/test_new.py", "def test_new():\n    import new\n")
+    bench.ok("done", "--test", "test_new")
+    bench.write("packages/a/new.py", "")
+    bench.write("packages/b/code.py", "one = 3\n")
+    bench.ok("done")
+    assert "failed before, and now too: python3 -m pytest -v in packages/b" in " ".join(bench.ok("status").out.split())
+
+
+def test_texts_and_settings_around_a_package_cost_no_other_run(bench):
+    two_packages(bench, "dev")
+    bench.write("README.md", "more\n")
+    bench.write("package-lock.json", "{}\n")
+    bench.write("packages/b/notes.md", "more\n")
+    bench.ok("done")
+    evidence = bench.open().workflow().state.step(GREEN).evidence["test_passes"]
+    assert "packages" not in evidence.data

@@ -6,7 +6,7 @@ import os
 from _collections_abc import Callable, Mapping, Sequence
 
 from holdfast import git
-from holdfast.checks import baseline, bytecode, counterproof, earlier, packages, started, variables
+from holdfast.checks import baseline, bytecode, counterproof, earlier, neighbours, packages, started, variables
 from holdfast.checks.observed import EndedError, Observed, observe, report_in
 from holdfast.checks.results import judge, model
 from holdfast.checks.task import Task
@@ -89,8 +89,12 @@ def run(
             gone = packages.deleted_tests(task or begun, state.head)
             told |= {provenance.DELETED: gone} if gone else {}
         if task and task.repository and verdict.passed and verdict.file:
-            verdict, more = _held(check, seen, state, path, task, verdict, how)
-            told |= more
+            verdict, held = _held(check, seen, state, path, task, verdict, how)
+            told |= held
+        if task and check.test == "passes" and verdict.passed:
+            broken, beside = neighbours.run(base, check, task, found, how, log)
+            verdict = verdict.replace(passed=False, detail=broken) if broken else verdict
+            after = world.tree(state, listing=True) if beside else after
     except EndedError:
         said = f"the check {name} was ended before it had a result; nothing is recorded"
         facts = {"check": name, "step": path}

@@ -145,10 +145,11 @@ def left_out(state: State, path: str, check: Check, found: model.Results | None)
             if seen and other.uses == check.uses and other.run:
                 proved[other.run, other.folder] = other
     proved.pop((check.run, check.folder), None)
-    return [other for other in proved.values() if not _has_tests(found, other.folder, check.folder)]
+    return [other for other in proved.values() if not has_tests(found, other.folder, check.folder)]
 
 
-def _has_tests(found: model.Results | None, folder: str, seen_from: str) -> bool:
+def has_tests(found: model.Results | None, folder: str, seen_from: str) -> bool:
+    """Whether a run in one folder ran tests of another one."""
     inside = "" if folder == seen_from else os.path.join(os.path.relpath(folder or ".", seen_from or "."), "")
     return found is not None and any(case.file.startswith(inside) for case in found.tests)
 
