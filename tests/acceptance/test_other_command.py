@@ -161,7 +161,9 @@ def test_a_run_by_exit_code_does_not_show_that_an_earlier_proof_ran(bench):
     bench.ok("done")
     refused = bench.agent("check", "test")
     assert refused.code == 3
-    lost = "which proved task_execution/1, was not seen to run: npm test --silent (from package.json) tells an exit code"
+    lost = (
+        "which proved task_execution/1, was not seen to run: npm test --silent (from package.json) tells an exit code"
+    )
     assert lost in refused.out
     for check in ("lint", "security_review", "code_simplifier"):
         bench.ok("check", check, "--passed")

@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from holdfast.checks.packages import own_tests
+from holdfast.core import conditions
+from holdfast.systems.seam.request import how
 from tests.workbench import LOGIN, Bench
 
 RED, GREEN = "task_execution/1/red", "task_execution/1/green"
@@ -367,3 +369,15 @@ def test_texts_and_settings_around_a_package_cost_no_other_run(bench):
     bench.ok("done")
     evidence = bench.open().workflow().state.step(GREEN).evidence["test_passes"]
     assert "packages" not in evidence.data
+
+
+def test_evidence_says_which_package_it_is_from_and_status_what_the_end_runs(bench):
+    bench.write("Makefile", "test:\n\t@true\n.PHONY: test\n")
+    bench.save()
+    finish(bench, "a")
+    finish(bench, "b")
+    state = bench.open().workflow().state
+    using = {one.uses: one for one in conditions.commands(state, "pr_creation")}
+    assert (using["test"].command, using["test"].folder) == ("make test", "")
+    check, seen = state.plan.step(GREEN).checks[0], state.step(GREEN).evidence["test_passes"]
+    assert "run by Holdfast: `python3 -m pytest -v` in `packages/a` at " in how(check, seen)

@@ -174,15 +174,17 @@ def passing(results: Results, test: str, more: Iterable[str] = ()) -> dict[str, 
 
 def not_run(state: State, path: str, check: Check, results: Results) -> dict[str, Any]:
     """The tests that passed before the task and are not run any more: how many, and their names where known."""
-    before = _baseline(state, path, check)
+    before, of_red = _baseline(state, path, check)
+    since = {provenance.SINCE: provenance.RED} if of_red else {}
     if not before:
         return {}
     names = before.get("names")
     if not isinstance(names, (list, tuple)) or results.unnamed:
         now = sum(map(_ran, results.tests)) + results.unnamed
         fewer = int(before.get("count") or 0) - now
-        return {"count": fewer} if fewer > 0 else {}
-    return told(gone(list(map(str, names)), results))
+        return {"count": fewer, **since} if fewer > 0 else {}
+    found = told(gone(list(map(str, names)), results))
+    return {**found, **since} if found else {}
 
 
 def gone(names: Sequence[str], results: Results) -> list[str]:
@@ -196,8 +198,11 @@ def told(names: Sequence[str]) -> dict[str, Any]:
     return {"count": len(names), "names": list(names[:LISTED])} if names else {}
 
 
-def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
-    """What passed when the task was red; where nothing could be loaded then, what passed at the end of the last one."""
+def _baseline(state: State, path: str, check: Check) -> tuple[Mapping[str, Any], bool]:
+    """What passed when the task was red; where nothing could be loaded then, what passed at the end of the last one.
+
+    With it goes whether all of it passed at red: what had stopped before, passed before the task.
+    """
     newest: tuple[str, Mapping[str, Any]] = "", {}
     own = state.plan.children(parent(path))
     for step, other, one in _seen(state):
@@ -205,10 +210,10 @@ def _baseline(state: State, path: str, check: Check) -> Mapping[str, Any]:
         if not _is_same(other, check) or not isinstance(kept, Mapping) or step == path:
             continue
         if step in own and other.test == "fails" and kept.get("count"):
-            return kept
+            return kept, provenance.NOT_RUN not in one.data
         if step not in own and one.at > newest[0]:
             newest = one.at, kept
-    return newest[1]
+    return newest[1], False
 
 
 def known(state: State, check: Check) -> list[str]:

@@ -85,8 +85,9 @@ def run(
         told = _lost(check, seen, state, path, verdict)
         verdict, compared = _compared(check, seen, others, runs, state, path, world, task or begun, verdict, how)
         told |= compared
-        if verdict.by_exit_code and verdict.passed and (task or begun):
-            gone = packages.deleted_tests(task or begun, state.head)
+        work = task or begun
+        if verdict.by_exit_code and verdict.passed and work:
+            gone = packages.deleted_tests(work, state.head)
             told |= {provenance.DELETED: gone} if gone else {}
         if task and task.repository and verdict.passed and verdict.file:
             verdict, held = _held(check, seen, state, path, task, verdict, how)
@@ -242,9 +243,9 @@ def _compared(
     is_unclear = not check.test and not verdict.detail
     if task is None or not (verdict.passed or is_unclear):
         return verdict, {}
-    if check.test == "fails" and results is None:
-        return verdict, {}
     if check.test == "fails":
+        if results is None:
+            return verdict, {}
         before = baseline.of_task(check, task, verdict.test, how)
         gone = earlier.told(earlier.gone(before, results)) if not results.broken else {}
         kept = {provenance.PASSING: earlier.passing(results, verdict.test, before)}
@@ -324,6 +325,7 @@ def _data(
     said |= {provenance.BY_EXIT_CODE: True} if verdict.by_exit_code else {}
     if found is not None:
         said["count"] = found.total
+        said |= {provenance.NO_TEST: True} if not verdict.passed and found.nothing_ran() and not found.broken else {}
         said["failing"] = [*found.failing, *found.broken][:NAMES_KEPT]
         said["passing"] = list(found.passing[:NAMES_KEPT])
     if task is None:

@@ -86,4 +86,6 @@ def _broken(base: str, check: Check, task: Task, seen: Observed, how: dict[str, 
         return judge.failure(found, (*before.results.failing, *before.results.broken))
     if before is not None and not before.ran.passed:
         return ""
-    return (judge.failure(found) if found is not None else "") or "a test of another package that the task changed fails"
+    return (
+        judge.failure(found) if found is not None else ""
+    ) or "a test of another package that the task changed fails"

@@ -13,6 +13,7 @@ from holdfast.core.value import Any
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
 _PERSON = "person"
+CONFIG = ".holdfast/config.toml"
 _SETTLED = "once that is settled"
 MORE = {"cost": 5, "time": "1h", "iterations": 3}
 
@@ -184,12 +185,11 @@ def equip(uses: str, *, is_listed: bool = False) -> tuple[Remedy, ...]:
 
     Where the configuration has an entry for it already, another one would break the file: that one is changed.
     """
-    config = ".holdfast/config.toml"
     if is_listed:
         change = f"change '{uses}' below [commands] to the command, or to \"report\""
-        return set_command(uses), line(f"${{EDITOR:-vi}} {config}", text=change, who=_PERSON)
+        return set_command(uses), line(f"${{EDITOR:-vi}} {CONFIG}", text=change, who=_PERSON)
     table = f"printf '\\n[commands.{uses}]\\nrun = \"%s\"\\n'"
-    kept = f">> {config} && holdfast trust {config}"
+    kept = f">> {CONFIG} && holdfast trust {CONFIG}"
     return (
         set_command(uses),
         shell(Line(table), Blank("'COMMAND'"), Line(kept), text="to configure it", who=_PERSON),
