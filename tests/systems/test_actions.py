@@ -549,10 +549,9 @@ def test_without_a_forge_the_pull_request_is_somebody_elses_to_make(bench):
         )
     )
     bench.git("remote", "set-url", "origin", "https://gitlab.com/ada/engine.git")
-    page = "https://gitlab.com/ada/engine/-/merge_requests/new?merge_request%5Bsource_branch%5D=feat%2Fdone"
     assert refused(bench, workflow, "pr_creation").remedy == (
-        f"git push -u origin feat/done, then open {page}&merge_request%5Btarget_branch%5D=main"
-        f" and take the text of {text}, then: holdfast done pr_creation --url URL"
+        "git push -u origin feat/done && glab mr create --source-branch feat/done --target-branch main"
+        f""" --title 'All there' --yes --description "$(cat {text})", then: holdfast done pr_creation --url URL"""
     )
     said = bench.read(text)
     assert "## Tasks" in said
