@@ -211,6 +211,8 @@ def dev_commit(desk: Desk) -> None:
     desk.does("check", "test")
     desk.does("done", "verification")
     desk.look("pull request")
+    desk.git("remote", "add", "origin", "https://example.com/ada/shop.git")
+    desk.git("update-ref", "refs/remotes/origin/work", "HEAD")
     desk.does("done", "pr_creation", "--url", "https://github.com/ada/shop/pull/7")
     desk.look("finished", desk.workflows()[0])
     desk.does("signal")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _collections_abc import Iterable, Mapping
 
-from holdfast.core import cycle, lifecycle, moment
+from holdfast.core import cycle, lifecycle, moment, provenance
 from holdfast.core import events as ev
 from holdfast.core import state as states
 from holdfast.core.definition import Check
@@ -433,7 +433,10 @@ def equipped(plan: Plan, event: ev.Equipped) -> Plan:
     own = {name: getattr(event, name) for name in ("run", "source", "folder", "run_by", "by")}
 
     def change(check: Check) -> Check:
-        return check.replace(**own, report=event.report or check.report) if check.uses == event.uses else check
+        if check.uses != event.uses:
+            return check
+        now = check.replace(**own, report=event.report or check.report)
+        return now.replace(was=provenance.first(check, now))
 
     return plan.with_checks(event.under, change)
 

@@ -53,12 +53,11 @@ class Using(Value):
 
 def commands(state: State, at: str | None) -> tuple[Using, ...]:
     """What the checks run that use a command of the project: those of a step first, then those of its task."""
-    task = ""
-    if at and state.plan.of_kind("task"):
-        from holdfast.core.tasks import task_of
+    from holdfast.core.tasks import task_of
 
-        task = task_of(state, at)
-    near = [*([at] if at else []), *(state.plan.below(task) if task else ()), *state.plan.paths]
+    task = task_of(state, at) if at and state.plan.of_kind("task") else ""
+    whole = (path for path in state.plan.paths if not task_of(state, path))
+    near = [*([at] if at else []), *(state.plan.below(task) if task else whole), *state.plan.paths]
     found: dict[str, Using] = {}
     for check in (check for path in near for check in state.plan.step(path).checks if check.uses):
         found.setdefault(check.uses, _using(check))
@@ -115,7 +114,8 @@ def _check(check: Check, progress: Progress, facts: Facts) -> tuple[str, str]:
         return verdict, "only claimed by the document it was adopted from"
     exit_code = f", exit {evidence.exit_code}" if evidence.exit_code else ""
     others = provenance.other_packages(evidence)
-    return verdict, f"{verdict}{exit_code}, {when}{reported}{before}" + (f"; {others}" if others else "")
+    figures = provenance.with_figures(evidence)
+    return verdict, f"{verdict}{figures}{exit_code}, {when}{reported}{before}" + (f"; {others}" if others else "")
 
 
 def _review(step: Step, progress: Progress, facts: Facts) -> tuple[str, str]:

@@ -38,6 +38,8 @@ class Check(Value):
     """Who typed the command, where somebody did: `agent NAME`, `human NAME`."""
     text: str = ""
     """What it means, in words, where the name alone does not say it."""
+    was: str = ""
+    """The command that it had first in its folder, in words, where it has another one now."""
 
 
 class Equipment(Value):

@@ -7,7 +7,7 @@ from _collections_abc import Container
 from holdfast.core import cycle, lifecycle, remedies
 from holdfast.core.definition import POLICIES, Check, Step
 from holdfast.core.facts import Facts
-from holdfast.core.provenance import LOST, NOT_STARTED
+from holdfast.core.provenance import LOST, NO_TEST, NOT_STARTED, UNREAD
 from holdfast.core.remedy import Blank, Remedy, one_of, told
 from holdfast.core.state import (
     BESIDE,
@@ -255,7 +255,8 @@ def unmet(step: Step, path: str, progress: Progress, facts: Facts) -> list[Unmet
         lost = str(progress.evidence[check.name].data.get(LOST) or "") if verdict == "failed" else ""
         if lost and not untrusted:
             again = remedies.reopen(lost, text="give that task another test, from red on")
-            how = (how[0].replace(text="bring the test back, then"), again)
+            chosen = how[1:] if progress.evidence[check.name].data.get(UNREAD) else ()
+            how = (how[0].replace(text="bring the test back, then"), again, *chosen)
         reason = telling(progress.evidence[check.name]) if verdict == "failed" and not untrusted else ""
         if is_lacking(check) and way in _NO_WAYS:
             whose = "the project has" if not way else "the configuration says that there is"
@@ -326,9 +327,13 @@ def _checking(check: Check, progress: Progress, way: str, *, failed: bool) -> tu
     if not test and (check.test == "fails" or (failed and unnamed)):
         test, text = Blank("NAME"), "" if unnamed else text
     shown = str(evidence.data.get(SHOWN_BY) or "") if failed and evidence else ""
-    again = (remedies.reopen(shown, text="show it again"),) if shown else ()
+    again: tuple[Remedy, ...] = (remedies.reopen(shown, text="show it again"),) if shown else ()
     if failed and evidence and evidence.data.get(NOT_STARTED) and check.uses:
         text, again = "install it, then", (remedies.set_command(check.uses, text="name another"),)
+    if failed and evidence and evidence.data.get(NO_TEST) and not check.test and check.uses:
+        again = remedies.equip(check.uses, is_listed=check.source == remedies.CONFIG)[-1:]
+    if failed and evidence and evidence.data.get(UNREAD):
+        text, again = "bring the tests and their command back, then", (remedies.choose_command(check.uses),)
     return remedies.check(check.name, text=text).given(test=test), *again
 
 

@@ -13,6 +13,7 @@ from holdfast.core.value import Any
 TEXT, PATH, STEP, REASON = Blank("TEXT"), Blank("PATH"), Blank("STEP"), Blank("REASON")
 REPORT = Blank("--passed-or-failed")
 _PERSON = "person"
+CONFIG = ".holdfast/config.toml"
 _SETTLED = "once that is settled"
 MORE = {"cost": 5, "time": "1h", "iterations": 3}
 
@@ -174,17 +175,21 @@ def set_command(uses: str, **more: Any) -> Remedy:
     return Remedy("set", {"values": [Blank(f"{uses}_command='COMMAND'")]}, **more)
 
 
+def choose_command(uses: str) -> Remedy:
+    """What an exit code is only worth where a person says which command counts."""
+    return set_command(uses, text="to choose the command that counts", who=_PERSON)
+
+
 def equip(uses: str, *, is_listed: bool = False) -> tuple[Remedy, ...]:
     """What helps where only Holdfast's own run counts and no command was found: say it, write it, or allow reports.
 
     Where the configuration has an entry for it already, another one would break the file: that one is changed.
     """
-    config = ".holdfast/config.toml"
     if is_listed:
         change = f"change '{uses}' below [commands] to the command, or to \"report\""
-        return set_command(uses), line(f"${{EDITOR:-vi}} {config}", text=change, who=_PERSON)
+        return set_command(uses), line(f"${{EDITOR:-vi}} {CONFIG}", text=change, who=_PERSON)
     table = f"printf '\\n[commands.{uses}]\\nrun = \"%s\"\\n'"
-    kept = f">> {config} && holdfast trust {config}"
+    kept = f">> {CONFIG} && holdfast trust {CONFIG}"
     return (
         set_command(uses),
         shell(Line(table), Blank("'COMMAND'"), Line(kept), text="to configure it", who=_PERSON),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.core.remedy import Blank, line, shell
 from holdfast.errors import Refused
-from holdfast.forges.addresses import open_command, remote_in, require_branches
+from holdfast.forges.addresses import open_command, push_command, remote_in, require_branches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ class NoForge:
 
     def __init__(self, url: str, remote: str = "origin") -> None:
         self._at = remote_in(url)
+        self.is_served_by_path = bool(url) and self._at is None
         self._remote = remote
         if url:
             said, remedy = "no remote of this repository is on a GitHub or a GitLab", shell("git", "remote", "-v")
@@ -49,4 +50,6 @@ class NoForge:
 
     def typed(self, branch: str, title: str, base: str, body_file: str = "") -> str:
         """`gh` knows more hosts than Holdfast, such as those that the user's settings of SSH rename."""
+        if self.is_served_by_path:
+            return push_command(branch, self._remote)
         return open_command(branch, title, base, self._remote, body_file=body_file)

@@ -80,6 +80,9 @@ class Forge(Protocol):
     is_fork: bool
     """Whether branches are pushed to another repository than the one that their pull requests go to."""
 
+    is_served_by_path: bool
+    """Whether the remote is a folder or another address without a host that has pull requests."""
+
     @property
     def refusal(self) -> HoldfastError | None:
         """Why it cannot be asked. Then everything but `page` and `typed` refuses with its code."""

@@ -170,9 +170,9 @@ def tracking(repo: git.Repository, remote: str, branch: str) -> str:
 
 
 def is_published(repo: git.Repository, sha: str) -> bool:
-    """Whether a branch of a remote, as last heard of, has a commit; taken for granted where there is no remote."""
+    """Whether a branch of a remote that there is, as last heard of, has a commit."""
     if not _remotes(_configured(repo)):
-        return True
+        return False
     return bool(run(repo.top, "for-each-ref", "--count=1", f"--contains={sha}", "refs/remotes")[1].strip())
 
 

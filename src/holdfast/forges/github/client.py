@@ -41,6 +41,7 @@ class Client(RestForge):
         self._repository = repository
         self._head = head or repository
         self.is_fork = self._head != repository
+        self.is_served_by_path = False
         self._path = f"repos/{repository.owner}/{repository.name}"
         self.address = f"{roots(repository.host, address)[0]}/{self._path}"
         self._page = f"https://{repository.host}/{repository.owner}/{repository.name}"

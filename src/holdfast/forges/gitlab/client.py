@@ -31,6 +31,7 @@ class Client(RestForge):
         self._project = project
         self._head = head or project
         self.is_fork = self._head != project
+        self.is_served_by_path = False
         self._path = _path(project)
         self.address = f"{root(project.host, address)}/{self._path}"
         self._issues = f"https://{project.host}/{project.path}/-/issues"
