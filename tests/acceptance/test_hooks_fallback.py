@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,7 @@ def test_a_state_file_that_is_no_json_is_shown_beside_a_workflow(house):
 
 def test_a_session_whose_own_journal_is_damaged_gets_its_own_state_file_and_no_command_that_is_refused(house):
     one, two = Session(house, "S1"), Session(house, "S2")
+    damaged: set[Path] = set()
     for number, (name, session) in enumerate((("Alpha job", one), ("Beta job", two)), 1):
         path = house.root / f"untracked/workflow-state/job-{number}/state-job-{number}-20261101_090000.json"
         path.parent.mkdir(parents=True)

@@ -215,6 +215,7 @@ EVENTS: list[ev.Event] = [
     ev.Learned(LEARNING),
     ev.Owned("orchestrator", {"checks": 2}, {"event": "supervised", "verdict": "PASS"}, "supervisor: PASS"),
     ev.Refiled(".claude/archive/r-1/agent-state.json"),
+    ev.Branched("main"),
     ev.Renamed("Move to Postgres"),
     ev.Amended("add", "verify", STEP, "build"),
     ev.Equipped("test", ("make", "test"), "a/Makefile", "a/report.xml", "a", "any", "verify", "agent coder"),
