@@ -12,6 +12,7 @@ SUBSTITUTIONS: tuple[tuple[str, str], ...] = (
     (r"20\d{6}T\d{9}Z-[0-9a-f]{8}", "<stamp>-<hash>"),
     (r"20\d\d-?\d\d-?\d\d[-T_]?\d\d-?\d\d(?:-?\d\d)?Z?(?![0-9a-z])", "<stamp>"),
     (r"(?<!<)\b(?:\d+d )?(?:\d+h )?(?:\d+m )?\d+(?:\.\d+)?s\b", "<span>"),
+    (r"(?<=since )\d+[mhd](?= ago)", "<span>"),
     (r"(\"[a-z_]*(?:seconds|duration|elapsed)[a-z_]*\": )[\d.]+", r"\1<number>"),
     (r"(?<=-)20\d{0,6}(?:[-_T]\d{0,5})?…", "<stamp>…"),
     (r"\bjust now\b|\b\d+ (?:second|minute)s? ago\b", "<ago>"),

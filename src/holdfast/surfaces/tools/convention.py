@@ -40,7 +40,7 @@ def _status(project: Project, brief: Briefing) -> dict[str, Any]:
     more = {
         "title": state.title,
         "step": brief.step,
-        "cancelled": dict(state.cancelled.items()) if state.cancelled else {},
+        "cancelled": answers.given_up(state.cancelled) if state.cancelled else {},
         "beside": brief.beside,
         "try": brief.tries,
         "turn": brief.turn if brief.step or brief.first else "",
