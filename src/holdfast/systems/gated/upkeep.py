@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from _collections_abc import Iterator
+from _collections_abc import Iterator, Mapping
 
 from holdfast.core import remedies
 from holdfast.core.remedy import Remedy
 from holdfast.core.state import State
+from holdfast.core.value import Any
 from holdfast.errors import Conflict, HoldfastError
 from holdfast.systems.gated import words
 from holdfast.systems.seam.found import Found
@@ -55,7 +56,7 @@ def _is_taken_back(wired: Wired, found: Found, journal: bytes) -> bool:
 
     That is an edit by hand. With an older document, git brings the older journal.
     """
-    if found.wrong is not None or words.WORKFLOW.decode(found.document.get("status")) == "cancelled":
+    if found.wrong is not None or not _says_that_it_goes_on(found.document):
         return False
     from holdfast.systems.seam import returned
 
@@ -63,6 +64,14 @@ def _is_taken_back(wired: Wired, found: Found, journal: bytes) -> bool:
     if state is None or state.cancelled is None or not returned.goes_on(wired, state, found):
         return False
     return wired.store.examine_copy(journal, found.path).state.cancelled is not None
+
+
+def _says_that_it_goes_on(document: Mapping[str, Any]) -> bool:
+    """An end, an escalation or a word that nobody knows takes nothing back: those are edits, and refused."""
+    try:
+        return words.WORKFLOW.decode(document.get("status")) == "in_progress"
+    except HoldfastError:
+        return False
 
 
 def _adopt(wired: Wired, found: Found, or_known: bool) -> State | None:
