@@ -69,7 +69,8 @@ def _is_taken_back(wired: Wired, found: Found, journal: bytes) -> bool:
 def _says_that_it_goes_on(document: Mapping[str, Any]) -> bool:
     """An end, an escalation or a word that nobody knows takes nothing back: those are edits, and refused."""
     try:
-        return words.WORKFLOW.decode(document.get("status")) == "in_progress"
+        said: str = words.WORKFLOW.decode(document.get("status"))
+        return said == "in_progress"
     except HoldfastError:
         return False
 
