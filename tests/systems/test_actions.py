@@ -337,7 +337,7 @@ def test_on_another_branch_nothing_is_done(bench):
     refusal = refused(bench, workflow)
     assert refusal.code == "branch_mismatch"
     options: Any = refusal.facts["options"]
-    assert [one["do"] for one in options] == ["switch", "abandon"]
+    assert [one["do"] for one in options] == ["switch"]
     assert (refusal.facts["branch"], refusal.facts["current_branch"]) == ("feat/user-login", "main")
     bench.git(*options[0]["command"].shell[1:])
     workflow.done(FIRST)
