@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.feature import BRANCH, CODE, FIRST, HOME, PHASES, SLUG, House
+from tests.tiers import is_full
 
 SEEDS = tuple(range(1, 21))
 PATIENCE = 12
@@ -191,7 +192,8 @@ def test_two_clones_race_through_every_phase(here, there, seed):
     """Each hands in, reviews, approves and goes on when its turn comes, by chance, without a look at the other."""
     chance = random.Random(seed)
     made: set[str] = set()
-    for phase in PHASES:
+    phases = PHASES if is_full() else PHASES[:2]
+    for phase in phases:
         for _ in range(PATIENCE * 2):
             house = chance.choice((here, there))
             state = house.phase(phase)["status"] if (house.root / HOME).exists() else ""
@@ -222,4 +224,4 @@ def test_two_clones_race_through_every_phase(here, there, seed):
     assert tip(here) == tip(there) == on_remote(here)
     assert made <= set(here.git("rev-list", "HEAD").split())
     assert here.read(f"{HOME}/journal.jsonl") == there.read(f"{HOME}/journal.jsonl")
-    assert here.phases() == there.phases() == ["approved"] * 5
+    assert here.phases()[: len(phases)] == there.phases()[: len(phases)] == ["approved"] * len(phases)
