@@ -120,6 +120,7 @@ def test_a_feature_under_way_is_never_given_up_by_a_start_that_is_refused(house)
     error = not_started(house, TITLE, "--fresh", exit_code=3)
     assert error["code"] == "workspace_exists"
     assert error["remedy"].startswith("go on with it: holdfast next · or ")
+    house.git("switch", "-q", "main")
     house.ok("start", "feature", TITLE, "--set", "slug=second-key")
     assert house.project().workflow(SLUG).state.cancelled is None
 
