@@ -113,6 +113,8 @@ class Conduct(Value):
     """Whether the system says what the work builds on: work stops while that does not hold."""
     phased: bool = False
     """Whether the number of a task begins with that of its phase."""
+    handed_whole: bool = False
+    """Whether the system says what the work of a step is, and reviews and approvals are of all of it."""
 
 
 class Words(Value):
@@ -142,6 +144,8 @@ class Step(Value):
     agents: tuple[str, ...] = ()
     requires: tuple[str, ...] | None = None
     outputs: tuple[str, ...] = ()
+    code: bool = False
+    """Whether its work is also what its branch changes in the project."""
     checks: tuple[Check, ...] = ()
     review: Review | None = None
     approval: Approval | None = None

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.feature import BRANCH, CODE, FIRST, HOME, PHASES, SLUG, House
+from tests.acceptance.feature import BRANCH, FIRST, HOME, PHASES, SLUG, House
+from tests.phases import write_outputs
+from tests.tiers import is_full
 
 SEEDS = tuple(range(1, 21))
 PATIENCE = 12
@@ -191,7 +193,8 @@ def test_two_clones_race_through_every_phase(here, there, seed):
     """Each hands in, reviews, approves and goes on when its turn comes, by chance, without a look at the other."""
     chance = random.Random(seed)
     made: set[str] = set()
-    for phase in PHASES:
+    phases = PHASES if is_full() else PHASES[:2]
+    for phase in phases:
         for _ in range(PATIENCE * 2):
             house = chance.choice((here, there))
             state = house.phase(phase)["status"] if (house.root / HOME).exists() else ""
@@ -200,7 +203,7 @@ def test_two_clones_race_through_every_phase(here, there, seed):
             if state == "pending":
                 led_on(house, "feature", "continue")
             elif state == "in_progress":
-                house.make(phase, f"{house.root.name} says so.\n") if phase != CODE else None
+                write_outputs(house.write, HOME, phase, f"{house.root.name} says so.")
                 house.person("done", phase)
             elif state == "in_review":
                 number = max(house.phase(phase)["iterations"], 1)
@@ -222,4 +225,4 @@ def test_two_clones_race_through_every_phase(here, there, seed):
     assert tip(here) == tip(there) == on_remote(here)
     assert made <= set(here.git("rev-list", "HEAD").split())
     assert here.read(f"{HOME}/journal.jsonl") == there.read(f"{HOME}/journal.jsonl")
-    assert here.phases() == there.phases() == ["approved"] * 5
+    assert here.phases()[: len(phases)] == there.phases()[: len(phases)] == ["approved"] * len(phases)
