@@ -114,7 +114,7 @@ def test_a_branch_that_somebody_else_pushed_to_is_not_overwritten(talk, house, g
     house.write("src/more.py", "")
     house.git("add", "src/more.py")
     house.git("commit", "-q", "-m", "More")
-    assert house.refused("feature", "continue")["code"] == "push_failed"
+    assert house.refused("feature", "continue")["code"] == "branch_diverged"
     assert github.tip(BRANCH) == theirs
     assert house.phase(FIRST)["status"] == "user_review"
 
