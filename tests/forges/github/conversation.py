@@ -7,7 +7,7 @@ from typing import Any
 
 import graphql
 
-from tests.forges.loopback import LARGEST_PAGE
+LARGEST_PAGE = 100
 
 
 @dataclass

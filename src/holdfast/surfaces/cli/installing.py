@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from holdfast.hosts.installing.installation import Plan
     from holdfast.hosts.installing.setting import Setting
 
-_FOLDERS = ("commands", "agents", "skills")
-"""Of many files in one of these, only the folder is said."""
 _DONE = {"created": "wrote", "changed": "changed", "removed": "removed"}
 
 
@@ -24,7 +22,7 @@ def install(call: Call) -> None:
 
     from holdfast.hosts.installing import installation
 
-    at = _setting(call, team=not call.args.no_team)
+    at = _setting(call)
     hosts = [_host(call)] if call.args.host else installation.present(at, which)
     if not hosts:
         way = remedies.named("install", {"host": one_of(*installation.HOSTS)}, text="name one")
@@ -60,11 +58,10 @@ def answered(call: Call) -> int:
     return quick.main() if call.command.name == "hook" else statusline.main()
 
 
-def _setting(call: Call, *, team: bool = True) -> Setting:
+def _setting(call: Call) -> Setting:
     from holdfast.hosts.installing import setting
 
-    place = places.find(".")
-    return setting.setting(call.settings, call.args.scope, place.worktree, place.root, team=team)
+    return setting.setting(call.settings, call.args.scope, places.find(".").worktree)
 
 
 def _host(call: Call) -> str:
@@ -101,9 +98,8 @@ def _lines(call: Call, plan: Plan, nothing: str) -> list[str]:
     done: dict[str, list[str]] = {}
     for change in changed:
         name = plan.shown[change.path]
-        shared = next((f"/{folder}/" for folder in _FOLDERS if f"/{folder}/" in name), "")
-        shown = name.partition(shared)[0] + shared if shared else name
-        done.setdefault(_DONE[change.kind], []).append(shown)
+        folder = name.rpartition("/commands/")[0]
+        done.setdefault(_DONE[change.kind], []).append(f"{folder}/commands/" if folder else name)
     out = [call.ok(f"{plan.host}: {word} {', '.join(dict.fromkeys(names))}") for word, names in done.items()]
     if not changed:
         out.append(call.ok(f"{plan.host}: {nothing}"))

@@ -32,12 +32,6 @@ def _commit(state: State, word: str, message: str) -> tuple[str, str]:
     return path, subject_line(path, message)
 
 
-def _apart(wired: Wired, state: State) -> str:
-    from holdfast.systems.gated.delivery import clones
-
-    return "" if words.is_deleted(state) else clones.left(wired, state)
-
-
 _WORKSPACE = f"{__package__}.workspace"
 WORK = Work(
     commit=_commit,
@@ -48,7 +42,5 @@ WORK = Work(
     after_commit=late(_WORKSPACE, "settle"),
     handed_in=late(_WORKSPACE, "wanted"),
     reviewed=late(_WORKSPACE, "reviewed"),
-    before_approval=late(f"{__package__}.delivery.clones", "require_current"),
-    apart=_apart,
     kept=lambda state: (words.home(state),),
 )
